@@ -1,197 +1,237 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.concurrency.FailsafeLimit;
+import io.throttlekit.concurrency.Headroom;
 import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.Priority;
+import io.throttlekit.concurrency.Recalibration;
+import io.throttlekit.concurrency.WindowSettings;
 import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.ConcurrencyRule.WaitingRoom;
-import io.throttlekit.descriptors.Fields.Field;
 import java.util.List;
-import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the concurrency limit of a descriptor: the mapping {@code concurrency}. */
 final class ConcurrencyReader {
-  private static final List<String> ALGORITHMS =
-      Stream.of(LimitAlgorithm.values()).map(LimitAlgorithm::id).toList();
-  private static final List<String> GATES = List.of("service", "envoy");
-  private static final List<String> CIRCUIT_BREAKERS = List.of("default", "high");
   // Far above what one backend serves at once; small enough for arithmetic with ints.
   private static final int MAX_IN_FLIGHT = 1_000_000;
-  private static final String MAX_FACTOR = "100";
 
   /** Text that looks like an entry's key and needs no quotes in YAML; used for hints only. */
   private static final Pattern KEY = Pattern.compile("[A-Za-z][A-Za-z0-9_.-]{0,59}");
 
-  // Defaults of Failsafe's adaptive limiter for its queue (withQueueing).
-  private static final WaitingRoom ROOM = new WaitingRoom(2, 3);
-
+  private final Section concurrency;
   private final LoadOptions options;
-  private final Problems problems;
-  private final Values values;
-  private final PermitReader leaseReader;
 
-  ConcurrencyReader(LoadOptions options, Problems problems) {
+  private ConcurrencyReader(Section concurrency, LoadOptions options) {
+    this.concurrency = concurrency;
     this.options = options;
-    this.problems = problems;
-    this.values = new Values(problems);
-    this.leaseReader = new PermitReader(options, problems);
   }
 
-  /** Reads the field; returns {@code null} after reporting an error. */
-  @Nullable ConcurrencyRule read(Field concurrency) {
-    YamlNode.Mapping mapping = values.mapping(concurrency);
-    if (mapping == null) {
+  /** Reads the section; returns {@code null} when there is none, or after reporting an error. */
+  static @Nullable ConcurrencyRule read(@Nullable Section concurrency, LoadOptions options) {
+    return concurrency == null ? null : new ConcurrencyReader(concurrency, options).read();
+  }
+
+  private @Nullable ConcurrencyRule read() {
+    LimitAlgorithm id = concurrency.constant("algorithm", LimitAlgorithm.class);
+    LimitRange range = range(id);
+    if (id != null && id != LimitAlgorithm.FAILSAFE) {
+      var _ = concurrency.refuse("failsafe", id.id(), "write algorithm: failsafe, or remove it");
+    }
+    if (id != null && id != LimitAlgorithm.GRADIENT2 && id != LimitAlgorithm.AIMD) {
+      String hint = "write algorithm: gradient2 or algorithm: aimd, or remove it";
+      var _ = concurrency.refuse("recalibration", id.id(), hint);
+    }
+    FailsafeLimit.Settings failsafe = failsafe();
+    Recalibration recalibration = recalibration(range);
+    String gate = concurrency.word("gate");
+    if (gate == null || concurrency.incomplete()) {
       return null;
     }
-    Fields fields = Fields.of(mapping, problems);
-    Place.CONCURRENCY.check(fields, problems);
-    Field algorithm = fields.get("algorithm");
-    String id =
-        algorithm == null ? LimitAlgorithm.PROBED_VEGAS.id() : values.choice(algorithm, ALGORITHMS);
-    LimitRange range = range(fields, id == null ? null : algorithmOf(id));
-    Field gated = fields.get("gate");
-    String gate = gated == null ? "service" : values.choice(gated, GATES);
-    if (gate == null || fields.incomplete()) {
-      return null;
-    }
-    if (gated != null && gate.equals("envoy") && !options.steering()) {
-      problems.error(
-          gated.value().location(),
+    boolean atEnvoys = gate.equals("envoy");
+    if (atEnvoys && !options.steering()) {
+      concurrency.error(
+          "gate",
           "`gate: envoy` learns from access logs, which this service does not take",
           "set concurrency.access_log: true, or write gate: service");
       return null;
     }
-    ConcurrencyRule.Gate read = gate.equals("envoy") ? atEnvoys(fields) : atService(fields);
+    ConcurrencyRule.Gate read = atEnvoys ? atEnvoys() : atService();
     return id == null || range == null || read == null
         ? null
-        : new ConcurrencyRule(algorithmOf(id), range, read);
+        : new ConcurrencyRule(id, range, failsafe, recalibration, read);
   }
 
-  private static LimitAlgorithm algorithmOf(String id) {
-    return LimitAlgorithm.valueOf(id.toUpperCase(Locale.ROOT));
-  }
-
-  private @Nullable LimitRange range(Fields fields, @Nullable LimitAlgorithm id) {
-    int min = number(fields.get("min"));
-    int max = number(fields.get("max"));
-    int initial = number(fields.get("initial"));
+  private @Nullable LimitRange range(@Nullable LimitAlgorithm id) {
+    int min = (int) concurrency.number("min"); // 0 when absent
+    int max = (int) concurrency.number("max");
+    int initial = (int) concurrency.number("initial");
     if (id == null || min < 0 || max < 0 || initial < 0) {
       return null;
     }
     int least = min > 0 ? min : max > 0 ? id.minBelow(max) : id.min();
     int most = max > 0 ? max : min > 0 ? id.maxAbove(min, MAX_IN_FLIGHT) : id.max();
     if (least > most) {
-      problems.error(
-          place(fields, "min"),
+      concurrency.error(
+          "min",
           "`min` is " + least + ", above `max`, which is " + most,
           "write a smaller min, or a larger max");
       return null;
     }
     int first = initial > 0 ? initial : id.initial(least, most);
-    if (first < least || first > most) {
-      problems.error(
-          place(fields, "initial"),
-          "`initial` is "
-              + first
-              + ", but the concurrency limit stays from "
-              + least
-              + " to "
-              + most,
-          "write an initial between min and max, or remove it");
+    if (isOutside(first, least, most, concurrency, "initial", "an initial")) {
       return null;
     }
-    warnOfStandstill(min > 0 ? fields.get("min") : fields.get("max"), least, most, min, max);
+    warnOfStandstill(min > 0 ? "min" : "max", least, most, min, max);
     return new LimitRange(least, most, first);
+  }
+
+  private boolean isOutside(
+      int limit, int least, int most, Section section, String key, String other) {
+    boolean outside = limit < least || limit > most;
+    if (outside) {
+      section.error(
+          key,
+          "%s is %d, but the concurrency limit stays from %d to %d"
+              .formatted(Wording.quote(key), limit, least, most),
+          "write " + other + " between min and max, or remove it");
+    }
+    return outside;
   }
 
   // A policy that gives one bound expects a limit that moves; one that gives both equal may mean
   // it.
-  private void warnOfStandstill(@Nullable Field written, int least, int most, int min, int max) {
-    if (written != null && least == most && (min == 0 || max == 0)) {
+  private void warnOfStandstill(String written, int least, int most, int min, int max) {
+    if (concurrency.has(written) && least == most && (min == 0 || max == 0)) {
       String other = min > 0 ? "max" : "min";
-      problems.warning(
-          written.value().location(),
+      concurrency.warning(
+          written,
           "the concurrency limit is always %d: this %s leaves it no room to move"
-              .formatted(least, Wording.quote(written.name())),
+              .formatted(least, Wording.quote(written)),
           "write " + other + ": " + least + " too if that is meant");
     }
   }
 
-  private static SourceLocation place(Fields fields, String key) {
-    Field field = fields.get(key);
-    return field == null ? fields.location() : field.value().location();
-  }
-
-  /** Returns the number, 0 when the field is absent, or -1 after reporting an error. */
-  private int number(@Nullable Field field) {
-    return field == null ? 0 : (int) values.number(field, 1, MAX_IN_FLIGHT);
-  }
-
-  private ConcurrencyRule.@Nullable Gate atEnvoys(Fields fields) {
-    String hint = "write gate: service, or remove it";
-    boolean foreign = false;
-    for (String key : List.of("lease", "queue", "priority")) {
-      foreign |= foreign(fields.get(key), "`gate: envoy`, which admits without asking", hint);
-    }
-    Field named = fields.get("cluster");
-    String cluster = values.text(named);
-    if (cluster.isEmpty() && (named == null || named.value() instanceof YamlNode.Scalar)) {
-      problems.error(
-          named == null ? fields.location() : named.value().location(),
-          "`gate: envoy` does not say whose max_requests it steers",
-          "add cluster: NAME, as Envoy calls it");
-    }
-    Field breaker = fields.get("circuit_breaker");
-    String priority = breaker == null ? "default" : values.choice(breaker, CIRCUIT_BREAKERS);
-    return foreign || cluster.isEmpty() || priority == null
-        ? null
-        : new ConcurrencyRule.AtEnvoys(cluster, priority.equals("high"));
-  }
-
-  private ConcurrencyRule.@Nullable Gate atService(Fields fields) {
-    String hint = "write gate: envoy, or remove it";
-    boolean foreign = false;
-    for (String key : List.of("cluster", "circuit_breaker")) {
-      foreign |= foreign(fields.get(key), "`gate: service`", hint);
-    }
-    LeaseTerms lease = leaseReader.read(fields.get("lease"));
-    Field queued = fields.get("queue");
-    WaitingRoom queue = queue(queued);
-    Field prior = fields.get("priority");
-    String entry = priorityEntry(prior);
-    if (entry != null && queued == null) {
-      queue = ROOM; // priority levels decide admission to a queue, so there has to be one
-    }
-    boolean unread = (queued != null && queue == null) || (prior != null && entry == null);
-    return foreign || unread || lease == null
-        ? null
-        : new ConcurrencyRule.AtService(lease, queue, entry);
-  }
-
-  private boolean foreign(@Nullable Field field, String with, String hint) {
-    if (field != null) {
-      problems.error(
-          field.at(), Wording.quote(field.name()) + " has no meaning with " + with, hint);
-    }
-    return field != null;
-  }
-
-  private @Nullable WaitingRoom queue(@Nullable Field field) {
-    YamlNode.Mapping mapping = values.mapping(field);
-    if (mapping == null) {
+  /** Returns the parameters of the failsafe algorithm; null for the defaults, or after an error. */
+  private FailsafeLimit.@Nullable Settings failsafe() {
+    Section failsafe = concurrency.section("failsafe");
+    if (failsafe == null) {
       return null;
     }
-    Fields fields = Fields.of(mapping, problems);
-    Place.QUEUE.check(fields, problems);
-    double initial = factor(fields.get("initial"), ROOM.initial());
+    WindowSettings recent = window(failsafe.sectionOrDefaults("recent_window"));
+    double quantile = failsafe.decimal("quantile");
+    int baseline = (int) failsafe.number("baseline_window");
+    int correlated = (int) failsafe.number("correlation_window");
+    double factor = failsafe.decimal("max_limit_factor");
+    double decay = failsafe.decimal("max_limit_factor_decay");
+    double least = failsafe.decimal("min_limit_factor");
+    long stabilization = failsafe.millis("stabilization");
+    if (least > factor && factor > 0) {
+      failsafe.error(
+          "min_limit_factor",
+          "`min_limit_factor` is above `max_limit_factor`",
+          "write a smaller min_limit_factor, or a larger max_limit_factor");
+    }
+    boolean unread = quantile < 0 || baseline < 0 || correlated < 0 || stabilization < 0;
+    return unread || recent == null || factor < 0 || decay < 0 || least < 0
+        ? null
+        : new FailsafeLimit.Settings(
+            recent,
+            quantile,
+            baseline,
+            correlated,
+            Headroom.times(factor, decay, least),
+            TimeUnit.MILLISECONDS.toNanos(stabilization));
+  }
+
+  private @Nullable WindowSettings window(Section window) {
+    long min = window.millis("min");
+    // A default must not lie below a written `min`.
+    long max = window.has("max") ? window.millis("max") : Math.max(window.millis("max"), min);
+    int samples = (int) window.number("samples");
+    if (min > max && max > 0) {
+      window.error(
+          "min",
+          "`min` of recent_window is above its `max`",
+          "write a smaller min, or a larger max");
+      return null;
+    }
+    return min < 0 || max < 0 || samples < 0
+        ? null
+        : new WindowSettings(
+            TimeUnit.MILLISECONDS.toNanos(min), TimeUnit.MILLISECONDS.toNanos(max), samples);
+  }
+
+  /** Returns the measurements of the latency without load; null for none, or after an error. */
+  private @Nullable Recalibration recalibration(@Nullable LimitRange range) {
+    Section recalibration = concurrency.section("recalibration");
+    if (recalibration == null) {
+      return null;
+    }
+    long interval = recalibration.millis("interval");
+    int written = (int) recalibration.number("probe_limit"); // 0 when absent
+    int samples = (int) recalibration.number("samples");
+    if (range == null || interval < 0 || written < 0 || samples < 0) {
+      return null;
+    }
+    int limit = written == 0 ? range.min() : written;
+    return isOutside(limit, range.min(), range.max(), recalibration, "probe_limit", "a probe_limit")
+        ? null
+        : new Recalibration(TimeUnit.MILLISECONDS.toNanos(interval), limit, samples);
+  }
+
+  private ConcurrencyRule.@Nullable Gate atEnvoys() {
+    for (String key : List.of("lease", "queue", "priority")) {
+      var _ =
+          concurrency.refuse(
+              key,
+              "`gate: envoy`, which admits without a call",
+              "write gate: service, or remove it");
+    }
+    if (concurrency.lacks("cluster")) {
+      concurrency.error(
+          "cluster",
+          "`gate: envoy` needs the cluster whose max_requests it sets",
+          "add cluster: NAME, as Envoy calls it");
+    }
+    String priority = concurrency.word("circuit_breaker");
+    return new ConcurrencyRule.AtEnvoys(concurrency.text("cluster"), "high".equals(priority));
+  }
+
+  private ConcurrencyRule.@Nullable Gate atService() {
+    for (String key : List.of("cluster", "circuit_breaker")) {
+      var _ = concurrency.refuse(key, "`gate: service`", "write gate: envoy, or remove it");
+    }
+    LeaseTerms lease =
+        PermitReader.read(concurrency.sectionOrDefaults("lease"), options.accessLogs());
+    // Priority levels decide admission to a queue, so there has to be one.
+    boolean queued = concurrency.has("queue") || concurrency.has("priority");
+    WaitingRoom queue = queued ? queue(concurrency.sectionOrDefaults("queue")) : null;
+    Section priority = priority();
+    String entry = priority == null ? null : entry(priority, "entry", "priority");
+    String user = priority == null ? null : entry(priority, "user", "user");
+    String prioritizer = priority == null ? null : text(priority, "prioritizer");
+    if (entry != null && user != null && entry.equals(user)) {
+      concurrency.error(
+          "priority",
+          "`entry` and `user` are the same entry " + Wording.quote(user),
+          "choose another key for one of them");
+    }
+    return lease == null
+        ? null
+        : new ConcurrencyRule.AtService(lease, queue, entry, user, prioritizer);
+  }
+
+  private @Nullable WaitingRoom queue(Section queue) {
+    double initial = queue.decimal("initial");
     // A default must not lie below a written `initial`.
-    double max = factor(fields.get("max"), Math.max(ROOM.max(), initial));
+    double max = queue.has("max") ? queue.decimal("max") : Math.max(queue.decimal("max"), initial);
     if (initial > max && max > 0) {
-      problems.error(
-          place(fields, "initial"),
+      queue.error(
+          "initial",
           "`initial` of the queue is above its `max`",
           "write a smaller initial, or a larger max");
       return null;
@@ -199,37 +239,50 @@ final class ConcurrencyReader {
     return initial < 0 || max < 0 ? null : new WaitingRoom(initial, max);
   }
 
-  private double factor(@Nullable Field field, double otherwise) {
-    return field == null ? otherwise : values.decimal(field, "1", MAX_FACTOR);
-  }
-
-  private @Nullable String priorityEntry(@Nullable Field field) {
-    if (field != null && field.value() instanceof YamlNode.Scalar scalar) {
+  private @Nullable Section priority() {
+    Fields.Field field = concurrency.get("priority");
+    YamlNode.Scalar scalar = concurrency.scalar("priority");
+    if (field != null && scalar != null) {
       boolean key = KEY.matcher(scalar.text()).matches() && !Priority.isLevel(scalar.text());
       String meant = key ? scalar.text() : "KEY";
-      values.wrongType(field, "a mapping", "write priority: {entry: " + meant + "}");
+      concurrency.wrongType(field, "a mapping", "write priority: {entry: " + meant + "}");
       return null;
     }
-    YamlNode.Mapping mapping = values.mapping(field);
-    if (mapping == null) {
-      return null;
-    }
-    Fields fields = Fields.of(mapping, problems);
-    Place.PRIORITY.check(fields, problems);
-    Field named = fields.get("entry");
-    String entry = values.text(named);
-    if (entry.isEmpty() && (named == null || named.value() instanceof YamlNode.Scalar)) {
-      problems.error(
-          named == null ? fields.location() : named.value().location(),
-          "`priority` does not say which entry of a request names it",
+    Section priority = concurrency.section("priority");
+    if (priority != null && priority.lacks("entry")) {
+      priority.error(
+          "entry",
+          "`priority` needs the entry of a request that names it",
           "write priority: {entry: KEY}");
-    } else if (entry.equals(Rule.LEASE_ENTRY) && named != null) {
-      problems.error(
-          named.value().location(),
-          "an entry " + Wording.quote(entry) + " gives a lease back, and names no priority",
+    }
+    return priority;
+  }
+
+  /** Returns the key of an entry that names something; null when absent, or after an error. */
+  private @Nullable String entry(Section priority, String key, String named) {
+    String entry = key.equals("entry") ? priority.text(key) : text(priority, key);
+    if (entry == null || entry.isEmpty()) {
+      return null;
+    }
+    if (entry.equals(Rule.LEASE_ENTRY)) {
+      priority.error(
+          key,
+          "an entry " + Wording.quote(entry) + " returns a permit, and names no " + named,
           "choose another key");
       return null;
     }
-    return entry.isEmpty() ? null : entry;
+    return entry;
+  }
+
+  /** Returns an optional text; null when absent, or after reporting that it is empty. */
+  private @Nullable String text(Section priority, String key) {
+    if (!priority.has(key)) {
+      return null;
+    }
+    if (priority.lacks(key)) {
+      priority.error(key, Wording.quote(key) + " is empty", "write a text, or remove it");
+    }
+    String text = priority.text(key);
+    return text.isEmpty() ? null : text;
   }
 }

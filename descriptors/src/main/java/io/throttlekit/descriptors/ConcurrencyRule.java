@@ -1,7 +1,11 @@
 package io.throttlekit.descriptors;
 
+import io.throttlekit.concurrency.FailsafeLimit;
 import io.throttlekit.concurrency.LimitRange;
+import io.throttlekit.concurrency.Recalibration;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,9 +17,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param algorithm limit algorithm
  * @param range bounds and initial value of the limit
+ * @param failsafe parameters of the algorithm {@link LimitAlgorithm#FAILSAFE}; null for its
+ *     defaults
+ * @param recalibration measurements of the latency without load by {@link LimitAlgorithm#GRADIENT2}
+ *     and {@link LimitAlgorithm#AIMD}; null for none
  * @param gate limiter that holds requests back from the backend
  */
-public record ConcurrencyRule(LimitAlgorithm algorithm, LimitRange range, Gate gate) {
+public record ConcurrencyRule(
+    LimitAlgorithm algorithm,
+    LimitRange range,
+    FailsafeLimit.@Nullable Settings failsafe,
+    @Nullable Recalibration recalibration,
+    Gate gate) {
 
   /** Limit algorithms, each with the range that applies where the policy gives none. */
   // Ranges are the defaults of Netflix's concurrency-limits and of Failsafe; ours has Vegas's.
@@ -42,27 +55,27 @@ public record ConcurrencyRule(LimitAlgorithm algorithm, LimitRange range, Gate g
     }
 
     /** Returns the default minimum, for a policy that gives neither bound. */
-    int min() {
+    public int min() {
       return min;
     }
 
     /** Returns the minimum for a policy that gives only the maximum: at most half of that. */
-    int minBelow(int written) {
+    public int minBelow(int written) {
       return Math.clamp(written / 2, 1, min);
     }
 
     /** Returns the default maximum, for a policy that gives neither bound. */
-    int max() {
+    public int max() {
       return max;
     }
 
     /** Returns the maximum for a policy that gives only the minimum: at least twice that. */
-    int maxAbove(int written, int most) {
+    public int maxAbove(int written, int most) {
       return (int) Math.min(most, Math.max(max, 2L * written)); // 2L: twice an int can overflow
     }
 
     /** Returns the initial limit where the policy gives none: 20, clamped to the range. */
-    int initial(int least, int most) {
+    public int initial(int least, int most) {
       return Math.clamp(INITIAL, least, most);
     }
 
@@ -70,6 +83,22 @@ public record ConcurrencyRule(LimitAlgorithm algorithm, LimitRange range, Gate g
     public String id() {
       return name().toLowerCase(Locale.ROOT);
     }
+  }
+
+  /**
+   * Returns whether a limit of the other rule can go on under this one: its algorithm, parameters
+   * and range are the same.
+   */
+  public boolean hasAlgorithmOf(ConcurrencyRule other) {
+    return algorithm == other.algorithm
+        && range.equals(other.range)
+        && Objects.equals(failsafe, other.failsafe)
+        && Objects.equals(recalibration, other.recalibration);
+  }
+
+  /** Returns this rule with another gate. */
+  public ConcurrencyRule withGate(Gate other) {
+    return new ConcurrencyRule(algorithm, range, failsafe, recalibration, other);
   }
 
   /** Place where requests are limited. */
@@ -82,9 +111,17 @@ public record ConcurrencyRule(LimitAlgorithm algorithm, LimitRange range, Gate g
    * @param lease how permits end
    * @param queue bounds of the queue; null for no queue
    * @param priorityEntry key of an entry that names the priority of the request, or null
+   * @param userEntry key of an entry that names the user, by whose recent usage requests get their
+   *     level within a priority; null for random levels
+   * @param prioritizer name of the prioritizer, which all limits of that name share; null for one
+   *     of its own. Not null only with a priority entry, as is {@code userEntry}
    */
   public record AtService(
-      LeaseTerms lease, @Nullable WaitingRoom queue, @Nullable String priorityEntry)
+      LeaseTerms lease,
+      @Nullable WaitingRoom queue,
+      @Nullable String priorityEntry,
+      @Nullable String userEntry,
+      @Nullable String prioritizer)
       implements Gate {}
 
   /**
@@ -127,7 +164,14 @@ public record ConcurrencyRule(LimitAlgorithm algorithm, LimitRange range, Gate g
   String inWords() {
     StringBuilder words = new StringBuilder();
     words.append(range.min()).append(" to ").append(range.max()).append(" in flight (");
-    words.append(algorithm.id()).append(", from ").append(range.initial()).append("), ");
+    words.append(algorithm.id()).append(failsafe == null ? "" : " with its own parameters");
+    words.append(", from ").append(range.initial());
+    if (recalibration != null) {
+      long interval = TimeUnit.NANOSECONDS.toMillis(recalibration.intervalNanos());
+      words.append(", recalibrated every ").append(WindowText.of(interval));
+      words.append(" at ").append(recalibration.probeLimit());
+    }
+    words.append("), ");
     switch (gate) {
       case AtEnvoys envoys ->
           words
@@ -147,10 +191,16 @@ public record ConcurrencyRule(LimitAlgorithm algorithm, LimitRange range, Gate g
     WaitingRoom queue = service.queue();
     if (queue != null) {
       words.append(", a queue of ").append(factor(queue.initial()));
-      words.append(" to ").append(factor(queue.max())).append(" limits");
+      words.append(" to ").append(factor(queue.max())).append(" times the limit");
     }
     if (service.priorityEntry() != null) {
       words.append(", by priority of entry ").append(service.priorityEntry());
+    }
+    if (service.userEntry() != null) {
+      words.append(" and usage of entry ").append(service.userEntry());
+    }
+    if (service.prioritizer() != null) {
+      words.append(" with prioritizer ").append(service.prioritizer());
     }
   }
 

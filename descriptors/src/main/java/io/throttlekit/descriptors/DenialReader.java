@@ -10,8 +10,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the response that clients receive when a rule refuses: the mapping {@code denied}. */
 final class DenialReader {
-  private static final int MIN_STATUS = 400;
-  private static final int MAX_STATUS = 599;
   // Bounds for what a service holds in memory and sends with each refusal, in characters.
   private static final int MAX_BODY = 65_536;
   private static final int MAX_VALUE = 4_096;
@@ -31,43 +29,25 @@ final class DenialReader {
           "transfer-encoding",
           "upgrade");
 
-  private final Problems problems;
-  private final Values values;
-  private final MetadataReader metadataReader;
+  private DenialReader() {}
 
-  DenialReader(Problems problems) {
-    this.problems = problems;
-    this.values = new Values(problems);
-    this.metadataReader = new MetadataReader(problems);
-  }
-
-  /** Reads the field; returns null when it is absent. Wrong parts are reported and left out. */
-  @Nullable Denial read(@Nullable Field denied) {
-    YamlNode.Mapping mapping = values.mapping(denied);
-    if (mapping == null) {
+  /** Reads the section; returns null when it is absent. Wrong parts are reported and left out. */
+  static @Nullable Denial read(@Nullable Section denied) {
+    if (denied == null) {
       return null;
     }
-    Fields fields = Fields.of(mapping, problems);
-    Place.DENIED.check(fields, problems);
-    YamlNode.Mapping metadata = values.mapping(fields.get("metadata"));
     return new Denial(
-        status(fields.get("status")),
-        headers(fields.get("headers")),
-        body(fields.get("body")),
-        metadata == null ? null : metadataReader.read(metadata));
+        status(denied),
+        headers(denied),
+        body(denied),
+        MetadataReader.read(denied.mapping("metadata"), denied.problems()));
   }
 
-  private int status(@Nullable Field field) {
-    if (field == null) {
-      return 0;
-    }
-    int status =
-        (int)
-            values.number(
-                field, MIN_STATUS, MAX_STATUS, "what is below 400 would look like an admission");
+  private static int status(Section denied) {
+    int status = (int) denied.number("status");
     if (status > 0 && !Denial.STATUSES.contains(status)) {
-      problems.error(
-          field.value().location(),
+      denied.error(
+          "status",
           "Envoy knows no status " + status,
           "write 429, 503, or another that has a name");
       return 0;
@@ -75,24 +55,27 @@ final class DenialReader {
     return Math.max(0, status); // -1 was reported
   }
 
-  private Map<String, String> headers(@Nullable Field field) {
+  private static Map<String, String> headers(Section denied) {
     Map<String, String> headers = new LinkedHashMap<>();
-    YamlNode.Mapping mapping = values.mapping(field);
+    YamlNode.Mapping mapping = denied.mapping("headers");
     if (mapping == null) {
       return headers;
     }
+    Problems problems = denied.problems();
     for (Field header : Fields.of(mapping, problems).all()) {
       String name = header.name().toLowerCase(Locale.ROOT);
-      if (isName(header, name) && isValue(header) && headers.containsKey(name)) {
+      if (isName(header, name, problems)
+          && isValue(header, problems)
+          && headers.containsKey(name)) {
         problems.error(
             header.at(), Wording.quote(header.name()) + " stands here twice", "remove one of them");
       }
-      headers.putIfAbsent(name, values.text(header));
+      headers.putIfAbsent(name, denied.text(header));
     }
     return headers;
   }
 
-  private boolean isName(Field header, String name) {
+  private static boolean isName(Field header, String name, Problems problems) {
     if (!NAME.matcher(name).matches()) {
       problems.error(
           header.at(),
@@ -102,15 +85,15 @@ final class DenialReader {
     }
     if (OF_ENVOY.contains(name)) {
       problems.error(
-          header.at(), Wording.quote(header.name()) + " is for Envoy to say", "remove it");
+          header.at(), Wording.quote(header.name()) + " is set by Envoy only", "remove it");
       return false;
     }
     return true;
   }
 
-  private boolean isValue(Field header) {
+  private static boolean isValue(Field header, Problems problems) {
     if (!(header.value() instanceof YamlNode.Scalar scalar)) {
-      return true; // values.text reports it
+      return true; // reported when it is read as a text
     }
     String text = scalar.text();
     if (scalar.isNull() || text.isEmpty()) {
@@ -130,18 +113,12 @@ final class DenialReader {
     return true;
   }
 
-  private @Nullable String body(@Nullable Field field) {
-    if (field == null) {
-      return null;
-    }
-    String text = values.text(field);
+  private static @Nullable String body(Section denied) {
+    String text = denied.text("body");
     if (text.length() > MAX_BODY) {
-      problems.error(
-          field.value().location(),
-          "the body has more than " + MAX_BODY + " characters",
-          "write a shorter one");
-      return null;
+      denied.error(
+          "body", "the body has more than " + MAX_BODY + " characters", "write a shorter one");
     }
-    return text;
+    return denied.has("body") ? text : null;
   }
 }

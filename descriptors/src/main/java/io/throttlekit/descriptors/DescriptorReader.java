@@ -1,10 +1,10 @@
 package io.throttlekit.descriptors;
 
-import io.throttlekit.descriptors.Fields.Field;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads descriptors and the descriptors nested in them. */
@@ -14,12 +14,10 @@ final class DescriptorReader {
       List.of("very_low", "low", "medium", "high", "very_high", "0");
 
   private final Problems problems;
-  private final Values values;
   private final RuleReader ruleReader;
 
   DescriptorReader(LoadOptions options, Problems problems) {
     this.problems = problems;
-    this.values = new Values(problems);
     this.ruleReader = new RuleReader(options, problems);
   }
 
@@ -27,11 +25,11 @@ final class DescriptorReader {
    * Reads the field {@code descriptors} of {@code parent}. Leaves out descriptors without a key,
    * and reports those with equal texts.
    */
-  List<DescriptorNode> readAll(Fields parent) {
+  List<DescriptorNode> readAll(Section parent) {
     List<DescriptorNode> nodes = new ArrayList<>();
     Map<String, DescriptorNode> level = new HashMap<>();
-    for (YamlNode.Mapping mapping : values.mappings(parent.get("descriptors"))) {
-      DescriptorNode node = read(mapping);
+    for (YamlNode.Mapping mapping : parent.mappings("descriptors")) {
+      DescriptorNode node = read(Fields.of(mapping, problems));
       if (!node.key().isEmpty()) {
         checkUnique(node, level.putIfAbsent(node.composite(), node), problems);
         nodes.add(node);
@@ -54,93 +52,79 @@ final class DescriptorReader {
     } else {
       problems.error(
           node.location(),
-          "the descriptor " + text + " cannot be told from the one at " + first.location(),
+          "the descriptor " + text + " has the same text as the one at " + first.location(),
           "key and value are joined by _, and both give the same text: rename a key");
     }
   }
 
-  private static boolean takesAPriority(DescriptorNode child, String entry) {
-    WildcardPattern pattern = child.wildcard() ? WildcardPattern.of(child.composite()) : null;
-    return PRIORITIES.stream()
-        .anyMatch(value ->
-            CompositeText.equals(child.composite(), entry, value)
-                || (pattern != null && pattern.matches(entry, value)));
-  }
-
-  private DescriptorNode read(YamlNode.Mapping mapping) {
-    Fields fields = Fields.of(mapping, problems);
-    placeOf(fields).check(fields, problems);
-    Field keyField = fields.get("key");
-    String key = values.text(keyField);
-    if (key.isEmpty()
-        && (keyField == null
-            ? !fields.incomplete() // a part that could not be read may hold the key
-            : keyField.value() instanceof YamlNode.Scalar)) {
-      problems.error(
-          keyField == null ? fields.location() : keyField.value().location(),
-          "the descriptor has no key",
-          "write key: NAME");
+  private DescriptorNode read(Fields fields) {
+    Section descriptor = new Section(fields, placeOf(fields), problems);
+    if (descriptor.lacks("key")) {
+      descriptor.error("key", "the descriptor has no key", "write key: NAME");
     }
-    String value = values.text(fields.get("value"));
-    Field shared = fields.get("share_threshold");
-    boolean shareThreshold = values.flag(shared);
-    RuleSpec rule = ruleReader.read(fields);
-    List<DescriptorNode> children = readAll(fields);
+    boolean shareThreshold = descriptor.flag("share_threshold");
     DescriptorNode node =
         new DescriptorNode(
             fields.location(),
-            key,
-            value,
+            descriptor.text("key"),
+            descriptor.text("value"),
             shareThreshold,
-            values.flag(fields.get("value_to_metric")),
-            values.flag(fields.get("detailed_metric")),
-            rule,
-            children);
-    if (shared != null && shareThreshold && !node.wildcard()) {
-      problems.error(
-          shared.at(),
-          "`share_threshold` needs a wildcard, but "
-              + Wording.quote(node.composite())
-              + " has no *",
+            descriptor.flag("value_to_metric"),
+            descriptor.flag("detailed_metric"),
+            ruleReader.read(descriptor),
+            readAll(descriptor));
+    if (shareThreshold && !node.wildcard()) {
+      descriptor.errorAtKey(
+          "share_threshold",
+          "`share_threshold` needs a wildcard, but %s has no *"
+              .formatted(Wording.quote(node.composite())),
           "write value: prefix*, or remove share_threshold");
     }
-    if (key.equals(Rule.LEASE_ENTRY)) {
+    if (node.key().equals(Rule.LEASE_ENTRY)) {
       problems.warning(
           fields.location(),
-          "nothing reaches this descriptor: an entry " + Wording.quote(key) + " gives a lease back",
+          "nothing reaches this descriptor: an entry %s returns a permit"
+              .formatted(Wording.quote(node.key())),
           "choose another key, or remove the descriptor");
     }
-    checkPriorityEntry(node);
+    checkOwnEntries(node);
     return node;
   }
 
-  private static Place placeOf(Fields descriptor) {
+  private static String placeOf(Fields descriptor) {
     if (descriptor.get("limits") != null) {
-      return Place.DESCRIPTOR_WITH_LIMITS;
+      return "descriptor_with_limits";
     }
     return descriptor.get("concurrency") != null && descriptor.get("rate_limit") == null
-        ? Place.DESCRIPTOR_WITH_CONCURRENCY
-        : Place.DESCRIPTOR;
+        ? "descriptor_with_concurrency"
+        : "descriptor";
   }
 
-  /** Reports children that an entry meant to name the request's priority would match. */
-  private void checkPriorityEntry(DescriptorNode node) {
+  /** Reports children that an entry would match which only names the priority or the user. */
+  private void checkOwnEntries(DescriptorNode node) {
     RuleSpec rule = node.rule();
-    String entry = rule == null ? null : rule.priorityEntry();
-    if (entry == null || rule == null) {
-      return;
-    }
+    String priority = rule == null ? null : rule.priorityEntry();
+    String user = rule == null ? null : rule.userEntry();
     for (DescriptorNode child : node.children()) {
-      if (child.key().equals(entry) || takesAPriority(child, entry)) {
-        problems.error(
-            child.location(),
-            "the entry "
-                + Wording.quote(entry)
-                + " names the priority for the concurrency limit at "
-                + rule.location()
-                + ", so that it cannot lead here",
-            "choose another key for the priority, or another descriptor here");
+      if (priority != null && takesAPriority(child, priority)) {
+        reportTaken(child, priority, "priority", node);
+      }
+      if (user != null && child.matchesSomeValueOf(user)) {
+        reportTaken(child, user, "user", node);
       }
     }
+  }
+
+  private static boolean takesAPriority(DescriptorNode child, String entry) {
+    return child.key().equals(entry)
+        || PRIORITIES.stream().anyMatch(value -> child.matches(entry, value));
+  }
+
+  private void reportTaken(DescriptorNode child, String entry, String named, DescriptorNode node) {
+    problems.error(
+        child.location(),
+        "the entry %s names the %s for the concurrency limit at %s, so that it cannot lead here"
+            .formatted(Wording.quote(entry), named, Objects.requireNonNull(node.rule()).location()),
+        "choose another key for the " + named + ", or another descriptor here");
   }
 }

@@ -39,22 +39,17 @@ final class DomainMerge {
     domain.nodes().addAll(nodes);
   }
 
-  /** Returns a finding for each domain that limits nothing, which is rarely intended. */
-  List<Finding> withoutRules() {
-    List<Finding> findings = new ArrayList<>();
+  /** Warns of each domain that limits nothing, which is rarely intended. */
+  void warnOfDomainsWithoutRules() {
     domains.forEach((name, domain) -> {
-      if (!anyRule(domain.nodes())) {
+      if (DescriptorNode.rules(domain.nodes()).findAny().isEmpty()) {
         String what = domain.nodes().isEmpty() ? "descriptors" : "rate_limit";
-        String message =
-            "domain " + Wording.quote(name) + " has no " + what + ": nothing is limited";
-        findings.add(new Finding(domain.location(), message, ""));
+        problems.warning(
+            domain.location(),
+            "domain " + Wording.quote(name) + " has no " + what + ": nothing is limited",
+            "");
       }
     });
-    return findings;
-  }
-
-  private static boolean anyRule(List<DescriptorNode> nodes) {
-    return nodes.stream().anyMatch(node -> node.rule() != null || anyRule(node.children()));
   }
 
   Map<String, List<DescriptorNode>> domains() {

@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors;
 
 import io.throttlekit.concurrency.Priority;
+import io.throttlekit.descriptors.ConcurrencyRule.AtService;
 import io.throttlekit.descriptors.Explanation.NearMiss;
 import io.throttlekit.descriptors.Explanation.NearMiss.Kind;
 import io.throttlekit.descriptors.Explanation.Outcome;
@@ -32,7 +33,7 @@ public final class Explainer {
     for (int i = 0; i < entries.length; i += 2) {
       if (entries[i].equals(Rule.LEASE_ENTRY)) {
         String summary =
-            "no rule: entry %d gives back the lease %s, whatever the others reach; never charged"
+            "no rule: entry %d returns the permit %s, whatever the others reach; never charged"
                 .formatted(i / 2 + 1, Wording.quote(entries[i + 1]));
         return new Explanation(Outcome.RELEASE, null, summary, List.of(), List.of());
       }
@@ -79,10 +80,16 @@ public final class Explainer {
 
   /** Returns a remark on an entry that should name a priority and does not; else an empty text. */
   private static String noPriority(Rule rule, String[] entries) {
-    boolean prioritized = rule.chargedEntries(entries).length < entries.length;
-    return prioritized && !Priority.isLevel(entries[entries.length - 1])
-        ? "; " + entry(entries, entries.length - 2) + " is no priority: medium"
-        : "";
+    String key =
+        rule.concurrency() != null && rule.concurrency().gate() instanceof AtService service
+            ? service.priorityEntry()
+            : null;
+    for (int i = rule.chargedEntries(entries).length; i < entries.length; i += 2) {
+      if (entries[i].equals(key) && !Priority.isLevel(entries[i + 1])) {
+        return "; " + entry(entries, i) + " is no priority: medium";
+      }
+    }
+    return "";
   }
 
   private static String notFound(

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * gopkg.in/yaml.v2. A second {@code rate_limit} or {@code metadata} replaces the first field by
  * field.
  */
-final class Fields {
+public final class Fields {
   private static final Set<String> JOINED = Set.of("rate_limit", "metadata");
 
   private final SourceLocation location;
@@ -27,7 +27,7 @@ final class Fields {
   private final Map<String, List<YamlNode.Mapping>> parts = new HashMap<>();
 
   /** One field; {@code at} is where its key stands. */
-  record Field(SourceLocation at, String name, YamlNode value) {}
+  public record Field(SourceLocation at, String name, YamlNode value) {}
 
   private boolean incomplete;
 
@@ -37,7 +37,7 @@ final class Fields {
   }
 
   /** Indexes the fields of {@code mapping}; reports keys that are not text, and duplicates. */
-  static Fields of(YamlNode.Mapping mapping, Problems problems) {
+  public static Fields of(YamlNode.Mapping mapping, Problems problems) {
     Fields fields = new Fields(mapping.location(), problems);
     fields.addAll(mapping);
     fields.joinParts();
@@ -49,22 +49,24 @@ final class Fields {
     return JOINED.contains(name);
   }
 
-  SourceLocation location() {
+  /** Returns where the mapping begins. */
+  public SourceLocation location() {
     return location;
   }
 
-  Collection<Field> all() {
+  /** Returns the fields, in the order in which their names first appear. */
+  public Collection<Field> all() {
     return byName.values();
   }
 
   /** Returns the field, or null when it is absent or has no value. */
-  @Nullable Field get(String name) {
+  public @Nullable Field get(String name) {
     Field field = byName.get(name);
     return field == null || field.value().isNull() ? null : field;
   }
 
   /** Returns the field if it is written without a value, or else null. */
-  @Nullable Field empty(String name) {
+  public @Nullable Field empty(String name) {
     Field field = byName.get(name);
     return field != null && field.value().isNull() ? field : null;
   }
@@ -73,7 +75,7 @@ final class Fields {
    * Returns whether a part of the mapping could not be read, so that any field may be missing from
    * it.
    */
-  boolean incomplete() {
+  public boolean incomplete() {
     return incomplete;
   }
 

@@ -64,10 +64,8 @@ final class LateMerges {
       ofField.forEach((key, at) ->
           problems.warning(
               at.merge(),
-              "`<<` takes the place of "
-                  + Wording.quote(key)
-                  + ", which stands before it at "
-                  + at.key(),
+              "`<<` takes the place of %s, which stands before it at %s"
+                  .formatted(Wording.quote(key), at.key()),
               "the last one counts; write `<<` first, or remove the key"));
     }
   }

@@ -4,7 +4,7 @@ import io.throttlekit.rate.RateAlgorithm;
 import org.jspecify.annotations.Nullable;
 
 /** Limit as written in a policy file. */
-record LimitSpec(
+public record LimitSpec(
     RateAlgorithm<?> algorithm,
     long requestsPerUnit,
     @Nullable LimitUnit unit,

@@ -1,5 +1,7 @@
 package io.throttlekit.descriptors;
 
+import org.jspecify.annotations.Nullable;
+
 /** Windows that Envoy's protocol can name. Each is aligned to the epoch. */
 public enum LimitUnit {
   /** One second. */
@@ -26,5 +28,15 @@ public enum LimitUnit {
   /** Returns the length of the window in ms. */
   public long millis() {
     return seconds * 1_000;
+  }
+
+  /** Returns the unit of this length, or null if there is none. */
+  public static @Nullable LimitUnit of(long millis) {
+    for (LimitUnit unit : values()) {
+      if (unit.millis() == millis) {
+        return unit;
+      }
+    }
+    return null;
   }
 }

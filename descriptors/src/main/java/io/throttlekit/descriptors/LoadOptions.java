@@ -29,19 +29,4 @@ public record LoadOptions(
   public LoadOptions(boolean mergeDomains, String mergeSwitch) {
     this(mergeDomains, mergeSwitch, true, true, true);
   }
-
-  /** Returns the same options for a service without a coordinator. */
-  public LoadOptions withoutFederation() {
-    return new LoadOptions(mergeDomains, mergeSwitch, false, steering, accessLogs);
-  }
-
-  /** Returns the same options for a service that cannot learn limits to push to Envoys. */
-  public LoadOptions withoutSteering() {
-    return new LoadOptions(mergeDomains, mergeSwitch, federated, false, accessLogs);
-  }
-
-  /** Returns the same options for a service that does not read access logs. */
-  public LoadOptions withoutAccessLogs() {
-    return new LoadOptions(mergeDomains, mergeSwitch, federated, steering, false);
-  }
 }

@@ -13,14 +13,16 @@ import org.jspecify.annotations.Nullable;
 final class MetadataReader {
   private final Problems problems;
 
-  MetadataReader(Problems problems) {
+  private MetadataReader(Problems problems) {
     this.problems = problems;
   }
 
-  /** Returns maps, lists, strings, Longs, Doubles, Booleans and nulls; unmodifiable. */
+  /**
+   * Returns maps, lists, strings, Longs, Doubles, Booleans and nulls, unmodifiable; null for null.
+   */
   @SuppressWarnings("NullAway") // a value may be null, as in JSON, which the model's type hides
-  Map<String, Object> read(YamlNode.Mapping mapping) {
-    return map(mapping);
+  static @Nullable Map<String, Object> read(YamlNode.@Nullable Mapping mapping, Problems problems) {
+    return mapping == null ? null : new MetadataReader(problems).map(mapping);
   }
 
   private Map<String, @Nullable Object> map(YamlNode.Mapping mapping) {

@@ -35,7 +35,7 @@ public final class PolicyBook {
    *
    * @throws IllegalArgumentException if two descriptors of one level have the same text
    */
-  static PolicyBook of(Map<String, List<DescriptorNode>> domains) {
+  public static PolicyBook of(Map<String, List<DescriptorNode>> domains) {
     Map<String, DomainPolicies> compiled = new LinkedHashMap<>();
     List<Rule> rules = new ArrayList<>();
     domains.forEach((name, descriptors) -> {
@@ -83,20 +83,35 @@ public final class PolicyBook {
         rules.add(rule);
       }
       Level children = compile(domain, path, descriptor.children(), rules);
-      String priority = spec == null ? null : spec.priorityEntry();
-      if (rule != null && priority != null) {
-        children = withPriority(children, rule, priority);
+      if (spec != null && rule != null) {
+        children = withOwnEntries(children, rule, spec.priorityEntry(), spec.userEntry());
       }
       level.add(new CompiledDescriptor(expects, rule, children));
     }
     return new Level(level);
   }
 
-  /** Adds a child that matches one more entry, of any value, and leads to the same rule. */
-  private static Level withPriority(Level children, Rule rule, String entry) {
-    DescriptorNode any = DescriptorNode.ofPriority(rule.location(), entry);
+  /**
+   * Adds children that match more entries, each at most once and of any value, and lead to the same
+   * rule.
+   */
+  private static Level withOwnEntries(
+      Level children, Rule rule, @Nullable String entry, @Nullable String other) {
+    if (entry == null && other == null) {
+      return children;
+    }
     List<CompiledDescriptor> level = new ArrayList<>(children.inOrder());
-    level.add(new CompiledDescriptor(EntryPattern.of(any), rule, Level.EMPTY));
+    if (entry != null) {
+      level.add(ownEntry(rule, entry, withOwnEntries(Level.EMPTY, rule, other, null)));
+    }
+    if (other != null) {
+      level.add(ownEntry(rule, other, withOwnEntries(Level.EMPTY, rule, entry, null)));
+    }
     return new Level(level);
+  }
+
+  private static CompiledDescriptor ownEntry(Rule rule, String entry, Level children) {
+    DescriptorNode any = DescriptorNode.ofAny(rule.location(), entry);
+    return new CompiledDescriptor(EntryPattern.of(any), rule, children);
   }
 }

@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 
 /**
  * Reads policy files from disk. Every message names the path that could not be read. Errors inside
- * a file are reported by {@link PolicyLoader}.
+ * a file are reported when they are loaded.
  */
 public final class PolicyFiles {
   private PolicyFiles() {}

@@ -1,7 +1,5 @@
 package io.throttlekit.descriptors;
 
-import io.throttlekit.descriptors.Fields.Field;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,16 +37,11 @@ public final class PolicyLoader {
       return new LoadResult(null, problems.sorted(order));
     }
     Map<String, List<DescriptorNode>> domains = merge.domains();
-    DuplicateEnvoyLimits.find(domains)
-        .forEach(f -> problems.error(f.location(), f.message(), f.hint()));
-    if (problems.hasErrors()) {
-      return new LoadResult(null, problems.sorted(order));
-    }
-    List<Finding> findings = new ArrayList<>(merge.withoutRules());
-    findings.addAll(UnreachableRules.find(domains));
-    findings.addAll(ReplacedNames.find(domains));
-    findings.forEach(f -> problems.warning(f.location(), f.message(), f.hint()));
-    return new LoadResult(PolicyBook.of(domains), problems.sorted(order));
+    merge.warnOfDomainsWithoutRules();
+    RuleLint.check(domains, problems);
+    UnreachableRules.check(domains, problems);
+    PolicyBook book = problems.hasErrors() ? null : PolicyBook.of(domains);
+    return new LoadResult(book, problems.sorted(order));
   }
 
   private void readDomain(
@@ -66,19 +59,13 @@ public final class PolicyLoader {
           "begin with domain: NAME and descriptors:");
       return;
     }
-    Fields fields = Fields.of(mapping, problems);
-    Place.ROOT.check(fields, problems);
-    Values values = new Values(problems);
-    Field named = fields.get("domain");
-    String domain = values.text(named);
-    List<DescriptorNode> nodes = new DescriptorReader(options, problems).readAll(fields);
-    if (!domain.isEmpty() && named != null) {
-      merge.add(domain, named.value().location(), nodes);
-    } else if (named == null ? !fields.incomplete() : named.value() instanceof YamlNode.Scalar) {
-      problems.error(
-          named == null ? fields.location() : named.value().location(),
-          "the file names no domain",
-          "begin with domain: NAME");
+    Section file = new Section(Fields.of(mapping, problems), "root", problems);
+    String domain = file.text("domain");
+    List<DescriptorNode> nodes = new DescriptorReader(options, problems).readAll(file);
+    if (file.lacks("domain")) {
+      file.error("domain", "the file names no domain", "begin with domain: NAME");
+    } else if (!domain.isEmpty()) {
+      merge.add(domain, file.valueAt("domain"), nodes);
     }
   }
 }

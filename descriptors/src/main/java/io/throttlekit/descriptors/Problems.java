@@ -11,7 +11,7 @@ import java.util.Set;
  * Collects the problems of one load. Reports a problem of one place once, however many aliases lead
  * there, and stops after {@link #MAX} problems.
  */
-final class Problems {
+public final class Problems {
   static final int MAX = 1_000; // enough to work on; bounds memory and output for hostile files
 
   private final Set<Problem> found = new LinkedHashSet<>();
@@ -19,21 +19,24 @@ final class Problems {
   private boolean errorShown;
   private boolean full;
 
-  void error(SourceLocation location, String message, String hint) {
+  /** Adds an error, as {@link #add} does. */
+  public void error(SourceLocation location, String message, String hint) {
     errors = true;
     add(new Problem(Severity.ERROR, location, message, hint));
   }
 
-  void warning(SourceLocation location, String message, String hint) {
-    add(new Problem(Severity.WARNING, location, message, hint));
+  /** Adds a warning, as {@link #add} does. */
+  public void warning(SourceLocation location, String message, String hint) {
+    add(Problem.warning(location, message, hint));
   }
 
-  boolean hasErrors() {
+  /** Returns whether any problem is an error, also one that is not shown. */
+  public boolean hasErrors() {
     return errors;
   }
 
   /** Returns the problems by file, in the order of {@code files}, then by line and column. */
-  List<Problem> sorted(Map<String, Integer> files) {
+  public List<Problem> sorted(Map<String, Integer> files) {
     List<Problem> sorted = new ArrayList<>(found);
     sorted.sort(
         Comparator.comparing(
@@ -45,7 +48,8 @@ final class Problems {
     return sorted;
   }
 
-  private void add(Problem problem) {
+  /** Adds a problem unless it was reported before, or there are too many. */
+  public void add(Problem problem) {
     if (found.size() < MAX) {
       found.add(problem);
     } else if (!full && !found.contains(problem)) {

@@ -68,8 +68,8 @@ public final class Rule {
           leased.lowWater(),
           leased.returnIdleAfterMillis(),
           new Terms(domain, budgets),
-          spec.onDataLoss(),
-          spec.onOutage() == OnOutage.REGIONAL_ONLY);
+          spec.sharing().onDataLoss(),
+          spec.sharing().onOutage() == OnOutage.REGIONAL_ONLY);
     }
     return named == null ? STRICT : named;
   }
@@ -92,16 +92,14 @@ public final class Rule {
     RuleSpec spec =
         new RuleSpec(
             IN_REQUEST,
-            false,
             List.of(limit),
             "",
             List.of(),
             false,
             false,
-            false,
             Sharing.DEFAULT,
-            OnOutage.ERROR,
-            DataLoss.REFILL,
+            null,
+            null,
             null);
     return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
   }
@@ -169,7 +167,7 @@ public final class Rule {
    * limit.
    */
   public boolean overdraft() {
-    return spec.overdraft();
+    return spec.sharing().overdraft();
   }
 
   /** Returns the scope in which its limits are shared. */
@@ -196,12 +194,12 @@ public final class Rule {
 
   /** Returns its answer when its counters cannot be reached. */
   public OnOutage onOutage() {
-    return spec.onOutage();
+    return spec.sharing().onOutage();
   }
 
   /** Returns the treatment of its limits when the store has lost their counters. */
   public DataLoss onDataLoss() {
-    return spec.onDataLoss();
+    return spec.sharing().onDataLoss();
   }
 
   /** Returns the names of rules that do not count in a request which this one matches too. */

@@ -5,308 +5,238 @@ import io.throttlekit.descriptors.Fields.Field;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the limits of a descriptor: {@code rate_limit}, {@code limits} or {@code concurrency}. */
 final class RuleReader {
+  private final LoadOptions options;
   private final Problems problems;
-  private final Values values;
-  private final LimitReader limitReader;
-  private final ScopeReader scopeReader;
-  private final TierReader tierReader;
-  private final OutageReader outageReader;
-  private final MetadataReader metadataReader;
-  private final ConcurrencyReader concurrencyReader;
-  private final DenialReader denialReader;
 
   RuleReader(LoadOptions options, Problems problems) {
+    this.options = options;
     this.problems = problems;
-    this.values = new Values(problems);
-    this.limitReader = new LimitReader(problems);
-    this.scopeReader = new ScopeReader(options, problems);
-    this.tierReader = new TierReader(problems);
-    this.outageReader = new OutageReader(problems);
-    this.metadataReader = new MetadataReader(problems);
-    this.concurrencyReader = new ConcurrencyReader(options, problems);
-    this.denialReader = new DenialReader(problems);
   }
 
   /** Reads the rule of a descriptor; {@code null} when it has none, or after reporting an error. */
-  @Nullable RuleSpec read(Fields descriptor) {
-    Field single = descriptor.get("rate_limit");
-    Field several = descriptor.get("limits");
-    Field concurrency = descriptor.get("concurrency");
-    Map<String, Object> metadata = metadata(descriptor);
-    Field unsaid = descriptor.empty("concurrency");
-    if (unsaid != null) {
-      problems.error(unsaid.at(), "`concurrency` is empty", "write {} for the defaults");
+  @Nullable RuleSpec read(Section descriptor) {
+    boolean single = descriptor.has("rate_limit");
+    boolean several = descriptor.has("limits");
+    boolean concurrency = descriptor.has("concurrency");
+    Field unset = descriptor.fields().empty("concurrency");
+    var _ = metadata(descriptor); // to report its errors where there is no rule
+    if (unset != null) {
+      problems.error(unset.at(), "`concurrency` is empty", "write {} for the defaults");
     }
-    if (concurrency != null && (single != null || several != null)) {
-      problems.error(
-          concurrency.at(),
-          "a descriptor has either `concurrency` or "
-              + (several != null ? "`limits`" : "`rate_limit`")
-              + ", not both",
+    if (concurrency && (single || several)) {
+      descriptor.errorAtKey(
+          "concurrency",
+          "a descriptor has either `concurrency` or %s, not both"
+              .formatted(several ? "`limits`" : "`rate_limit`"),
           "move one of them into a descriptor of its own: a request may reach both");
-      var _ = concurrencyReader.read(concurrency); // only to report its errors
+      // Only to report its errors.
+      var _ = ConcurrencyReader.read(descriptor.section("concurrency"), options);
     }
-    if (single != null && several != null) {
-      problems.error(
-          several.at(),
+    if (single && several) {
+      descriptor.errorAtKey(
+          "limits",
           "a descriptor has either `rate_limit` or `limits`, not both",
           "move the limit of rate_limit into limits");
+      var _ = ofSingle(descriptor); // only to report its errors
     }
-    if (several != null) {
-      if (single != null) {
-        var _ = ofSingle(descriptor, single, metadata); // only to report its errors
-      }
-      return ofSeveral(descriptor, several, metadata);
+    if (several) {
+      return ofSeveral(descriptor);
     }
-    if (single != null) {
-      return ofSingle(descriptor, single, metadata);
+    if (single) {
+      return ofSingle(descriptor);
     }
-    if (concurrency != null) {
-      return ofConcurrency(descriptor, concurrency, metadata);
+    if (concurrency) {
+      return ofConcurrency(descriptor);
     }
-    if (unsaid == null) {
+    if (unset == null) {
       warnOfFlagsWithoutLimit(descriptor);
     }
     return null;
   }
 
-  private @Nullable RuleSpec ofSingle(
-      Fields descriptor, Field single, @Nullable Map<String, Object> metadata) {
-    YamlNode.Mapping mapping = values.mapping(single);
-    if (mapping == null) {
+  private @Nullable RuleSpec ofSingle(Section descriptor) {
+    Section limit = descriptor.section("rate_limit");
+    if (limit == null) {
       return null;
     }
-    Fields fields = Fields.of(mapping, problems);
-    Place.RATE_LIMIT.check(fields, problems);
-    if (values.flag(fields.get("unlimited"))) {
-      checkUnlimited(fields);
-      warnOfDenial(descriptor, "beside `unlimited`");
-      return rule(descriptor, single, fields, List.of(), false, null, Sharing.NOTHING, metadata);
+    SourceLocation at = descriptor.at("rate_limit");
+    if (!limit.flag("unlimited")) {
+      LimitSpec read = LimitReader.read(limit);
+      List<LimitSpec> limits = read == null ? List.of() : List.of(read);
+      return limited(descriptor, new LimitGroup(limit, List.of(limit)), at, limits);
     }
-    LimitSpec limit = limitReader.read(fields);
-    boolean overdraft = values.flag(fields.get("overdraft"));
-    List<LimitSpec> limits = limit == null ? List.of() : List.of(limit);
-    Scope scope = scopeReader.read(fields, List.of(fields));
-    Sharing sharing = tierReader.read(scope, fields, List.of(fields), limits);
-    return rule(descriptor, single, fields, limits, overdraft, scope, sharing, metadata);
+    checkUnlimited(limit);
+    warnOfDenial(descriptor, "beside `unlimited`");
+    OnOutage onOutage = TierReader.onOutage(limit, null);
+    DataLoss onDataLoss = TierReader.onDataLoss(limit);
+    Sharing sharing =
+        new Sharing(Scope.REGION, Sharing.NOTHING.tier(), false, onOutage, onDataLoss);
+    return rule(descriptor, limit, at, List.of(), sharing, null);
   }
 
-  private @Nullable RuleSpec ofConcurrency(
-      Fields descriptor, Field concurrency, @Nullable Map<String, Object> metadata) {
-    ConcurrencyRule inFlight = concurrencyReader.read(concurrency);
-    Denial denial = denialReader.read(descriptor.get("denied"));
-    String name = values.text(descriptor.get("name"));
-    List<RuleSpec.Replacement> replaces = replaces(descriptor, name);
-    Field shadowed = descriptor.get("shadow_mode");
-    boolean shadow = values.flag(shadowed);
-    if (inFlight != null && inFlight.gate() instanceof ConcurrencyRule.AtEnvoys) {
-      warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
-      if (shadowed != null && shadow) {
-        problems.error(
-            shadowed.at(),
-            "`shadow_mode` has no meaning with `gate: envoy`: what is pushed to Envoys is obeyed",
-            "remove it, or write gate: service");
-      }
-    }
-    Field quota = descriptor.get("quota_mode");
-    if (quota != null && values.flag(quota)) {
-      problems.error(
-          quota.at(),
-          "`quota_mode` has no meaning with concurrency: what is in flight is nobody's quota",
-          "remove it");
-    }
-    return inFlight == null
-        ? null
-        : new RuleSpec(
-            concurrency.at(),
-            false,
-            List.of(),
-            name,
-            replaces,
-            shadow,
-            false,
-            false,
-            Sharing.NOTHING,
-            OnOutage.ERROR,
-            DataLoss.REFILL,
-            metadata,
-            inFlight,
-            denial);
-  }
-
-  private @Nullable RuleSpec ofSeveral(
-      Fields descriptor, Field several, @Nullable Map<String, Object> metadata) {
-    List<YamlNode.Mapping> entries = values.mappings(several);
-    if (several.value() instanceof YamlNode.Sequence list && list.items().isEmpty()) {
-      problems.error(several.at(), "`limits` is empty", "add a limit, or remove the key");
+  private @Nullable RuleSpec ofSeveral(Section descriptor) {
+    List<Section> entries = descriptor.sections("limits");
+    SourceLocation at = descriptor.at("limits");
+    if (Objects.requireNonNull(descriptor.get("limits")).value() instanceof YamlNode.Sequence list
+        && list.items().isEmpty()) {
+      descriptor.errorAtKey("limits", "`limits` is empty", "add a limit, or remove the key");
     }
     Map<String, SourceLocation> windows = new LinkedHashMap<>();
     List<LimitSpec> limits = new ArrayList<>();
-    List<Fields> own = new ArrayList<>();
-    for (YamlNode.Mapping entry : entries) {
-      Fields fields = Fields.of(entry, problems);
-      Place.LIMIT.check(fields, problems);
-      LimitSpec limit = limitReader.read(fields);
+    for (Section entry : entries) {
+      LimitSpec limit = LimitReader.read(entry);
       if (limit != null) {
         limits.add(limit);
-        checkDistinct(limit, fields, windows);
+        checkDistinct(limit, entry, windows);
       }
-      own.add(fields);
     }
-    boolean overdraft = overdraft(descriptor, own);
-    Scope scope = scopeReader.read(descriptor, own);
-    Sharing sharing = tierReader.read(scope, descriptor, own, limits);
-    return rule(descriptor, several, descriptor, limits, overdraft, scope, sharing, metadata);
+    return limited(descriptor, new LimitGroup(descriptor, entries), at, limits);
   }
 
-  /**
-   * Reads the value of the limits, or else of their descriptor; they are charged as one, so it must
-   * be the same.
-   */
-  private boolean overdraft(Fields descriptor, List<Fields> limits) {
-    boolean beside = values.flag(descriptor.get("overdraft"));
-    boolean first = beside;
-    for (int i = 0; i < limits.size(); i++) {
-      Field said = limits.get(i).get("overdraft");
-      boolean overdraws = said == null ? beside : values.flag(said);
-      if (i > 0 && overdraws != first) {
-        problems.error(
-            said == null ? limits.get(i).location() : said.at(),
-            "the limits of one descriptor are charged as one, so `overdraft` must be the same",
-            "write it once, beside limits");
-      }
-      first = i == 0 ? overdraws : first;
-    }
-    return first;
+  private @Nullable RuleSpec limited(
+      Section descriptor, LimitGroup group, SourceLocation at, List<LimitSpec> limits) {
+    Scope scope = TierReader.scope(group, options.federated());
+    Sharing sharing = TierReader.read(scope, group, limits);
+    RuleSpec rule =
+        rule(
+            descriptor,
+            group.beside(),
+            at,
+            limits,
+            sharing == null ? Sharing.DEFAULT : sharing,
+            null);
+    return sharing == null || limits.isEmpty() ? null : rule;
   }
 
-  private void checkDistinct(LimitSpec limit, Fields fields, Map<String, SourceLocation> windows) {
+  private @Nullable RuleSpec ofConcurrency(Section descriptor) {
+    ConcurrencyRule read = ConcurrencyReader.read(descriptor.section("concurrency"), options);
+    boolean shadow = descriptor.flag("shadow_mode");
+    if (read != null && read.gate() instanceof ConcurrencyRule.AtEnvoys) {
+      warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
+      if (shadow) {
+        descriptor.errorAtKey(
+            "shadow_mode",
+            "`shadow_mode` has no meaning with `gate: envoy`: Envoys apply what is pushed to them",
+            "remove it, or write gate: service");
+      }
+    }
+    if (descriptor.flag("quota_mode")) {
+      descriptor.errorAtKey(
+          "quota_mode",
+          "`quota_mode` has no meaning with concurrency: requests in flight have no quota",
+          "remove it");
+    }
+    SourceLocation at = descriptor.at("concurrency");
+    RuleSpec rule = rule(descriptor, descriptor, at, List.of(), Sharing.NOTHING, read);
+    return read == null ? null : rule;
+  }
+
+  private void checkDistinct(LimitSpec limit, Section entry, Map<String, SourceLocation> windows) {
     String window = limit.algorithm().id() + " over " + limit.windowMillis() + " ms";
-    SourceLocation first = windows.putIfAbsent(window, fields.location());
+    SourceLocation first = windows.putIfAbsent(window, entry.location());
     if (first != null) {
       problems.error(
-          fields.location(),
+          entry.location(),
           "two limits share one counter, " + window + ": the other is at " + first,
           "keep the smaller of them, or change a window or an algorithm");
     }
   }
 
-  private @Nullable RuleSpec rule(
-      Fields descriptor,
-      Field declared,
-      Fields own,
+  /**
+   * Returns the rule.
+   *
+   * @param beside the section with name and replacements
+   */
+  private RuleSpec rule(
+      Section descriptor,
+      Section beside,
+      SourceLocation at,
       List<LimitSpec> limits,
-      boolean overdraft,
-      @Nullable Scope scope,
-      @Nullable Sharing sharing,
-      @Nullable Map<String, Object> metadata) {
-    String name = values.text(own.get("name"));
-    List<RuleSpec.Replacement> replaces = replaces(own, name);
-    OnOutage onOutage = outageReader.onOutage(own.get("on_outage"), scope);
-    DataLoss onDataLoss = outageReader.onDataLoss(own.get("on_data_loss"));
-    Denial denial = denialReader.read(descriptor.get("denied"));
-    boolean shadow = values.flag(descriptor.get("shadow_mode"));
-    boolean quota = values.flag(descriptor.get("quota_mode"));
-    boolean unlimited = declared.name().equals("rate_limit") && values.flag(own.get("unlimited"));
-    if (sharing == null || (!unlimited && limits.isEmpty())) {
-      return null;
-    }
+      Sharing sharing,
+      @Nullable ConcurrencyRule concurrency) {
+    String name = beside.text("name");
     return new RuleSpec(
-        declared.at(),
-        unlimited,
+        at,
         limits,
         name,
-        replaces,
-        shadow,
-        quota,
-        overdraft,
+        replaces(beside, name),
+        descriptor.flag("shadow_mode"),
+        descriptor.flag("quota_mode"),
         sharing,
-        onOutage,
-        onDataLoss,
-        metadata,
-        null,
-        denial);
+        metadata(descriptor),
+        concurrency,
+        DenialReader.read(descriptor.section("denied")));
   }
 
-  private List<RuleSpec.Replacement> replaces(Fields own, String name) {
+  private List<RuleSpec.Replacement> replaces(Section beside, String name) {
     List<RuleSpec.Replacement> replaces = new ArrayList<>();
-    for (YamlNode.Mapping entry : values.mappings(own.get("replaces"))) {
-      Fields fields = Fields.of(entry, problems);
-      Place.REPLACES.check(fields, problems);
-      Field named = fields.get("name");
-      String replaced = values.text(named);
-      if (replaced.isEmpty()
-          && (named == null ? !fields.incomplete() : named.value() instanceof YamlNode.Scalar)) {
+    for (Section entry : beside.sections("replaces")) {
+      String replaced = entry.text("name");
+      if (entry.lacks("name")) {
         problems.error(
-            fields.location(), "an entry of `replaces` names no rule", "write - name: RULE");
-      } else if (replaced.equals(name) && named != null) {
-        problems.error(
-            named.value().location(),
-            "the rule " + Wording.quote(name) + " replaces itself",
-            "name another rule");
+            entry.location(), "an entry of `replaces` names no rule", "write - name: RULE");
+      } else if (replaced.equals(name) && entry.has("name")) {
+        entry.error(
+            "name", "the rule " + Wording.quote(name) + " replaces itself", "name another rule");
       }
-      SourceLocation at = named == null ? fields.location() : named.value().location();
-      replaces.add(new RuleSpec.Replacement(at, replaced));
+      replaces.add(new RuleSpec.Replacement(entry.valueAt("name"), replaced));
     }
     return replaces;
   }
 
-  private void checkUnlimited(Fields fields) {
+  private void checkUnlimited(Section limit) {
     for (String key :
         List.of("every", "algorithm", "burst", "overdraft", "tier", "lease", "scope")) {
-      Field field = fields.get(key);
-      if (field != null) {
-        problems.error(
-            field.at(), "`unlimited` and " + Wording.quote(key) + " contradict each other", "");
+      if (limit.has(key)) {
+        limit.errorAtKey(
+            key, "`unlimited` and " + Wording.quote(key) + " contradict each other", "");
       }
     }
-    Field unit = fields.get("unit");
-    if (unit != null && LimitReader.isUnit(values.text(unit))) {
-      problems.error(
-          unit.at(), "`unlimited` and `unit` contradict each other", "remove one of them");
-    } else if (unit != null) {
-      problems.warning(unit.at(), "`unit` has no effect beside `unlimited`", "remove it");
+    String unit = limit.text("unit");
+    if (limit.words("unit").contains(unit.toLowerCase(Locale.ROOT))) {
+      limit.errorAtKey(
+          "unit", "`unlimited` and `unit` contradict each other", "remove one of them");
+    } else {
+      warnOfUnread(limit, "unit");
     }
-    for (String key : List.of("on_outage", "on_data_loss")) {
-      Field field = fields.get(key);
-      if (field != null) {
-        problems.warning(
-            field.at(), Wording.quote(key) + " has no effect beside `unlimited`", "remove it");
-      }
-    }
-    Field requests = fields.get("requests_per_unit");
-    // The range is that of a uint32, as in Envoy's protocol.
-    if (requests != null && values.number(requests, 4_294_967_295L) >= 0) {
-      problems.warning(
-          requests.at(), "`requests_per_unit` has no effect beside `unlimited`", "remove it");
+    warnOfUnread(limit, "on_outage");
+    warnOfUnread(limit, "on_data_loss");
+    if (limit.number("requests_per_unit") >= 0) {
+      warnOfUnread(limit, "requests_per_unit");
     }
   }
 
-  private @Nullable Map<String, Object> metadata(Fields descriptor) {
-    YamlNode.Mapping mapping = values.mapping(descriptor.get("metadata"));
-    return mapping == null ? null : metadataReader.read(mapping);
-  }
-
-  private void warnOfDenial(Fields descriptor, String where) {
-    Field denied = descriptor.get("denied");
-    if (denied != null) {
-      problems.warning(denied.at(), "`denied` has no effect " + where, "remove it");
+  private void warnOfUnread(Section limit, String key) {
+    if (limit.has(key)) {
+      limit.warningAtKey(
+          key, Wording.quote(key) + " has no effect beside `unlimited`", "remove it");
     }
   }
 
-  private void warnOfFlagsWithoutLimit(Fields descriptor) {
-    var _ = denialReader.read(descriptor.get("denied")); // only to report its errors
+  private @Nullable Map<String, Object> metadata(Section descriptor) {
+    return MetadataReader.read(descriptor.mapping("metadata"), problems);
+  }
+
+  private void warnOfDenial(Section descriptor, String where) {
+    if (descriptor.has("denied")) {
+      descriptor.warningAtKey("denied", "`denied` has no effect " + where, "remove it");
+    }
+  }
+
+  private void warnOfFlagsWithoutLimit(Section descriptor) {
+    var _ = DenialReader.read(descriptor.section("denied")); // only to report its errors
     for (String key : List.of("shadow_mode", "quota_mode", "metadata", "denied")) {
-      Field field = descriptor.get(key);
       boolean flag = key.endsWith("_mode");
-      if (field != null && (!flag || values.flag(field))) {
-        problems.warning(
-            field.at(),
+      if (flag ? descriptor.flag(key) : descriptor.has(key)) {
+        descriptor.warningAtKey(
+            key,
             Wording.quote(key) + " has no effect on a descriptor without a limit",
             "add rate_limit here, or move it to the descriptor that has one");
       }

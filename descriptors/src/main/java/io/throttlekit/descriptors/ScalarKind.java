@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Type of an unquoted scalar, decided as by the YAML 1.1 library gopkg.in/yaml.v2, for which
  * existing policy files were written.
  */
-enum ScalarKind {
+public enum ScalarKind {
   NULL("nothing"),
   BOOL("the boolean"),
   INTEGER("the number"),
@@ -46,7 +46,7 @@ enum ScalarKind {
   }
 
   /** Returns the kind of an unquoted scalar. */
-  static ScalarKind ofPlain(String text) {
+  public static ScalarKind ofPlain(String text) {
     if (NULLS.contains(text)) {
       return NULL;
     }
@@ -68,13 +68,13 @@ enum ScalarKind {
   }
 
   /** Returns the decimal value of a number with a leading zero; {@code null} for any other text. */
-  static @Nullable BigInteger octalAsDecimal(String text) {
+  public static @Nullable BigInteger octalAsDecimal(String text) {
     String digits = text.replace("_", "");
     return LEADING_ZERO.matcher(digits).matches() ? new BigInteger(digits) : null;
   }
 
   /** Returns a hint for a number that its leading zero makes invalid as octal, or "". */
-  static String decimalHint(String text) {
+  public static String decimalHint(String text) {
     BigInteger decimal = octalAsDecimal(text);
     return decimal == null || ofPlain(text) != FLOAT
         ? ""
@@ -82,14 +82,14 @@ enum ScalarKind {
   }
 
   /** Returns the value of a {@link #BOOL}. */
-  static boolean isTrue(String text) {
+  public static boolean isTrue(String text) {
     return TRUE.contains(text);
   }
 
   /**
    * Returns the value of an {@link #INTEGER}; {@code null} when it is far beyond every valid range.
    */
-  static @Nullable BigInteger integer(String text) {
+  public static @Nullable BigInteger integer(String text) {
     String digits = text.replace("_", "").toLowerCase(Locale.ROOT);
     boolean negative = digits.startsWith("-");
     digits = negative || digits.startsWith("+") ? digits.substring(1) : digits;

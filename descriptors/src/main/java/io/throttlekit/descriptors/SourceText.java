@@ -8,16 +8,16 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 
 /** Decodes bytes to text that can be parsed, and keeps the place of malformed bytes. */
-final class SourceText {
+public final class SourceText {
   /** Largest size of a policy file. */
-  static final int MAX_BYTES = 16 * 1024 * 1024;
+  public static final int MAX_BYTES = 16 * 1024 * 1024;
 
   private SourceText() {}
 
   /**
    * Decodes UTF-8, or UTF-16 after its byte order mark; each malformed byte becomes U+DC00 + byte.
    */
-  static String decode(byte[] bytes) {
+  public static String decode(byte[] bytes) {
     if (startsWith(bytes, 0xFE, 0xFF) || startsWith(bytes, 0xFF, 0xFE)) {
       return new String(bytes, StandardCharsets.UTF_16);
     }
@@ -45,7 +45,7 @@ final class SourceText {
   }
 
   /** Returns whether the text can be parsed; reports text that is too large or was not UTF-8. */
-  static boolean isReadable(PolicySource source, Problems problems) {
+  public static boolean isReadable(PolicySource source, Problems problems) {
     String text = source.text();
     long bytes = 0;
     for (int i = 0; i < text.length(); i++) {
@@ -76,7 +76,8 @@ final class SourceText {
     return true;
   }
 
-  static String withoutByteOrderMark(String text) {
+  /** Returns the text without the byte order mark that it may begin with. */
+  public static String withoutByteOrderMark(String text) {
     return text.startsWith("\uFEFF") ? text.substring(1) : text;
   }
 
@@ -84,7 +85,7 @@ final class SourceText {
    * Returns the place of the character at {@code index}, in code points. Lines end as for the YAML
    * parser: with LF, CR LF or a CR alone. A byte order mark takes no column.
    */
-  static SourceLocation locate(String file, String text, int index) {
+  public static SourceLocation locate(String file, String text, int index) {
     int line = 1;
     int column = 1;
     int end = text.offsetByCodePoints(0, Math.min(index, text.codePointCount(0, text.length())));

@@ -1,141 +1,169 @@
 package io.throttlekit.descriptors;
 
-import io.throttlekit.descriptors.Fields.Field;
+import io.throttlekit.DataLoss;
 import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads how the processes of a fleet share a rule, {@code tier} and {@code lease}, and reports
- * settings that conflict with it.
+ * Reads how limits are shared and what happens without their counters, and reports settings that
+ * conflict with each other.
  */
 final class TierReader {
   private static final String STRICT = "strict";
   private static final String LEASED = "leased";
-  private static final String CACHED_DENY = "cached_deny";
-  private static final List<String> TIERS = List.of(STRICT, CACHED_DENY, LEASED);
 
-  private final Problems problems;
-  private final Values values;
-  private final CommonWord word;
-  private final LeaseReader leaseReader;
+  private TierReader() {}
 
-  TierReader(Problems problems) {
-    this.problems = problems;
-    this.values = new Values(problems);
-    this.word = new CommonWord("tier", TIERS, problems);
-    this.leaseReader = new LeaseReader(problems);
+  /**
+   * Reads the scope of limits; {@code null} after reporting an error.
+   *
+   * @param federated whether regions can share limits; otherwise {@code scope: global} is an error
+   */
+  static @Nullable Scope scope(LimitGroup limits, boolean federated) {
+    String scope = limits.word("scope");
+    for (Section place : federated ? List.<Section>of() : limits.places()) {
+      if (place.has("scope") && "global".equals(place.word("scope"))) {
+        place.error(
+            "scope",
+            "scope: global needs --coordinator and --region",
+            "start the service with both, or write scope: region");
+      }
+    }
+    return scope == null ? null : Scope.valueOf(scope.toUpperCase(Locale.ROOT));
   }
 
   /**
-   * Reads the tier of a rule, which may be none, together with its scope; {@code null} after
-   * reporting an error.
+   * Reads how limits are shared; {@code null} after reporting an error.
    *
    * @param scope {@code null} when it is not known
-   * @param own fields that hold for all limits: {@code rate_limit}, or the descriptor of {@code
-   *     limits}
-   * @param written the mapping of each limit, which is {@code own} for {@code rate_limit}
-   * @param limits those of them that could be read
+   * @param limits as they are written
+   * @param read those of them that could be read
    */
-  @Nullable Sharing read(
-      @Nullable Scope scope, Fields own, List<Fields> written, List<LimitSpec> limits) {
-    if (scope == Scope.GLOBAL) {
-      return global(own, written, limits);
-    }
-    String tier = word.read(own, written, scope == null ? null : STRICT);
-    Field lease = own.get("lease");
+  static @Nullable Sharing read(@Nullable Scope scope, LimitGroup limits, List<LimitSpec> read) {
+    boolean overdraft = limits.flag("overdraft");
+    OnOutage onOutage = onOutage(limits.beside(), scope);
+    DataLoss onDataLoss = onDataLoss(limits.beside());
+    Sharing shared = scope == Scope.GLOBAL ? global(limits, read) : regional(scope, limits, read);
+    return shared == null
+        ? null
+        : new Sharing(shared.scope(), shared.tier(), overdraft, onOutage, onDataLoss);
+  }
+
+  private static @Nullable Sharing regional(
+      @Nullable Scope scope, LimitGroup limits, List<LimitSpec> read) {
+    String tier = limits.word("tier");
+    boolean named = limits.names("tier");
+    boolean isLeased = LEASED.equals(tier);
+    Section beside = limits.beside();
     Tier.Leased leased =
-        leaseReader.read(lease, Scope.REGION, LEASED.equals(tier) ? limits : List.of());
-    if (tier == null) {
+        LeaseReader.read(
+            beside.sectionOrDefaults("lease"), Scope.REGION, isLeased ? read : List.of());
+    if (tier == null || (scope == null && !named)) {
       return null;
     }
-    if (lease != null && !tier.equals(LEASED)) {
-      boolean named = word.isNamed(own, written);
-      problems.error(
-          lease.at(),
-          "`lease` has no meaning with tier " + tier + (named ? "" : ", the default"),
-          (named ? "write" : "add") + " tier: leased, or remove it");
+    if (!isLeased) {
+      var _ =
+          beside.refuse(
+              "lease",
+              "tier " + tier + (named ? "" : ", the default"),
+              (named ? "write" : "add") + " tier: leased, or remove it");
     }
     if (tier.equals(STRICT)) {
-      return word.isNamed(own, written)
-          ? new Sharing(Scope.REGION, new Tier.Strict())
-          : Sharing.DEFAULT;
+      return named ? Sharing.NOTHING : Sharing.DEFAULT;
     }
-    String remedy = "write tier: strict, or remove it";
-    if (anyOverdraft("tier " + tier, remedy, own, written)) {
+    if (anyOverdraft("tier " + tier, "write tier: strict, or remove it", limits)) {
       return null;
     }
-    if (tier.equals(CACHED_DENY)) {
-      return new Sharing(Scope.REGION, new Tier.CachedDeny());
+    if (!isLeased) {
+      return Sharing.of(Scope.REGION, new Tier.CachedDeny());
     }
     String others = "write tier: strict or tier: cached_deny, or remove the algorithm";
-    return anyOtherThanFixedWindow("tier: leased", others, written)
+    return anyOtherThanFixedWindow("tier: leased", others, limits)
         ? null
-        : new Sharing(Scope.REGION, leased);
+        : Sharing.of(Scope.REGION, leased);
   }
 
   /**
    * Reads limits that regions share. They are always leased by the window, whether or not the
    * policy names the tier.
    */
-  private @Nullable Sharing global(Fields own, List<Fields> written, List<LimitSpec> limits) {
-    boolean other = anyOtherThanLeased(own, written);
-    Tier.Leased leased = leaseReader.read(own.get("lease"), Scope.GLOBAL, limits);
+  private static @Nullable Sharing global(LimitGroup limits, List<LimitSpec> read) {
+    boolean other = anyOtherThanLeased(limits);
+    Tier.Leased leased =
+        LeaseReader.read(limits.beside().sectionOrDefaults("lease"), Scope.GLOBAL, read);
     String remedy = "write scope: region and tier: strict, or remove it";
-    boolean overdraft = anyOverdraft("scope global", remedy, own, written);
+    boolean overdraft = anyOverdraft("scope global", remedy, limits);
     String others = "write scope: region, or remove the algorithm";
-    boolean sliding = anyOtherThanFixedWindow("scope: global", others, written);
-    return other || overdraft || sliding ? null : new Sharing(Scope.GLOBAL, leased);
+    boolean sliding = anyOtherThanFixedWindow("scope: global", others, limits);
+    return other || overdraft || sliding ? null : Sharing.of(Scope.GLOBAL, leased);
   }
 
-  private boolean anyOtherThanLeased(Fields own, List<Fields> written) {
+  private static boolean anyOtherThanLeased(LimitGroup limits) {
     boolean any = false;
-    for (Fields place : places(own, written)) {
-      Field tier = place.get("tier");
-      String name = tier == null ? LEASED : values.choice(tier, TIERS);
-      if (tier != null && name != null && !name.equals(LEASED)) {
+    for (Section place : limits.places()) {
+      String tier = place.has("tier") ? place.word("tier") : LEASED;
+      if (tier != null && !tier.equals(LEASED)) {
         any = true;
-        problems.error(
-            tier.value().location(),
-            "`scope: global` is always leased, but the tier is " + name,
+        place.error(
+            "tier",
+            "`scope: global` is always leased, but the tier is " + tier,
             "write tier: leased, or remove it");
       }
     }
     return any;
   }
 
-  private boolean anyOverdraft(String with, String remedy, Fields own, List<Fields> written) {
+  private static boolean anyOverdraft(String with, String remedy, LimitGroup limits) {
     boolean any = false;
-    for (Fields place : places(own, written)) {
-      Field overdraft = place.get("overdraft");
-      if (overdraft != null && values.flag(overdraft)) {
-        any = true;
-        problems.error(overdraft.at(), "`overdraft` has no meaning with " + with, remedy);
-      }
+    for (Section place : limits.places()) {
+      any |= place.flag("overdraft") && place.refuse("overdraft", with, remedy);
     }
     return any;
   }
 
-  private boolean anyOtherThanFixedWindow(String with, String remedy, List<Fields> written) {
+  private static boolean anyOtherThanFixedWindow(String with, String remedy, LimitGroup limits) {
     boolean any = false;
-    for (Fields limit : written) {
-      Field algorithm = limit.get("algorithm");
-      String name = algorithm == null ? null : values.choice(algorithm, LimitReader.ALGORITHMS);
-      if (algorithm != null && name != null && !name.equals(LimitReader.FIXED_WINDOW)) {
+    for (Section limit : limits.written()) {
+      String algorithm = limit.word("algorithm");
+      if (algorithm != null && !algorithm.equals(LimitReader.FIXED_WINDOW)) {
         any = true;
-        problems.error(
-            algorithm.value().location(),
-            Wording.quote(with) + " is for fixed_window only, but the algorithm is " + name,
+        limit.error(
+            "algorithm",
+            Wording.quote(with) + " is for fixed_window only, but the algorithm is " + algorithm,
             remedy);
       }
     }
     return any;
   }
 
-  private static List<Fields> places(Fields own, List<Fields> written) {
-    List<Fields> places = new ArrayList<>(written);
-    places.add(own);
-    return places;
+  /**
+   * Returns the answer when counters cannot be reached.
+   *
+   * @param scope of the rule; {@code null} when it is not known
+   */
+  static OnOutage onOutage(Section beside, @Nullable Scope scope) {
+    List<String> offered = new ArrayList<>(beside.words("on_outage"));
+    if (scope == Scope.REGION) {
+      offered.remove("regional_only");
+    }
+    String word = beside.word("on_outage", offered);
+    OnOutage onOutage =
+        word == null ? OnOutage.ERROR : OnOutage.valueOf(word.toUpperCase(Locale.ROOT));
+    if (onOutage == OnOutage.REGIONAL_ONLY && scope == Scope.REGION) {
+      beside.error(
+          "on_outage",
+          "`on_outage: regional_only` is for scope: global only",
+          "write scope: global, or on_outage: error, deny, allow or local");
+    }
+    return onOutage == OnOutage.REGIONAL_ONLY && scope != Scope.GLOBAL ? OnOutage.ERROR : onOutage;
+  }
+
+  /** Returns the treatment of limits whose counters are lost. */
+  static DataLoss onDataLoss(Section beside) {
+    DataLoss loss = beside.constant("on_data_loss", DataLoss.class);
+    return loss == null ? DataLoss.REFILL : loss;
   }
 }

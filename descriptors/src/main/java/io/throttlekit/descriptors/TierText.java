@@ -7,6 +7,9 @@ import java.util.List;
 
 /** Describes tiers for people: {@code leased in batches of 100 (renewed at 20 left)}. */
 final class TierText {
+  /** Default idle time after which the rest of a lease is returned. */
+  static final long RETURN_IDLE_AFTER_MILLIS = 30_000; // as in policy-language.yaml
+
   private TierText() {}
 
   /** Describes the tier and its extent; "" for strict, the default. */
@@ -38,9 +41,9 @@ final class TierText {
     }
     long idle = leased.returnIdleAfterMillis();
     if (idle == 0) {
-      details.add("never given back");
-    } else if (idle != LeaseReader.RETURN_IDLE_AFTER_MILLIS) {
-      details.add("given back after " + WindowText.of(idle) + " idle");
+      details.add("never returned");
+    } else if (idle != RETURN_IDLE_AFTER_MILLIS) {
+      details.add("returned after " + WindowText.of(idle) + " idle");
     }
     return details.isEmpty() ? "" : " (" + String.join(", ", details) + ')';
   }

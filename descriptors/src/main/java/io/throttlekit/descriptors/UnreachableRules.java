@@ -20,28 +20,22 @@ import org.jspecify.annotations.Nullable;
  * <p>Each wildcard is compared with each other one, which would take too long for huge levels. The
  * search ends after a number of compared characters, and reports that it did.
  */
-final class UnreachableRules {
+public final class UnreachableRules {
   private static final String ANYTHING = "\uFFFF"; // not a character that a policy can contain
 
   /** Limit of characters compared in one load: less than half a second. */
   private static final long MAX_COMPARED = 200_000_000;
 
-  private final List<Finding> findings = new ArrayList<>();
+  private final Problems problems;
   private long compared;
 
-  private UnreachableRules() {}
-
-  /** Returns one finding per cause, in the order of the files. */
-  static List<Finding> find(Map<String, List<DescriptorNode>> domains) {
-    UnreachableRules rules = new UnreachableRules();
-    domains.values().forEach(rules::inspect);
-    return List.copyOf(rules.findings);
+  private UnreachableRules(Problems problems) {
+    this.problems = problems;
   }
 
-  /** Returns why nothing finds {@code level.get(index)} as it is written, or {@code null}. */
-  static @Nullable Finding inspect(List<DescriptorNode> level, int index) {
-    return new UnreachableRules()
-        .inspect(level.get(index), wildcards(level.subList(0, index)), wildcards(level));
+  /** Warns once per cause. */
+  public static void check(Map<String, List<DescriptorNode>> domains, Problems problems) {
+    domains.values().forEach(new UnreachableRules(problems)::inspect);
   }
 
   private record Wildcard(DescriptorNode source, WildcardPattern pattern) {}
@@ -53,21 +47,20 @@ final class UnreachableRules {
       if (tired()) {
         return;
       }
-      Finding finding = inspect(descriptor, wildcards.subList(0, passed), wildcards);
+      Problem problem = inspect(descriptor, wildcards.subList(0, passed), wildcards);
       passed += descriptor.wildcard() ? 1 : 0;
       if (tired()) {
-        findings.add(
-            new Finding(
-                descriptor.location(),
-                "the search for descriptors that never match ends here: there are too many"
-                    + " wildcards to compare each with each",
-                "the policies are in force all the same; fewer wildcards are faster to match too"));
+        problems.warning(
+            descriptor.location(),
+            "the search for descriptors that never match ends here: there are too many wildcards"
+                + " to compare each with each",
+            "the policies are active all the same; fewer wildcards are faster to match too");
         return;
       }
-      if (finding != null) {
-        findings.add(finding);
+      if (problem != null) {
+        problems.add(problem);
       }
-      if (finding == null || foundByItsText(descriptor)) {
+      if (problem == null || foundByItsText(descriptor)) {
         inspect(descriptor.children());
       }
     }
@@ -77,7 +70,7 @@ final class UnreachableRules {
     return compared > MAX_COMPARED;
   }
 
-  private @Nullable Finding inspect(
+  private @Nullable Problem inspect(
       DescriptorNode descriptor, List<Wildcard> earlier, List<Wildcard> wildcards) {
     if (descriptor.wildcard()) {
       return hiddenWildcard(earlier, descriptor);
@@ -92,7 +85,7 @@ final class UnreachableRules {
         .toList();
   }
 
-  private @Nullable Finding hiddenWildcard(List<Wildcard> earlier, DescriptorNode descriptor) {
+  private @Nullable Problem hiddenWildcard(List<Wildcard> earlier, DescriptorNode descriptor) {
     List<DescriptorNode> takers = new ArrayList<>();
     String pattern = descriptor.composite();
     boolean anySplit = pattern.indexOf('_') >= 0;
@@ -109,30 +102,26 @@ final class UnreachableRules {
         break; // the other stars give the same text
       }
     }
-    return new Finding(
+    return Problem.warning(
         descriptor.location(),
-        "wildcard "
-            + quoted(descriptor)
-            + neverMatches(descriptor)
-            + ": everything "
-            + (foundByItsText(descriptor) ? "else " : "")
-            + "it describes is taken first by "
-            + listed(takers),
+        "wildcard %s%s: everything %sit describes is taken first by %s"
+            .formatted(
+                quoted(descriptor),
+                neverMatches(descriptor),
+                foundByItsText(descriptor) ? "else " : "",
+                listed(takers)),
         "move it before " + quoted(takers.getFirst()));
   }
 
-  private @Nullable Finding hiddenDefault(List<Wildcard> wildcards, DescriptorNode descriptor) {
+  private @Nullable Problem hiddenDefault(List<Wildcard> wildcards, DescriptorNode descriptor) {
     DescriptorNode taker = firstWildcard(wildcards, descriptor.key() + "_*");
     if (taker == null) {
       return null;
     }
-    return new Finding(
+    return Problem.warning(
         descriptor.location(),
-        "default of "
-            + quoted(descriptor)
-            + neverMatches(descriptor)
-            + ": every value of that key is taken first by "
-            + listed(List.of(taker)),
+        "default of %s%s: every value of that key is taken first by %s"
+            .formatted(quoted(descriptor), neverMatches(descriptor), listed(List.of(taker))),
         "state it in the wildcard's place, or narrow the wildcard");
   }
 

@@ -1,6 +1,5 @@
 package io.throttlekit.descriptors;
 
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,9 +7,6 @@ import org.jspecify.annotations.Nullable;
  * key that is unknown everywhere is still an error, as in envoyproxy/ratelimit.
  */
 final class UnreadKeys {
-  /** Fields whose keys are free. */
-  private static final Set<String> FREE = Set.of("metadata", "headers");
-
   private final Problems problems;
 
   UnreadKeys(Problems problems) {
@@ -19,15 +15,20 @@ final class UnreadKeys {
 
   /** Reports each unknown key below {@code field}, at any depth. */
   void check(Fields.Field field) {
-    if (!FREE.contains(field.name())) {
-      check(field.value(), placeOf(field.name()));
+    PolicyLanguage language = PolicyLanguage.declared();
+    Key key = language.anywhere(field.name());
+    if (key == null) {
+      check(field.value(), null);
+    } else if (!key.attribute("type").equals("free")) {
+      String of = key.attribute("of");
+      check(field.value(), of.isEmpty() ? null : language.place(of));
     }
   }
 
   private void check(YamlNode value, @Nullable Place place) {
     if (value instanceof YamlNode.Mapping mapping) {
       for (Fields.Field field : Fields.of(mapping, problems).all()) {
-        if (!Place.isKnown(field.name())) {
+        if (!PolicyLanguage.declared().keys().contains(field.name())) {
           unknown(field, place);
         }
         check(field);
@@ -40,26 +41,11 @@ final class UnreadKeys {
   private void unknown(Fields.Field field, @Nullable Place place) {
     String key = "unknown key " + Wording.quote(field.name());
     if (place != null) {
-      String hint = Wording.suggest(field.name(), place.keys());
+      String hint = Wording.suggest(field.name(), place.names());
       problems.error(field.at(), key + " " + place.where(), hint);
     } else {
-      String nearest = Wording.nearest(field.name(), Place.everyKey());
+      String nearest = Wording.nearest(field.name(), PolicyLanguage.declared().keys());
       problems.error(field.at(), key, nearest == null ? "" : "did you mean " + nearest + "?");
     }
-  }
-
-  private static @Nullable Place placeOf(String field) {
-    return switch (field) {
-      case "rate_limit" -> Place.RATE_LIMIT;
-      case "limits" -> Place.LIMIT;
-      case "descriptors" -> Place.DESCRIPTOR;
-      case "replaces" -> Place.REPLACES;
-      case "lease" -> Place.LEASE;
-      case "concurrency" -> Place.CONCURRENCY;
-      case "queue" -> Place.QUEUE;
-      case "priority" -> Place.PRIORITY;
-      case "denied" -> Place.DENIED;
-      default -> null;
-    };
   }
 }

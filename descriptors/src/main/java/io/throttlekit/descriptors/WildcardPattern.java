@@ -7,7 +7,7 @@ import java.util.List;
  * Composite text in which every {@code *} stands for any number of characters, including none. It
  * matches whole texts only. Matching does not allocate.
  */
-final class WildcardPattern {
+public final class WildcardPattern {
   private final String prefix;
   private final String[] middles;
   private final String suffix;
@@ -19,7 +19,7 @@ final class WildcardPattern {
   }
 
   /** Creates the pattern of a text that contains at least one {@code *}. */
-  static WildcardPattern of(String text) {
+  public static WildcardPattern of(String text) {
     int first = text.indexOf('*');
     int last = text.lastIndexOf('*');
     List<String> middles = new ArrayList<>();
@@ -38,7 +38,7 @@ final class WildcardPattern {
    * Returns roughly the most characters that {@link #matches} compares for a text of {@code
    * length}.
    */
-  long effort(int length) {
+  public long effort(int length) {
     long effort = 1L + prefix.length() + suffix.length();
     for (String middle : middles) {
       effort = Math.max(effort, (long) length * middle.length());
@@ -47,7 +47,7 @@ final class WildcardPattern {
   }
 
   /** Returns whether the pattern matches the whole text {@code key_value}. */
-  boolean matches(String key, String value) {
+  public boolean matches(String key, String value) {
     int end = CompositeText.length(key, value) - suffix.length();
     if (end < prefix.length()
         || !CompositeText.hasAt(key, value, 0, prefix)

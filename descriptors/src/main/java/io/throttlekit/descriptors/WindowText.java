@@ -5,7 +5,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Durations as policies write them: {@code 10s}, {@code 1m30s}, {@code 250ms}. */
-final class WindowText {
+public final class WindowText {
   // At most 12 digits a part, so that each fits a long.
   private static final Pattern FORM =
       Pattern.compile(
@@ -16,12 +16,12 @@ final class WindowText {
   private static final Pattern ZERO = Pattern.compile("0{1,12}(?:d|h|m|s|ms)?");
 
   /** Hint on the format. */
-  static final String HINT = "write a number and a unit, as 250ms, 10s, 1m30s, 12h or 7d";
+  public static final String HINT = "write a number and a unit, as 250ms, 10s, 1m30s, 12h or 7d";
 
   private WindowText() {}
 
   /** Returns the shortest text of {@code millis}, at least 1: {@code 1m30s}. */
-  static String of(long millis) {
+  public static String of(long millis) {
     StringBuilder text = new StringBuilder();
     long left = millis;
     for (int i = 0; i < MILLIS.length; i++) {
@@ -34,12 +34,12 @@ final class WindowText {
   }
 
   /** Returns whether the text is a zero duration: {@code 0} or {@code 0s}. */
-  static boolean isZero(String text) {
+  public static boolean isZero(String text) {
     return ZERO.matcher(text.toLowerCase(Locale.ROOT)).matches();
   }
 
   /** Returns milliseconds; 0 when the text is not a duration of at least 1 ms. */
-  static long millis(String text) {
+  public static long millis(String text) {
     Matcher parts = FORM.matcher(text.toLowerCase(Locale.ROOT));
     if (!parts.matches()) {
       return 0;

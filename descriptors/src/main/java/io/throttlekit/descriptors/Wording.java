@@ -15,7 +15,7 @@ public final class Wording {
   /**
    * Returns {@code text} in back quotes, on one line, shortened, with invisible characters escaped.
    */
-  static String quote(String text) {
+  public static String quote(String text) {
     StringBuilder quoted = new StringBuilder("`");
     int at = 0;
     for (int shown = 0; at < text.length() && shown < MAX_QUOTED; shown++) {
@@ -27,7 +27,7 @@ public final class Wording {
   }
 
   /** Returns {@code did you mean x?}, or the allowed words when none is near. */
-  static String suggest(String written, Collection<String> allowed) {
+  public static String suggest(String written, Collection<String> allowed) {
     String nearest = nearest(written, allowed);
     return nearest == null
         ? "allowed: " + String.join(", ", allowed)
@@ -62,7 +62,7 @@ public final class Wording {
    * Returns the nearest word, or else the only one that begins like {@code written}: with more than
    * half of the shorter of the two, and at least three letters. {@code null} when there is none.
    */
-  static @Nullable String meant(String written, Collection<String> words) {
+  public static @Nullable String meant(String written, Collection<String> words) {
     String nearest = nearest(written, words);
     if (nearest != null) {
       return nearest;

@@ -3,7 +3,7 @@ package io.throttlekit.descriptors;
 import java.util.List;
 
 /** YAML document as a tree with the place of each part; aliases share their anchor's node. */
-sealed interface YamlNode {
+public sealed interface YamlNode {
 
   /** Returns where the node begins. */
   SourceLocation location();

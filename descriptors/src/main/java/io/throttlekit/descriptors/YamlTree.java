@@ -25,7 +25,7 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
  * Builds the tree of a source's first document from parser events, so that depth and aliases are
  * bounded during reading and not after.
  */
-final class YamlTree {
+public final class YamlTree {
   /** Maximum depth of lists and mappings: enough for 64 nested descriptors and their rate_limit. */
   static final int MAX_DEPTH = 130;
 
@@ -66,7 +66,7 @@ final class YamlTree {
   }
 
   /** Reads the first document of {@code source}; {@code null} after reporting why there is none. */
-  static @Nullable YamlNode read(PolicySource source, Problems problems) {
+  public static @Nullable YamlNode read(PolicySource source, Problems problems) {
     if (!SourceText.isReadable(source, problems)) {
       return null;
     }

@@ -5,13 +5,18 @@ import static io.throttlekit.descriptors.Loading.onlyRule;
 import static io.throttlekit.descriptors.Loading.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.concurrency.FailsafeLimit;
+import io.throttlekit.concurrency.Headroom;
 import io.throttlekit.concurrency.LimitRange;
+import io.throttlekit.concurrency.Recalibration;
+import io.throttlekit.concurrency.WindowSettings;
 import io.throttlekit.descriptors.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.ConcurrencyRule.AtService;
 import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.ConcurrencyRule.WaitingRoom;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -28,13 +33,13 @@ class ConcurrencyReaderTest {
             new ConcurrencyRule(
                 LimitAlgorithm.PROBED_VEGAS,
                 new LimitRange(1, 1_000, 20),
-                new AtService(MINUTE, null, null)));
-    assertThat(limit("queue: {}").gate())
-        .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), null));
+                null,
+                null,
+                atService(null, null)));
+    assertThat(limit("queue: {}").gate()).isEqualTo(atService(new WaitingRoom(2, 3), null));
     assertThat(limit("priority: {entry: p}").gate())
-        .isEqualTo(new AtService(MINUTE, new WaitingRoom(2, 3), "p"));
-    assertThat(limit("lease: {}, algorithm: , min: ~").gate())
-        .isEqualTo(new AtService(MINUTE, null, null));
+        .isEqualTo(atService(new WaitingRoom(2, 3), "p"));
+    assertThat(limit("lease: {}, algorithm: , min: ~").gate()).isEqualTo(atService(null, null));
   }
 
   @ParameterizedTest
@@ -91,7 +96,11 @@ class ConcurrencyReaderTest {
                 .gate())
         .isEqualTo(
             new AtService(
-                new LeaseTerms(5_000, Release.ACCESS_LOG), new WaitingRoom(1.5, 2.25), "p"));
+                new LeaseTerms(5_000, Release.ACCESS_LOG),
+                new WaitingRoom(1.5, 2.25),
+                "p",
+                null,
+                null));
     assertThat(limit("gate: envoy, cluster: up").gate()).isEqualTo(new AtEnvoys("up", false));
     assertThat(limit("gate: envoy, cluster: up, circuit_breaker: high").gate())
         .isEqualTo(new AtEnvoys("up", true));
@@ -143,6 +152,98 @@ class ConcurrencyReaderTest {
   }
 
   @Test
+  void aUserLeadsToTheSameLimitBeforeOrAfterThePriorityAndIsNotCharged() {
+    PolicyBook book = book(policy("priority: {entry: p, user: u}"));
+    Rule rule = Objects.requireNonNull(match(book, "k", "1"));
+    for (String[] more :
+        List.of(
+            new String[] {"k", "1", "u", "ann"},
+            new String[] {"k", "1", "u", "ann", "p", "high"},
+            new String[] {"k", "1", "p", "high", "u", "ann"})) {
+      assertThat(match(book, more)).isSameAs(rule);
+      assertThat(rule.chargedEntries(more)).containsExactly("k", "1");
+    }
+    assertThat(match(book, "k", "1", "u", "ann", "u", "ann")).isNull();
+    assertThat(match(book, "k", "1", "p", "low", "u", "ann", "p", "low")).isNull();
+    assertThat(
+            new Explainer()
+                .explain(book, "d", new String[] {"k", "1", "p", "urgent", "u", "ann"})
+                .summary())
+        .endsWith(", by priority of entry p and usage of entry u; p=urgent is no priority: medium");
+  }
+
+  @Test
+  void readsTheUserAndThePrioritizer() {
+    assertThat(onlyRule(policy("priority: {entry: p, user: u, prioritizer: all}")).inWords())
+        .endsWith(", by priority of entry p and usage of entry u with prioritizer all");
+    AtService gate = (AtService) limit("priority: {entry: p, user: u}").gate();
+    assertThat(gate.priorityEntry()).isEqualTo("p");
+    assertThat(gate.userEntry()).isEqualTo("u");
+    assertThat(gate.prioritizer()).isNull();
+  }
+
+  @Test
+  void readsEveryParameterOfFailsafe() {
+    assertThat(
+            limit(
+                    "algorithm: failsafe, failsafe: {recent_window: {min: 500ms, max: 2s, samples:"
+                        + " 7}, quantile: 0.5, baseline_window: 20, correlation_window: 60,"
+                        + " max_limit_factor: 4, max_limit_factor_decay: 1.5, min_limit_factor:"
+                        + " 2, stabilization: 3s}")
+                .failsafe())
+        .isEqualTo(
+            new FailsafeLimit.Settings(
+                new WindowSettings(500_000_000, 2_000_000_000, 7),
+                0.5,
+                20,
+                60,
+                Headroom.times(4, 1.5, 2),
+                3_000_000_000L));
+  }
+
+  @Test
+  void parametersThatAreNotWrittenAreTheDefaultsOfTheAlgorithms() {
+    assertThat(limit("algorithm: failsafe").failsafe()).isNull();
+    assertThat(limit("algorithm: failsafe, failsafe: {}").failsafe())
+        .isEqualTo(FailsafeLimit.Settings.defaults());
+    assertThat(limit("algorithm: failsafe, failsafe: {recent_window: {min: 1m}}").failsafe())
+        .extracting(FailsafeLimit.Settings::recent)
+        .isEqualTo(new WindowSettings(60_000_000_000L, 60_000_000_000L, 50));
+    assertThat(limit("algorithm: aimd").recalibration()).isNull();
+    assertThat(limit("algorithm: aimd, min: 3, recalibration: {}").recalibration())
+        .isEqualTo(new Recalibration(60_000_000_000L, 3, 50));
+  }
+
+  @Test
+  void recalibratesGradient2AndAimd() {
+    for (String algorithm : List.of("gradient2", "aimd")) {
+      Rule rule =
+          onlyRule(
+              policy(
+                  "recalibration: {interval: 2m, probe_limit: 30, samples: 9}, algorithm: "
+                      + algorithm));
+      assertThat(Objects.requireNonNull(rule.concurrency()).recalibration())
+          .isEqualTo(new Recalibration(120_000_000_000L, 30, 9));
+      assertThat(rule.inWords())
+          .startsWith(
+              "20 to 200 in flight (" + algorithm + ", from 20, recalibrated every 2m at 30), ");
+    }
+  }
+
+  @Test
+  void anAlgorithmIsTheSameOnlyWithTheSameRangeAndParameters() {
+    String failsafe = "algorithm: failsafe, failsafe: {quantile: 0.5, max_limit_factor: 2}";
+    ConcurrencyRule rule = limit(failsafe);
+    assertThat(rule.hasAlgorithmOf(limit(failsafe + ", queue: {}"))).isTrue();
+    assertThat(rule.hasAlgorithmOf(limit(failsafe.replace("0.5", "0.6")))).isFalse();
+    assertThat(rule.hasAlgorithmOf(limit(failsafe.replace(": 2", ": 3")))).isFalse();
+    assertThat(rule.hasAlgorithmOf(limit(failsafe + ", max: 300"))).isFalse();
+    String aimd = "algorithm: aimd, recalibration: {interval: 1m}";
+    assertThat(limit(aimd).hasAlgorithmOf(limit(aimd.replace("1m", "2m")))).isFalse();
+    assertThat(limit(aimd).hasAlgorithmOf(limit("algorithm: aimd"))).isFalse();
+  }
+
+  @Test
   void itsIdentityIsTheDomainAndNotTheAlgorithmNorTheNumbers() {
     Rule rule = onlyRule(policy("min: 2"));
     assertThat(onlyRule(policy("algorithm: aimd, max: 50")).limiterScope())
@@ -167,7 +268,7 @@ class ConcurrencyReaderTest {
                 .inWords())
         .isEqualTo(
             "4 to 9 in flight (aimd, from 9), with a lease for each request until it is logged, at"
-                + " most 1m, a queue of 1.5 to 3 limits, by priority of entry p");
+                + " most 1m, a queue of 1.5 to 3 times the limit, by priority of entry p");
     assertThat(onlyRule(policy("gate: envoy, cluster: up, circuit_breaker: high")).inWords())
         .isEqualTo(
             "1 to 1000 in flight (probed_vegas, from 20), pushed to Envoys for cluster up (high"
@@ -190,7 +291,7 @@ class ConcurrencyReaderTest {
     assertThat(release.outcome()).isEqualTo(Explanation.Outcome.RELEASE);
     assertThat(release.toString())
         .isEqualTo(
-            "no rule: entry 2 gives back the lease `xyz`, whatever the others reach; never"
+            "no rule: entry 2 returns the permit `xyz`, whatever the others reach; never"
                 + " charged");
   }
 
@@ -201,6 +302,10 @@ class ConcurrencyReaderTest {
         .singleElement()
         .asString()
         .contains("did you mean envoy?");
+  }
+
+  private static AtService atService(@Nullable WaitingRoom queue, @Nullable String priority) {
+    return new AtService(MINUTE, queue, priority, null, null);
   }
 
   private static @Nullable Rule match(PolicyBook book, String... entries) {
@@ -218,7 +323,7 @@ class ConcurrencyReaderTest {
 
   @Test
   void whatNeedsASensorIsAnErrorWithoutOne() {
-    LoadOptions blind = new LoadOptions(true).withoutSteering().withoutAccessLogs();
+    LoadOptions blind = new LoadOptions(true, "", true, false, false);
     String log = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
     LoadResult result =
         new PolicyLoader(blind)
@@ -243,7 +348,7 @@ class ConcurrencyReaderTest {
         .singleElement()
         .asString()
         .endsWith(
-            "error: the max_requests of cluster `up` is steered by the rule at a.yaml:3:14"
+            "error: the max_requests of cluster `up` is set by the rule at a.yaml:3:14"
                 + " already (remove one of them)");
   }
 

@@ -1,13 +1,12 @@
 package io.throttlekit.descriptors;
 
-import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Policies for tests, written as code: {@code key("user").value("u-*").limit(5).of(children)}. */
-final class Descriptors {
+public final class Descriptors {
   private final String key;
   private String value = "";
   private boolean share;
@@ -20,79 +19,67 @@ final class Descriptors {
     this.key = key;
   }
 
-  static Descriptors key(String key) {
+  public static Descriptors key(String key) {
     return new Descriptors(key);
   }
 
-  Descriptors value(String text) {
+  public Descriptors value(String text) {
     this.value = text;
     return this;
   }
 
-  Descriptors share() {
+  public Descriptors share() {
     this.share = true;
     return this;
   }
 
-  Descriptors valueToMetric() {
+  public Descriptors valueToMetric() {
     this.valueToMetric = true;
     return this;
   }
 
-  Descriptors detailed() {
+  public Descriptors detailed() {
     this.detailed = true;
     return this;
   }
 
   /** Sets the line of shop.yaml where it stands, in column 5. */
-  Descriptors line(int number) {
+  public Descriptors line(int number) {
     this.line = number;
     return this;
   }
 
   /** Sets a limit of requests per minute. */
-  Descriptors limit(long requests) {
-    return rule(false, List.of(perMinute(requests)), null);
+  public Descriptors limit(long requests) {
+    return rule(List.of(perMinute(requests)), null);
   }
 
-  Descriptors unlimited() {
-    return rule(true, List.of(), null);
+  public Descriptors unlimited() {
+    return rule(List.of(), null);
   }
 
-  Descriptors rule(
-      boolean unlimited, List<LimitSpec> limits, @Nullable Map<String, Object> metadata) {
+  public Descriptors rule(List<LimitSpec> limits, @Nullable Map<String, Object> metadata) {
     this.rule =
         new RuleSpec(
-            location(),
-            unlimited,
-            limits,
-            "",
-            List.of(),
-            false,
-            false,
-            false,
-            Sharing.DEFAULT,
-            OnOutage.ERROR,
-            DataLoss.REFILL,
-            metadata);
+            location(), limits, "", List.of(), false, false, Sharing.DEFAULT, metadata, null, null);
     return this;
   }
 
-  DescriptorNode of(DescriptorNode... children) {
+  public DescriptorNode of(DescriptorNode... children) {
     return new DescriptorNode(
         location(), key, value, share, valueToMetric, detailed, rule, List.of(children));
   }
 
-  static LimitSpec perMinute(long requests) {
+  public static LimitSpec perMinute(long requests) {
     return new LimitSpec(new FixedWindow(requests, 60_000), requests, LimitUnit.MINUTE, 60_000);
   }
 
-  static PolicyBook book(String domain, DescriptorNode... descriptors) {
+  public static PolicyBook book(String domain, DescriptorNode... descriptors) {
     return PolicyBook.of(Map.of(domain, List.of(descriptors)));
   }
 
   /** Returns the rule of domain d that the entries reach. */
-  static @Nullable Rule match(PolicyBook book, String... entries) {
+  public static @Nullable Rule match(PolicyBook book, String... entries) {
     DomainPolicies policies = book.domain("d");
     return policies == null ? null : policies.match(entries);
   }

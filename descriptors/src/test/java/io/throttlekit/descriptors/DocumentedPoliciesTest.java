@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,7 +20,7 @@ class DocumentedPoliciesTest {
       Pattern.compile("```yaml\n( *- key:.*?)```", Pattern.DOTALL);
 
   @ParameterizedTest
-  @ValueSource(strings = {"README.md", "docs/POLICIES.md"})
+  @ValueSource(strings = {"README.md", "docs/POLICIES.md", "docs/ENVOY.md"})
   void loadWithoutAWord(String document) throws IOException {
     Matcher shown = POLICY.matcher(read(document));
     assertThat(shown.find()).isTrue();
@@ -36,6 +37,15 @@ class DocumentedPoliciesTest {
     do {
       load(document, "domain: shown\ndescriptors:\n" + shown.group(1));
     } while (shown.find());
+  }
+
+  @Test
+  void thoseOfTheDeploymentsLoadToo() throws IOException {
+    Path root = Path.of(Objects.requireNonNull(System.getProperty("throttlekit.root")));
+    LoadResult result =
+        new PolicyLoader(new LoadOptions(false))
+            .load(PolicyFiles.read(List.of(root.resolve("deploy/mesh/policies"))).whole());
+    assertThat(result.problems()).isEmpty();
   }
 
   private static void load(String document, String policy) {

@@ -81,14 +81,14 @@ class ExplainerTest {
     assertThat(inWords("tier: leased, on_outage: local"))
         .isEqualTo("99 per day (fixed_window), leased in adaptive batches, on outage local");
     assertThat(inWords("tier: leased, lease: {size: predictive, return_idle_after: 0}"))
-        .isEqualTo("99 per day (fixed_window), leased in predictive batches (never given back)");
+        .isEqualTo("99 per day (fixed_window), leased in predictive batches (never returned)");
     assertThat(
             inWords(
                 "tier: leased, lease: {size: 9, window_coupled: no, low_water: 3,"
                     + " return_idle_after: 90s}"))
         .isEqualTo(
             "99 per day (fixed_window), leased in batches of 9"
-                + " (carried over, renewed at 3 left, given back after 1m30s idle)");
+                + " (carried over, renewed at 3 left, returned after 1m30s idle)");
     assertThat(inWords("tier: strict, on_outage: error, on_data_loss: refill"))
         .isEqualTo("99 per day (fixed_window)");
   }

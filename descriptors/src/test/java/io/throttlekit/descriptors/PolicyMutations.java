@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /** Makes policies that are nearly valid, from valid ones. */
-final class PolicyMutations {
+public final class PolicyMutations {
   private static final List<String> TOKENS =
       List.of(
           "&a ",
@@ -75,13 +75,13 @@ final class PolicyMutations {
   private final RandomGenerator random;
   private final List<String> seeds;
 
-  PolicyMutations(RandomGenerator random, List<String> seeds) {
+  public PolicyMutations(RandomGenerator random, List<String> seeds) {
     this.random = random;
     this.seeds = seeds;
   }
 
   /** Returns the bytes of the next file. */
-  byte[] next() {
+  public byte[] next() {
     String text = seeds.get(random.nextInt(seeds.size()));
     int changes = random.nextInt(3) == 0 ? 1 + random.nextInt(5) : 1;
     for (int i = 0; i < changes; i++) {

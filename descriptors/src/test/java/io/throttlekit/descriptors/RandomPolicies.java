@@ -47,7 +47,7 @@ public final class RandomPolicies {
     private final String domain;
     private final List<DescriptorNode> descriptors;
 
-    Policy(String domain, List<DescriptorNode> descriptors) {
+    public Policy(String domain, List<DescriptorNode> descriptors) {
       this.domain = domain;
       this.descriptors = List.copyOf(descriptors);
     }
@@ -64,7 +64,7 @@ public final class RandomPolicies {
       return yaml.toString();
     }
 
-    List<DescriptorNode> descriptors() {
+    public List<DescriptorNode> descriptors() {
       return descriptors;
     }
 

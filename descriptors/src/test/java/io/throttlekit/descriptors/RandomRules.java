@@ -15,7 +15,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** The rules of {@link RandomPolicies}. */
-sealed interface RandomRules {
+public sealed interface RandomRules {
   List<LimitUnit> UNITS = List.of(LimitUnit.values());
 
   /** Returns the rule number {@code number} of a policy. */
@@ -33,16 +33,14 @@ sealed interface RandomRules {
           new LimitSpec(new FixedWindow(number, unit.millis()), number, unit, unit.millis());
       return new RuleSpec(
           location,
-          unlimited,
           unlimited ? List.of() : List.of(limit),
           "rule-" + number,
           List.of(),
           random.nextInt(10) == 0,
           false,
-          false,
           Sharing.DEFAULT,
-          OnOutage.ERROR,
-          DataLoss.REFILL,
+          null,
+          null,
           null);
     }
   }
@@ -62,20 +60,15 @@ sealed interface RandomRules {
       List<LimitSpec> limits = unlimited ? List.of() : limits();
       boolean overdraft = !unlimited && random.nextInt(6) == 0;
       RandomTiers tiers = new RandomTiers(random);
-      Sharing sharing = tiers.sharing(limits, overdraft);
+      Sharing tier = tiers.sharing(limits, overdraft);
+      List<RuleSpec.Replacement> replaces = replaces(location, name);
+      boolean shadow = random.nextInt(8) == 0;
+      boolean quota = random.nextInt(4) == 0;
+      OnOutage onOutage = unlimited ? OnOutage.ERROR : tiers.onOutage(tier.scope());
+      DataLoss onDataLoss = unlimited ? DataLoss.REFILL : tiers.onDataLoss();
+      Sharing sharing = new Sharing(tier.scope(), tier.tier(), overdraft, onOutage, onDataLoss);
       return new RuleSpec(
-          location,
-          unlimited,
-          limits,
-          name,
-          replaces(location, name),
-          random.nextInt(8) == 0,
-          random.nextInt(4) == 0,
-          overdraft,
-          sharing,
-          unlimited ? OnOutage.ERROR : tiers.onOutage(sharing.scope()),
-          unlimited ? DataLoss.REFILL : tiers.onDataLoss(),
-          null);
+          location, limits, name, replaces, shadow, quota, sharing, null, null, null);
     }
 
     private List<RuleSpec.Replacement> replaces(SourceLocation location, String name) {

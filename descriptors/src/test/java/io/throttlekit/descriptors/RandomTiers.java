@@ -12,15 +12,15 @@ import org.jspecify.annotations.Nullable;
  * Generates the sharing of the rules of {@link RandomPolicies} by a fleet, and their behaviour in
  * an outage.
  */
-record RandomTiers(RandomGenerator random) {
+public record RandomTiers(RandomGenerator random) {
   private static final List<OnOutage> OUTAGES =
       List.of(OnOutage.ERROR, OnOutage.DENY, OnOutage.ALLOW, OnOutage.LOCAL);
 
   /** Returns any scope and tier that rules with these limits can have. */
-  Sharing sharing(List<LimitSpec> limits, boolean overdraft) {
+  public Sharing sharing(List<LimitSpec> limits, boolean overdraft) {
     Tier tier = tier(limits, overdraft);
     boolean coupled = tier instanceof Tier.Leased leased && leased.windowCoupled();
-    return new Sharing(coupled && random.nextBoolean() ? Scope.GLOBAL : Scope.REGION, tier);
+    return Sharing.of(coupled && random.nextBoolean() ? Scope.GLOBAL : Scope.REGION, tier);
   }
 
   private @Nullable Tier tier(List<LimitSpec> limits, boolean overdraft) {
@@ -33,14 +33,14 @@ record RandomTiers(RandomGenerator random) {
     };
   }
 
-  OnOutage onOutage(Scope scope) {
+  public OnOutage onOutage(Scope scope) {
     if (scope == Scope.GLOBAL && random.nextInt(4) == 0) {
       return OnOutage.REGIONAL_ONLY;
     }
     return random.nextInt(3) > 0 ? OnOutage.ERROR : OUTAGES.get(random.nextInt(OUTAGES.size()));
   }
 
-  DataLoss onDataLoss() {
+  public DataLoss onDataLoss() {
     return random.nextInt(4) == 0 ? DataLoss.DENY : DataLoss.REFILL;
   }
 

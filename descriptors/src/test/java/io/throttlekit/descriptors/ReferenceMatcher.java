@@ -53,7 +53,7 @@ public final class ReferenceMatcher {
     return match(policy.descriptors(), entries);
   }
 
-  static Walk match(List<DescriptorNode> descriptors, String... entries) {
+  public static Walk match(List<DescriptorNode> descriptors, String... entries) {
     List<Branch> branches = new ArrayList<>();
     List<DescriptorNode> path = new ArrayList<>();
     List<DescriptorNode> level = descriptors;
@@ -103,7 +103,7 @@ public final class ReferenceMatcher {
     return null;
   }
 
-  static boolean describes(String pattern, String text) {
+  public static boolean describes(String pattern, String text) {
     if (pattern.isEmpty()) {
       return text.isEmpty();
     }

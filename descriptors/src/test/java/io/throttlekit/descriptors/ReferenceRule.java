@@ -20,7 +20,7 @@ public record ReferenceRule(
   /** One of its limits; {@code unit} is null when the protocol has no name for the window. */
   public record Part(RateAlgorithm<?> algorithm, long requestsPerUnit, @Nullable LimitUnit unit) {}
 
-  static ReferenceRule of(RuleSpec rule) {
+  public static ReferenceRule of(RuleSpec rule) {
     return new ReferenceRule(
         rule.name(),
         rule.limits().stream()
@@ -29,7 +29,7 @@ public record ReferenceRule(
         rule.replaces().stream().map(RuleSpec.Replacement::name).toList(),
         rule.shadow(),
         rule.quota(),
-        rule.overdraft());
+        rule.sharing().overdraft());
   }
 
   /** Returns whether it admits everything and counts nothing. */

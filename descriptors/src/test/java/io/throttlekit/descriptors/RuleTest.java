@@ -128,12 +128,11 @@ class RuleTest {
   }
 
   @Test
-  void isEitherUnlimitedOrLimited() {
-    assertThat(rule(book("d", key("a").unlimited().of()), "a", "b").limits()).isEmpty();
-    assertThatThrownBy(() -> key("a").rule(false, List.of(), null))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> key("a").rule(true, List.of(Descriptors.perMinute(1)), null))
-        .isInstanceOf(IllegalArgumentException.class);
+  void isUnlimitedWithoutLimits() {
+    Rule rule = rule(book("d", key("a").unlimited().of()), "a", "b");
+    assertThat(rule.unlimited()).isTrue();
+    assertThat(rule.limits()).isEmpty();
+    assertThat(rule(book("d", key("a").limit(1).of()), "a", "b").unlimited()).isFalse();
   }
 
   @Test
@@ -144,7 +143,7 @@ class RuleTest {
 
     assertThat(spec(leased, false, fixed, fixed).sharing().tier()).isEqualTo(leased);
     assertThat(spec(new Tier.CachedDeny(), false, fixed, sliding).limits()).hasSize(2);
-    assertThat(spec(new Tier.Strict(), true, fixed, sliding).overdraft()).isTrue();
+    assertThat(spec(new Tier.Strict(), true, fixed, sliding).sharing().overdraft()).isTrue();
     assertThatThrownBy(() -> spec(leased, false, fixed, sliding))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> spec(leased, true, fixed))
@@ -156,16 +155,14 @@ class RuleTest {
   private static RuleSpec spec(Tier tier, boolean overdraft, LimitSpec... limits) {
     return new RuleSpec(
         new SourceLocation("shop.yaml", 1, 5),
-        false,
         List.of(limits),
         "",
         List.of(),
         false,
         false,
-        overdraft,
-        new Sharing(Scope.REGION, tier),
-        OnOutage.ERROR,
-        DataLoss.REFILL,
+        new Sharing(Scope.REGION, tier, overdraft, OnOutage.ERROR, DataLoss.REFILL),
+        null,
+        null,
         null);
   }
 

@@ -9,15 +9,15 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** A generated rule as a user would write it in YAML. */
-final class RuleText {
+public final class RuleText {
   private final StringBuilder yaml;
 
-  RuleText(StringBuilder yaml) {
+  public RuleText(StringBuilder yaml) {
     this.yaml = yaml;
   }
 
   /** Appends the fields of a descriptor whose keys begin at {@code indent}. */
-  void append(RuleSpec rule, String indent) {
+  public void append(RuleSpec rule, String indent) {
     flag(indent, "shadow_mode", rule.shadow());
     flag(indent, "quota_mode", rule.quota());
     if (rule.limits().size() > 1) {
@@ -41,16 +41,16 @@ final class RuleText {
     if (!rule.name().isEmpty()) {
       yaml.append(indent).append("name: ").append(rule.name()).append('\n');
     }
-    flag(indent, "overdraft", rule.overdraft());
+    flag(indent, "overdraft", rule.sharing().overdraft());
     if (rule.sharing().scope() != Scope.REGION) {
       word(indent, "scope", rule.sharing().scope());
     }
     tier(rule.sharing().tier(), indent);
-    if (rule.onOutage() != OnOutage.ERROR) {
-      word(indent, "on_outage", rule.onOutage());
+    if (rule.sharing().onOutage() != OnOutage.ERROR) {
+      word(indent, "on_outage", rule.sharing().onOutage());
     }
-    if (rule.onDataLoss() != DataLoss.REFILL) {
-      word(indent, "on_data_loss", rule.onDataLoss());
+    if (rule.sharing().onDataLoss() != DataLoss.REFILL) {
+      word(indent, "on_data_loss", rule.sharing().onDataLoss());
     }
     if (!rule.replaces().isEmpty()) {
       yaml.append(indent).append("replaces:\n");
@@ -97,7 +97,7 @@ final class RuleText {
       lease.add("low_water: " + leased.lowWater());
     }
     long idle = leased.returnIdleAfterMillis();
-    if (idle != LeaseReader.RETURN_IDLE_AFTER_MILLIS) {
+    if (idle != TierText.RETURN_IDLE_AFTER_MILLIS) {
       lease.add("return_idle_after: " + (idle == 0 ? "0" : idle + "ms"));
     }
     return lease;

@@ -107,7 +107,7 @@ class ScopeReaderTest {
 
   @Test
   void withoutFederationIsRefusedWhereItStands() {
-    LoadOptions alone = new LoadOptions(true).withoutFederation();
+    LoadOptions alone = new LoadOptions(true, "", false, true, true);
     String several =
         "domain: e\ndescriptors: [{key: k, limits: ["
             + "{unit: day, requests_per_unit: 1, scope: Global}]}]\n";
@@ -136,10 +136,10 @@ class ScopeReaderTest {
   @Test
   void nothingButWhatIsLeasedByTheWindowIsGlobal() {
     Tier carriedOver = new Tier.Leased(new LeaseSize.Adaptive(), false, 0, 0);
-    assertThatIllegalArgumentException().isThrownBy(() -> new Sharing(Scope.GLOBAL, null));
+    assertThatIllegalArgumentException().isThrownBy(() -> Sharing.of(Scope.GLOBAL, null));
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new Sharing(Scope.GLOBAL, new Tier.Strict()));
-    assertThatIllegalArgumentException().isThrownBy(() -> new Sharing(Scope.GLOBAL, carriedOver));
+        .isThrownBy(() -> Sharing.of(Scope.GLOBAL, new Tier.Strict()));
+    assertThatIllegalArgumentException().isThrownBy(() -> Sharing.of(Scope.GLOBAL, carriedOver));
   }
 
   private static Rule rule(String fields) {

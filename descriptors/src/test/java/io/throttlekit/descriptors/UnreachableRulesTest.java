@@ -4,7 +4,6 @@ import static io.throttlekit.descriptors.Descriptors.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import io.throttlekit.DataLoss;
 import io.throttlekit.descriptors.ReferenceMatcher.Branch;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,7 +30,7 @@ class UnreachableRulesTest {
                 key("user").value("a*").line(3).limit(1).of(),
                 key("user").value("ab*").line(6).limit(2).of()))
         .containsExactly(
-            new Finding(
+            Problem.warning(
                 new SourceLocation("shop.yaml", 6, 5),
                 "wildcard `user_ab*` matches nothing but an entry like `user=ab*`: everything else"
                     + " it describes is taken first by `user_a*` (shop.yaml:3:5)",
@@ -45,7 +44,7 @@ class UnreachableRulesTest {
                 key("user").line(3).limit(1).of(key("path").limit(1).of()),
                 key("user").value("*").line(6).limit(2).of()))
         .containsExactly(
-            new Finding(
+            Problem.warning(
                 new SourceLocation("shop.yaml", 3, 5),
                 "default of `user` never matches, nor what is below it: every value of that key is"
                     + " taken first by `user_*` (shop.yaml:6:5)",
@@ -61,7 +60,7 @@ class UnreachableRulesTest {
     assertThat(Descriptors.match(Descriptors.book("d", whole, wildcard), "a", "b", "c", "*"))
         .isNull();
     assertThat(find(whole, wildcard))
-        .extracting(Finding::message)
+        .extracting(Problem::message)
         .containsExactly(
             "default of `a_b` matches nothing but an entry like `a=b`: every value of that key is"
                 + " taken first by `a_b_*` (shop.yaml:4:5)",
@@ -94,9 +93,7 @@ class UnreachableRulesTest {
     level.add(key("k").value("*").of());
     level.add(key("k").line(5_000).of());
 
-    assertThat(UnreachableRules.find(Map.of("d", level)))
-        .extracting(finding -> finding.location().line())
-        .containsExactly(5_000);
+    assertThat(find(level)).extracting(finding -> finding.location().line()).containsExactly(5_000);
   }
 
   @Test
@@ -109,10 +106,10 @@ class UnreachableRulesTest {
     domains.put("d", level);
     domains.put("e", level);
 
-    assertThat(UnreachableRules.find(domains))
+    assertThat(find(domains))
         .singleElement()
         .satisfies(finding -> assertThat(finding.location().line()).isBetween(1_500, 19_000))
-        .extracting(Finding::message)
+        .extracting(Problem::message)
         .isEqualTo(
             "the search for descriptors that never match ends here: there are too many wildcards to"
                 + " compare each with each");
@@ -129,19 +126,19 @@ class UnreachableRulesTest {
       level.add(key("k").value("*" + many + many + i).of());
     }
     level.addFirst(key("k").value("*" + many + "b*").of());
-    assertTimeoutPreemptively(
-        Duration.ofSeconds(20),
-        () -> assertThat(UnreachableRules.find(Map.of("d", level))).isNotEmpty());
+    assertTimeoutPreemptively(Duration.ofSeconds(20), () -> assertThat(find(level)).isNotEmpty());
   }
 
   @Test
   void looksBelowDescriptorsThatCanBeReachedAndInEveryDomain() {
-    DescriptorNode parent =
-        key("a").of(key("b").value("*").line(5).of(), key("b").value("x*y").line(7).of());
-
-    assertThat(UnreachableRules.find(Map.of("d", List.of(parent), "e", List.of(parent))))
+    assertThat(find(Map.of("d", hiddenAt(7), "e", hiddenAt(9))))
         .extracting(finding -> finding.location().line())
-        .containsExactly(7, 7);
+        .containsExactly(7, 9);
+  }
+
+  private static List<DescriptorNode> hiddenAt(int line) {
+    DescriptorNode hidden = key("b").value("x*y").line(line).of();
+    return List.of(key("a").of(key("b").value("*").line(5).of(), hidden));
   }
 
   @ParameterizedTest(name = "{1} behind {0}: hidden {2}")
@@ -173,7 +170,7 @@ class UnreachableRulesTest {
     DescriptorNode third = key("a*b*c").line(3).of();
 
     assertThat(find(left, right, third))
-        .extracting(Finding::message)
+        .extracting(Problem::message)
         .containsExactly(
             "wildcard `a*b*c` never matches: everything it describes is taken first by"
                 + " `a*_*b*c` (shop.yaml:1:5) and `a*b*_*c` (shop.yaml:2:5)");
@@ -212,10 +209,8 @@ class UnreachableRulesTest {
         DescriptorNode d = level.get(i);
         positions.put("#" + i, i);
         named.add(named(d, "#" + i));
-        if (UnreachableRules.inspect(level, i) != null) {
-          hidden.add(i);
-        }
       }
+      find(flat(level)).forEach(problem -> hidden.add(problem.location().line() - 1));
       flagged += hidden.size();
       Set<Integer> reached = new HashSet<>();
       RandomPolicies.Policy policy = new RandomPolicies.Policy("d", named);
@@ -278,26 +273,43 @@ class UnreachableRulesTest {
     }
   }
 
+  /** Returns the descriptors without children, each on the line of its index + 1. */
+  private static List<DescriptorNode> flat(List<DescriptorNode> level) {
+    List<DescriptorNode> flat = new ArrayList<>();
+    for (DescriptorNode d : level) {
+      flat.add(key(d.key()).value(d.value()).line(flat.size() + 1).of());
+    }
+    return flat;
+  }
+
   private static DescriptorNode named(DescriptorNode d, String name) {
     RuleSpec rule =
         new RuleSpec(
             d.location(),
-            true,
             List.of(),
             name,
             List.of(),
             false,
             false,
-            false,
             Sharing.DEFAULT,
-            OnOutage.ERROR,
-            DataLoss.REFILL,
+            null,
+            null,
             null);
     return new DescriptorNode(
         d.location(), d.key(), d.value(), false, false, false, rule, d.children());
   }
 
-  private static List<Finding> find(DescriptorNode... descriptors) {
-    return UnreachableRules.find(Map.of("d", Arrays.asList(descriptors)));
+  private static List<Problem> find(DescriptorNode... descriptors) {
+    return find(Arrays.asList(descriptors));
+  }
+
+  private static List<Problem> find(List<DescriptorNode> level) {
+    return find(Map.of("d", level));
+  }
+
+  private static List<Problem> find(Map<String, List<DescriptorNode>> domains) {
+    Problems problems = new Problems();
+    UnreachableRules.check(domains, problems);
+    return problems.sorted(Map.of());
   }
 }

@@ -7,11 +7,13 @@ import io.throttlekit.concurrency.FailsafeLimit;
 import io.throttlekit.concurrency.Gradient2Limit;
 import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.ProbedVegasLimit;
+import io.throttlekit.concurrency.Recalibration;
 import io.throttlekit.concurrency.VegasLimit;
 import io.throttlekit.concurrency.WindowSettings;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** Creates the limit algorithms that policies name, each with its own settings. */
 public final class LimitAlgorithms {
@@ -24,30 +26,43 @@ public final class LimitAlgorithms {
 
   private LimitAlgorithms() {}
 
-  /** Returns a limit algorithm that starts at the initial limit of the range. */
-  public static ConcurrencyLimit of(ConcurrencyRule.LimitAlgorithm algorithm, LimitRange range) {
-    return of(algorithm, range, new SplittableRandom());
+  /** Returns the limit algorithm of a rule, which starts at the initial limit of the range. */
+  public static ConcurrencyLimit of(ConcurrencyRule rule, LimitRange range) {
+    return of(
+        rule.algorithm(), range, rule.failsafe(), rule.recalibration(), new SplittableRandom());
   }
 
   /**
-   * Returns a limit algorithm that starts at the initial limit of the range.
+   * Returns a limit algorithm with its own settings, which starts at the initial limit of the
+   * range.
    *
    * @param random schedules the measurements of algorithms that probe
    */
   public static ConcurrencyLimit of(
       ConcurrencyRule.LimitAlgorithm algorithm, LimitRange range, RandomGenerator random) {
+    return of(algorithm, range, null, null, random);
+  }
+
+  private static ConcurrencyLimit of(
+      ConcurrencyRule.LimitAlgorithm algorithm,
+      LimitRange range,
+      FailsafeLimit.@Nullable Settings failsafe,
+      @Nullable Recalibration recalibration,
+      RandomGenerator random) {
     return switch (algorithm) {
       case PROBED_VEGAS ->
           new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), random);
-      case GRADIENT2 -> new Gradient2Limit(range, Gradient2Limit.Settings.defaults());
+      case GRADIENT2 ->
+          new Gradient2Limit(range, Gradient2Limit.Settings.defaults().with(recalibration));
       case VEGAS -> new VegasLimit(range, VegasLimit.Settings.defaults(), random);
       case AIMD ->
           new AimdLimit(
               range,
               AIMD_BACKOFF,
-              new TooLong.TimesNoLoad(AIMD_TOLERANCE, AIMD_BASELINE, null),
+              new TooLong.TimesNoLoad(AIMD_TOLERANCE, AIMD_BASELINE, recalibration),
               WindowSettings.defaults());
-      case FAILSAFE -> new FailsafeLimit(range, FailsafeLimit.Settings.defaults());
+      case FAILSAFE ->
+          new FailsafeLimit(range, failsafe == null ? FailsafeLimit.Settings.defaults() : failsafe);
     };
   }
 }

@@ -34,7 +34,7 @@ final class PinnedLimit {
     this.rule = rule;
     this.terms = terms;
     this.prioritizer = prioritizer(terms);
-    this.limiter = limiter(terms, LimitAlgorithms.of(terms.algorithm(), terms.range()));
+    this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range()));
   }
 
   CounterKey key() {
@@ -76,8 +76,8 @@ final class PinnedLimit {
   }
 
   /**
-   * Applies the limit algorithm and the range of the rule if they changed; the new algorithm starts
-   * at the current limit.
+   * Applies the limit algorithm, its parameters and range if they changed in the rule; the new
+   * algorithm starts at the current limit.
    */
   void follow(Rule asked, ConcurrencyRule wanted) {
     // by identity: a reload creates new rules, and requests in between skip the lock
@@ -87,11 +87,11 @@ final class PinnedLimit {
     ConcurrencyLimit algorithm;
     synchronized (this) {
       rule = asked;
-      if (terms.algorithm() == wanted.algorithm() && terms.range().equals(wanted.range())) {
+      if (terms.hasAlgorithmOf(wanted)) {
         return;
       }
       algorithm = algorithm(wanted);
-      terms = new ConcurrencyRule(wanted.algorithm(), wanted.range(), terms.gate());
+      terms = wanted.withGate(terms.gate());
     }
     limiter.replaceAlgorithm(algorithm); // outside the lock: it may admit queued requests
   }
@@ -115,7 +115,7 @@ final class PinnedLimit {
   private ConcurrencyLimit algorithm(ConcurrencyRule wanted) {
     LimitRange range = wanted.range();
     int now = Math.clamp(limiter.figures().limit(), range.min(), range.max());
-    return LimitAlgorithms.of(wanted.algorithm(), new LimitRange(range.min(), range.max(), now));
+    return LimitAlgorithms.of(wanted, new LimitRange(range.min(), range.max(), now));
   }
 
   private static @Nullable Prioritizer prioritizer(ConcurrencyRule terms) {

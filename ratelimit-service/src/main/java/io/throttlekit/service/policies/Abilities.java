@@ -26,8 +26,7 @@ public record Abilities(boolean federated, boolean learns, boolean readsAccessLo
 
   /** Returns {@code options} without features that this service does not have. */
   LoadOptions restrict(LoadOptions options) {
-    LoadOptions able = federated ? options : options.withoutFederation();
-    able = learns ? able : able.withoutSteering();
-    return readsAccessLogs ? able : able.withoutAccessLogs();
+    return new LoadOptions(
+        options.mergeDomains(), options.mergeSwitch(), federated, learns, readsAccessLogs);
   }
 }

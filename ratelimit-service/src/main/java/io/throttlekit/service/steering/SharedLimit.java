@@ -56,7 +56,7 @@ final class SharedLimit {
   SharedLimit(Rule rule, ConcurrencyRule terms, long nowNanos) {
     this.rule = rule;
     this.terms = terms;
-    this.algorithm = LimitAlgorithms.of(terms.algorithm(), terms.range());
+    this.algorithm = LimitAlgorithms.of(terms, terms.range());
     this.loss = new LogLoss(nowNanos);
     this.offered = algorithm.limit();
     this.steady = offered;
@@ -71,11 +71,10 @@ final class SharedLimit {
       refusals = 0; // those belong to another rule
     }
     rule = asked;
-    if (terms.algorithm() != wanted.algorithm() || !terms.range().equals(wanted.range())) {
+    if (!terms.hasAlgorithmOf(wanted)) {
       LimitRange range = wanted.range();
       int now = Math.clamp(steady, range.min(), range.max());
-      algorithm =
-          LimitAlgorithms.of(wanted.algorithm(), new LimitRange(range.min(), range.max(), now));
+      algorithm = LimitAlgorithms.of(wanted, new LimitRange(range.min(), range.max(), now));
       if (acknowledgedOnce) {
         algorithm.acknowledged(letIn, letInNanos);
       }
