@@ -19,6 +19,7 @@ final class Tlc {
 
   private static final String JAVA =
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  private static final Path ARCHIVE = MODULES.resolve(Path.of("../../../target/tlc.jsa"));
   private static final long MAX_SECONDS = 300;
 
   private final Path scratch;
@@ -75,6 +76,9 @@ final class Tlc {
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1", // most runs are over before more would pay
         "-Xmx512m",
+        "-XX:+AutoCreateSharedArchive", // loading TLC's classes is half of a small run
+        "-XX:SharedArchiveFile=" + ARCHIVE,
+        "-Xlog:disable", // another run may be replacing the archive, which is no error
         "-Djava.io.tmpdir=" + run, // where it unpacks its standard modules
         "-cp",
         jar().toString(),
