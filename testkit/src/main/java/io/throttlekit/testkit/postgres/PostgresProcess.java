@@ -36,21 +36,46 @@ public final class PostgresProcess implements AutoCloseable {
   private final Thread lastResort = new Thread(this::kill);
   private Process process;
 
+  /** The data of a new server, made once in each JVM: initdb takes longer than the start itself. */
+  private static final class NewServer {
+    static final Path DATA = make();
+
+    private static Path make() {
+      try {
+        Path folder = Files.createTempDirectory("postgres-new");
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> PostgresProgram.delete(folder)));
+        Path data = folder.resolve("data");
+        List<String> command =
+            List.of(
+                PostgresProgram.path("initdb").toString(),
+                "-D",
+                data.toString(),
+                "-U",
+                SUPERUSER,
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync");
+        Path log = folder.resolve("log");
+        if (started(command, log).waitFor() != 0) {
+          throw new IOException("initdb failed:\n" + Files.readString(log));
+        }
+        return data;
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted", e);
+      }
+    }
+  }
+
   private PostgresProcess(ReservedPort port, Path folder, List<String> options) throws IOException {
     this.port = port;
     this.folder = folder;
     this.options = options;
     if (!Files.exists(data())) {
-      run(
-          PostgresProgram.path("initdb").toString(),
-          "-D",
-          data().toString(),
-          "-U",
-          SUPERUSER,
-          "--auth=trust",
-          "--encoding=UTF8",
-          "--locale=C",
-          "--no-sync");
+      copy(NewServer.DATA, data());
     }
     this.process = launch();
     Runtime.getRuntime().addShutdownHook(lastResort);
@@ -84,7 +109,7 @@ public final class PostgresProcess implements AutoCloseable {
     try {
       stop();
       Path copy = Files.createTempDirectory("postgres");
-      copyTo(copy.resolve("data"));
+      copy(data(), copy.resolve("data"));
       Files.createFile(copy.resolve("data").resolve("standby.signal"));
       Files.writeString( // ALTER SYSTEM can change it there
           copy.resolve("data").resolve("postgresql.auto.conf"),
@@ -114,10 +139,10 @@ public final class PostgresProcess implements AutoCloseable {
     return folder.resolve("data");
   }
 
-  private void copyTo(Path target) throws IOException {
-    try (Stream<Path> files = Files.walk(data())) {
+  private static void copy(Path data, Path target) throws IOException {
+    try (Stream<Path> files = Files.walk(data)) {
       for (Path file : files.toList()) {
-        Path copy = target.resolve(data().relativize(file).toString());
+        Path copy = target.resolve(data.relativize(file).toString());
         if (Files.isDirectory(file)) {
           Files.createDirectories(copy);
         } else {
@@ -208,22 +233,14 @@ public final class PostgresProcess implements AutoCloseable {
     for (String option : options) {
       command.addAll(List.of("-c", option));
     }
-    return started(command);
-  }
-
-  private void run(String... command) throws IOException {
-    process = started(List.of(command));
-    awaitEnd();
-    if (process.exitValue() != 0) {
-      throw new IOException(command[0] + " failed:\n" + log());
-    }
+    return started(command, folder.resolve("log"));
   }
 
   /**
    * Starts a command; as root in a user namespace of its own, because PostgreSQL refuses to run as
    * root.
    */
-  private Process started(List<String> command) throws IOException {
+  private static Process started(List<String> command, Path log) throws IOException {
     List<String> all = new ArrayList<>();
     if (System.getProperty("user.name").equals("root")) {
       all.addAll(List.of("unshare", "-U"));
@@ -231,7 +248,7 @@ public final class PostgresProcess implements AutoCloseable {
     all.addAll(command);
     return new ProcessBuilder(all)
         .redirectErrorStream(true)
-        .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
         .start();
   }
 
