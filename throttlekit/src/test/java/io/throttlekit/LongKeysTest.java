@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Counters whose entries are too long to be kept unchanged. */
+@Tag("slow")
 class LongKeysTest {
   private static final String SCOPE = "4:shop/fixed_window/1000";
 

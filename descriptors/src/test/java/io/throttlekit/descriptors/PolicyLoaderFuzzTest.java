@@ -17,9 +17,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("exploration")
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // ends a hanging test
+@Tag("slow")
 class PolicyLoaderFuzzTest {
   /** Cases of each of five seeds. */
-  private static final int CASES = Boolean.getBoolean("throttlekit.thorough") ? 200_000 : 5_000;
+  private static final int CASES = Boolean.getBoolean("throttlekit.thorough") ? 200_000 : 2_000;
 
   private static final List<String> SEEDS =
       List.of(

@@ -7,6 +7,7 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -16,7 +17,9 @@ import org.junit.jupiter.api.parallel.Isolated;
  * operations. The permits that are released were acquired before, and each is released twice.
  */
 @Isolated("Lincheck changes the classes that it checks, for all threads")
+@Tag("exploration")
 public class AdaptiveLimiterRaceTest {
+  private static final boolean THOROUGH = Boolean.getBoolean("throttlekit.thorough");
   private static final int OUT_BEFORE = 12;
 
   private final AdaptiveLimiter limiter =
@@ -79,7 +82,7 @@ public class AdaptiveLimiterRaceTest {
   @Test
   void everyOutcomeIsThatOfSomeOrder() {
     new StressOptions()
-        .iterations(6)
+        .iterations(THOROUGH ? 6 : 3)
         .invocationsPerIteration(200)
         .threads(2)
         .actorsPerThread(3)
@@ -91,7 +94,7 @@ public class AdaptiveLimiterRaceTest {
   @Test
   void soItIsInEveryInterleavingThatAModelCheckerFinds() {
     new ModelCheckingOptions()
-        .iterations(3)
+        .iterations(THOROUGH ? 3 : 1)
         .invocationsPerIteration(50)
         .threads(2)
         .actorsPerThread(2)

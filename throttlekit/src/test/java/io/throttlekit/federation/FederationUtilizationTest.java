@@ -18,14 +18,10 @@ class FederationUtilizationTest {
 
   @ParameterizedTest(name = "windows of {0} ms, {1} processes, limit {2}, loss {3}, seed {4}")
   @CsvSource({
-    "1000, 1, 10000, 0, 1",
     "1000, 2, 10000, 0, 2",
-    "1000, 2, 20000, 0, 3",
     "1000, 2, 10000, 0.01, 7",
-    "60000, 2, 10000, 0, 4",
     "60000, 2, 10000, 0.01, 8",
     "86400000, 1, 10000, 0, 5",
-    "86400000, 2, 10000, 0.01, 6",
   })
   void lateAnswersLoseNothing(
       long windowMillis, int processes, long limit, double loss, long seed) {
@@ -43,6 +39,19 @@ class FederationUtilizationTest {
     // Lost messages cost single windows of a second more: 0.972 was seen once, 0.993 once in 240.
     double least = loss > 0 && windowMillis == 1_000 ? 0.95 : 0.995;
     assertThat(whole).as(run).allMatch(units -> units >= limit * least);
+  }
+
+  @ParameterizedTest(name = "windows of {0} ms, {1} processes, limit {2}, {3} lost, seed {4}")
+  @CsvSource({
+    "1000, 1, 10000, 0, 1",
+    "1000, 2, 20000, 0, 3",
+    "60000, 2, 10000, 0, 4",
+    "86400000, 2, 10000, 0.01, 6",
+  })
+  @Tag("thorough")
+  void lateAnswersLoseNothingInFurtherPlans(
+      long windowMillis, int processes, long limit, double loss, long seed) {
+    lateAnswersLoseNothing(windowMillis, processes, limit, loss, seed);
   }
 
   /**

@@ -20,6 +20,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("exploration")
 class FederationExplorationTest {
   private static final long MAX_STATES = 150_000;
+  private static final boolean THOROUGH = Boolean.getBoolean("throttlekit.thorough");
+
+  /** Ticks of a ms; one more takes five times as long. */
+  private static final int TICKS = THOROUGH ? 4 : 3;
+
   private static final Faults NONE = Faults.NONE;
   private static final Faults ONE_EVICTION = new Faults(0, 0, 1);
 
@@ -28,7 +33,7 @@ class FederationExplorationTest {
     return Stream.of(
         arguments(
             "a region of one process, calls lost, late and twice, and what it gives back",
-            new Scope(1, false, 2, 2, 3, 0, 1, 4, 2, false, new Faults(1, 1, 1)),
+            new Scope(1, false, 2, 2, 3, 0, 1, TICKS, 2, false, new Faults(1, 1, 1)),
             Set.of(
                 "lease: lost",
                 "lease: answer lost",
@@ -41,7 +46,7 @@ class FederationExplorationTest {
                 "node: units too late")),
         arguments(
             "two regions",
-            new Scope(2, false, 1, 1, 3, 0, 1, 4, 3, false, NONE),
+            new Scope(2, false, 1, 1, 3, 0, 1, TICKS, 3, false, NONE),
             Set.of("node: units forfeited")),
         arguments(
             "an escrow in the middle of a window, calls lost and twice",

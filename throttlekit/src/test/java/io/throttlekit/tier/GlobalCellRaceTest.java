@@ -4,6 +4,7 @@ import io.throttlekit.rate.FixedWindow;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -12,7 +13,9 @@ import org.junit.jupiter.api.parallel.Isolated;
  * Lincheck: every outcome must be that of some order of whole operations.
  */
 @Isolated("Lincheck changes the classes that it checks, for all threads")
+@Tag("exploration")
 public class GlobalCellRaceTest {
+  private static final boolean THOROUGH = Boolean.getBoolean("throttlekit.thorough");
   private static final long END = 60_000;
 
   /** A time at which either window may be current. */
@@ -91,7 +94,7 @@ public class GlobalCellRaceTest {
   @Test
   void everyOutcomeIsThatOfSomeOrder() {
     new StressOptions()
-        .iterations(12)
+        .iterations(THOROUGH ? 12 : 5)
         .invocationsPerIteration(300)
         .threads(2)
         .actorsPerThread(4)
@@ -103,7 +106,7 @@ public class GlobalCellRaceTest {
   @Test
   void soItIsInEveryInterleavingThatAModelCheckerFinds() {
     new ModelCheckingOptions()
-        .iterations(5)
+        .iterations(THOROUGH ? 5 : 2)
         .invocationsPerIteration(50)
         .threads(2)
         .actorsPerThread(3)

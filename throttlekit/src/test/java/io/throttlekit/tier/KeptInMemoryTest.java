@@ -8,9 +8,11 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.InMemoryStore;
 import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the memory that a process needs for requests with ever new values. */
+@Tag("slow")
 class KeptInMemoryTest {
   private static final Tier CACHED_DENY = new Tier.CachedDeny();
 

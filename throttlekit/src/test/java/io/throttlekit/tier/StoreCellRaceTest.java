@@ -4,6 +4,7 @@ import io.throttlekit.rate.FixedWindow;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
@@ -12,7 +13,9 @@ import org.junit.jupiter.api.parallel.Isolated;
  * outcome must be that of some order of whole operations.
  */
 @Isolated("Lincheck changes the classes that it checks, for all threads")
+@Tag("exploration")
 public class StoreCellRaceTest {
+  private static final boolean THOROUGH = Boolean.getBoolean("throttlekit.thorough");
   private static final long WINDOW_END = 60_000;
 
   /** Long enough for units to be idle. */
@@ -64,7 +67,7 @@ public class StoreCellRaceTest {
   @Test
   void everyOutcomeIsThatOfSomeOrder() {
     new StressOptions()
-        .iterations(20)
+        .iterations(THOROUGH ? 20 : 8)
         .invocationsPerIteration(500)
         .threads(2)
         .actorsPerThread(4)
@@ -76,7 +79,7 @@ public class StoreCellRaceTest {
   @Test
   void soItIsInEveryInterleavingThatAModelCheckerFinds() {
     new ModelCheckingOptions()
-        .iterations(8)
+        .iterations(THOROUGH ? 8 : 3)
         .invocationsPerIteration(100)
         .threads(2)
         .actorsPerThread(3)

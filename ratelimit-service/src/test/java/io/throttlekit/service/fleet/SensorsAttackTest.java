@@ -31,8 +31,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** Decisions while clients of the port for sensors do what they can, seen from outside. */
 @Timeout(120)
 @Tag("alone")
+@Tag("process")
 class SensorsAttackTest {
-  private static final int ROUNDS = 5;
+  private static final int ROUNDS = Boolean.getBoolean("throttlekit.thorough") ? 5 : 3;
   private static final Duration ROUND = Duration.ofSeconds(1);
   private static final String POLICY =
       """
