@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests damaged configuration of every kind: it is read, or rejected with a message, and never
  * throws.
  */
+@Tag("slow")
 class MalformedInputTest {
 
   private static final List<String> SCRAPS =

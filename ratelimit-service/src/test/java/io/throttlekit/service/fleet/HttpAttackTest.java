@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
  * fifth of the heap that {@code bin/throttlekit} gives it.
  */
 @Timeout(180)
+@Tag("process")
 class HttpAttackTest {
   private static final int DOMAINS = 10_000;
   private static final int AT_ONCE = 200;

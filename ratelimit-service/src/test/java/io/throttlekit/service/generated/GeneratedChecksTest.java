@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * 340,000 in the profile {@code thorough}.
  */
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+@Tag("slow")
 class GeneratedChecksTest {
   private static final int REQUESTS = Boolean.getBoolean("throttlekit.thorough") ? 170_000 : 10_000;
   private static final String POLICY =

@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("exploration")
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+@Tag("slow")
 class GeneratedRequestsTest {
   private static final int SERVICES = Boolean.getBoolean("throttlekit.thorough") ? 120 : 12;
   private static final int RELOADS = 3;

@@ -42,6 +42,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +54,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * each kind, 1,000,000 in the profile {@code thorough}.
  */
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+@Tag("slow")
 class GeneratedSensorsTest {
   private static final int ROUNDS = Boolean.getBoolean("throttlekit.thorough") ? 1_000 : 36;
   private static final int MESSAGES = 1_000;

@@ -20,6 +20,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
  * Tests that hostile clients use bounded resources of a listener, and health is answered meanwhile.
  */
 @Timeout(180)
+@Tag("slow")
 class HostileClientsTest {
   private static final int PAGE = 2 << 20;
   private static final int HELD = 4 * PAGE;

@@ -32,6 +32,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -263,6 +264,7 @@ class JsonRouteTest {
     assertThat(post("{\"domain\":" + "[".repeat(MAX_BODY - 20)).statusCode()).isEqualTo(400);
   }
 
+  @Tag("slow")
   @Test
   void tenThousandMutatedBodiesOfSeed7AreNeverTakenForWhatTheyAreNot() throws Exception {
     RandomGenerator random = new SplittableRandom(7);

@@ -7,6 +7,7 @@ import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Damaged bodies are refused, or parsed as protobuf's own parser does. */
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+@Tag("slow")
 class RequestJsonFuzzTest {
   /** Mutations of each of two seeds. */
   private static final int BODIES = Boolean.getBoolean("throttlekit.thorough") ? 500_000 : 50_000;

@@ -35,11 +35,13 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120) // for what hangs
+@Tag("slow")
 class WarmUpTest {
   private static final ServiceConfig DEFAULTS = ServiceConfig.defaults();
   private static final Class<?> CHECKS = CheckFrontEnd.class;
