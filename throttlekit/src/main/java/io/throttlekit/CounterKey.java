@@ -40,7 +40,8 @@ public final class CounterKey implements Comparable<CounterKey> {
    * @param entries key, value, key, value …
    */
   public static CounterKey of(String scope, String... entries) {
-    byte[] encoded = LongEntries.shortened(EntryBytes.encode(entries));
+    byte[] all = EntryBytes.encode(entries);
+    byte[] encoded = all.length <= LongEntries.MAX_BYTES ? all : LongEntries.shortened(all);
     SipHash.Hash hash = HASH.of(encoded);
     return new CounterKey(scope, encoded, hash.low(), hash.high());
   }

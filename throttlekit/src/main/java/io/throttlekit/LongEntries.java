@@ -29,11 +29,6 @@ final class LongEntries {
 
   private LongEntries() {}
 
-  /** Returns {@code encoded}, or its short form if it is too long. */
-  static byte[] shortened(byte[] encoded) {
-    return encoded.length <= MAX_BYTES ? encoded : shortForm(encoded);
-  }
-
   /** Returns whether {@code entries} are a short form. */
   static boolean areShort(byte[] entries) {
     return entries.length > 0 && entries[0] == MARK;
@@ -50,7 +45,8 @@ final class LongEntries {
     text.append(SEPARATOR).append(BASE64.encodeToString(hash));
   }
 
-  private static byte[] shortForm(byte[] encoded) {
+  /** Returns the short form of entries that are longer than {@link #MAX_BYTES}. */
+  static byte[] shortened(byte[] encoded) {
     byte[] form = new byte[READABLE_FROM + READABLE_BYTES];
     form[0] = MARK;
     System.arraycopy(sha256(encoded), 0, form, 1, HASH_BYTES);

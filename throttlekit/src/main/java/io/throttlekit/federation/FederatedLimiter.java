@@ -10,6 +10,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.OutcomeCallback;
 import io.throttlekit.tier.Tier;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
@@ -31,7 +32,7 @@ import java.util.concurrent.CompletionStage;
  * <p>Thread-safe and non-blocking.
  */
 public final class FederatedLimiter implements AutoCloseable {
-  private final InMemoryStore nobodysStore;
+  private final InMemoryStore noStore;
   private final Tiers tiers;
 
   /** Creates a limiter that leases from {@code federation}, which {@link #close} does not close. */
@@ -41,8 +42,8 @@ public final class FederatedLimiter implements AutoCloseable {
       Timer timer,
       TierSettings settings,
       TierListener listener) {
-    this.nobodysStore = new InMemoryStore(time, 1); // required by Tiers, holds nothing
-    this.tiers = new Tiers(nobodysStore, federation, time, timer, settings, listener);
+    this.noStore = new InMemoryStore(time, 1); // required by Tiers, holds nothing
+    this.tiers = new Tiers(noStore, federation, time, timer, settings, listener);
   }
 
   /**
@@ -56,13 +57,13 @@ public final class FederatedLimiter implements AutoCloseable {
   public CompletionStage<Decision> charge(
       CounterKey key, FixedWindow window, Tier.Global tier, long cost, Outage outage) {
     Charge charge = new Charge(key, window, cost, Overrun.REFUSE);
-    Decision known = tiers.spend(charge, tier, tier.onDataLoss());
+    Decision known = tiers.tryAcquire(charge, tier, tier.onDataLoss());
     if (known != null) {
       return CompletableFuture.completedFuture(known);
     }
     Claim claim = new Claim(Claim.Role.ENFORCED, List.of(charge), tier.onDataLoss());
     Answer answer = new Answer();
-    TieredOutcome outcome = tiers.acquire(List.of(new TieredClaim(claim, tier, outage)), answer);
+    TieredOutcome outcome = tiers.acquireAfterMiss(new TieredClaim(claim, tier, outage), answer);
     if (outcome != null) {
       answer.decided(outcome);
     }
@@ -78,10 +79,10 @@ public final class FederatedLimiter implements AutoCloseable {
   @Override
   public void close() {
     tiers.close();
-    nobodysStore.close();
+    noStore.close();
   }
 
-  private static final class Answer extends CompletableFuture<Decision> implements Tiers.Later {
+  private static final class Answer extends CompletableFuture<Decision> implements OutcomeCallback {
     @Override
     public void decided(TieredOutcome outcome) {
       complete(outcome.decisions().getFirst());

@@ -10,11 +10,10 @@ import io.throttlekit.once.LateAnswers;
 import io.throttlekit.once.OnceCalls;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.LeaseAsk;
+import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSource;
-import io.throttlekit.tier.LeasedUnits;
-import io.throttlekit.tier.Tier;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -106,40 +105,42 @@ public final class Federation implements LeaseSource {
         new OnceCalls.Settings(sender, retryNanos, waitNanos, false), clocks, windowOf);
   }
 
-  private static long windowNanos(LeaseAsk ask) {
-    return MonotonicSpan.nanos(ask.window().windowMillis());
+  private static long windowNanos(LeaseRequest request) {
+    return MonotonicSpan.nanos(request.window().windowMillis());
   }
 
   /** Returns the budget that a lease is for. */
-  private static Budget budget(LeaseAsk ask) {
-    return new Budget(ask.key(), ask.window(), tier(ask).terms());
+  private static Budget budget(LeaseRequest request) {
+    return new Budget(request.key(), request.window(), terms(request));
+  }
+
+  private static Terms terms(LeaseRequest request) {
+    Terms terms = request.terms();
+    if (terms == null) {
+      throw new IllegalArgumentException("only what is global is leased from a federation");
+    }
+    return terms;
   }
 
   /**
    * Returns the counter in the region's escrow: regions whose escrows share a store have separate
    * ones.
    */
-  private CounterKey regional(LeaseAsk ask) {
-    return ask.key().inScope(settings.region() + '/' + ask.key().scope());
-  }
-
-  private static Tier.Global tier(LeaseAsk ask) {
-    if (ask.tier() instanceof Tier.Global global) {
-      return global;
-    }
-    throw new IllegalArgumentException("only what is global is leased from a federation");
+  private CounterKey regional(LeaseRequest request) {
+    return request.key().inScope(settings.region() + '/' + request.key().scope());
   }
 
   /** {@inheritDoc} A mismatch of terms between regions is a failure, too. */
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(
-      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<Grant>> lease(
+      LeaseRequest request, Consumer<Answered<Grant>> late) {
+    var _ = terms(request); // fails before a call is sent
     // A lease ahead goes to the coordinator: the escrow serves only current windows.
-    if (escrow == null || ask.windowEndMillis() != LeaseAsk.CURRENT) {
-      return leaseFromCoordinator(ask, null, late);
+    if (escrow == null || request.isAhead()) {
+      return leaseFromCoordinator(request, null, late);
     }
-    CounterKey counter = regional(ask);
-    return leaseFromEscrow(ask, counter, escrow, refilling.get(counter), late);
+    CounterKey counter = regional(request);
+    return leaseFromEscrow(request, counter, escrow, refilling.get(counter), late);
   }
 
   /**
@@ -148,58 +149,58 @@ public final class Federation implements LeaseSource {
    * @param refill a refill in flight, which may bring units: waited for before the coordinator is
    *     requested
    */
-  private CompletionStage<Answered<LeasedUnits>> leaseFromEscrow(
-      LeaseAsk ask,
+  private CompletionStage<Answered<Grant>> leaseFromEscrow(
+      LeaseRequest request,
       CounterKey counter,
       RegionalEscrow escrow,
       @Nullable CompletionStage<?> refill,
-      Consumer<Answered<LeasedUnits>> late) {
+      Consumer<Answered<Grant>> late) {
     return escrowLeases
         .call(
             counter,
-            windowNanos(ask),
-            id -> escrow.lease(counter, ask.units(), id),
+            windowNanos(request),
+            id -> escrow.lease(counter, request.units(), id),
             answer -> {
-              listener.leasedFromEscrow(ask.units(), answer.value().units());
+              listener.leasedFromEscrow(request.units(), answer.value().units());
               if (answer.value().units() > 0) {
-                late.accept(spendable(answer, ask));
+                late.accept(spendable(answer, request));
               }
             })
         .handle((answer, failure) -> {
           if (answer == null) {
-            listener.escrowFailed(inWords(failure));
-            return leaseFromCoordinator(ask, null, late);
+            listener.escrowFailed(messageOf(failure));
+            return leaseFromCoordinator(request, null, late);
           }
           EscrowGrant grant = answer.value();
-          listener.leasedFromEscrow(ask.units(), grant.units());
+          listener.leasedFromEscrow(request.units(), grant.units());
           if (grant.units() > 0) {
-            return CompletableFuture.completedFuture(spendable(answer, ask));
+            return CompletableFuture.completedFuture(spendable(answer, request));
           }
           // Waits for one refill at most: the second attempt passes none.
           return refill == null
               ? leaseFromCoordinator(
-                  ask,
+                  request,
                   new ClockReading(grant.nowMillis(), answer.sentNanos(), time.monotonicNanos()),
                   late)
               : refill
-                  .handle((_, _) -> leaseFromEscrow(ask, counter, escrow, null, late))
+                  .handle((_, _) -> leaseFromEscrow(request, counter, escrow, null, late))
                   .thenCompose(stage -> stage);
         })
         .thenCompose(stage -> stage);
   }
 
-  private static Answered<LeasedUnits> spendable(Answered<EscrowGrant> answer, LeaseAsk ask) {
+  private static Answered<Grant> spendable(Answered<EscrowGrant> answer, LeaseRequest request) {
     EscrowGrant grant = answer.value();
-    long length = ask.window().windowMillis();
+    long length = request.window().windowMillis();
     // The window began at the latest then, so by this time it has ended.
     long overBy = grant.beginsMillis() + ClockDrift.longest(length);
-    LeasedUnits units =
-        new LeasedUnits(
+    Grant units =
+        new Grant(
             grant.units(),
             grant.windowEndMillis(),
             grant.endsMillis() - grant.nowMillis(),
             overBy - grant.nowMillis(),
-            LeasedUnits.UNKNOWN);
+            Grant.UNKNOWN);
     return new Answered<>(units, answer.sentNanos());
   }
 
@@ -208,46 +209,51 @@ public final class Federation implements LeaseSource {
    *
    * @param escrowClock a reading of the escrow's clock; absent if the escrow is not to be refilled
    */
-  private CompletionStage<Answered<LeasedUnits>> leaseFromCoordinator(
-      LeaseAsk ask, @Nullable ClockReading escrowClock, Consumer<Answered<LeasedUnits>> late) {
-    if (tier(ask).regionalOnly() && !health.answers()) {
+  private CompletionStage<Answered<Grant>> leaseFromCoordinator(
+      LeaseRequest request, @Nullable ClockReading escrowClock, Consumer<Answered<Grant>> late) {
+    if (request.regionalOnly() && !health.answers()) {
       probe();
-      listener.coordinatorLeftAlone();
+      listener.coordinatorBreakerOpen();
       return CompletableFuture.failedFuture(
-          new StoreException("the coordinator does not answer, and is left alone", null));
+          new StoreException("circuit breaker open: the coordinator does not answer", null));
     }
-    boolean ahead = ask.windowEndMillis() != LeaseAsk.CURRENT;
-    long wanted = escrowClock == null ? ask.units() : wantedByTheRegion(ask);
+    boolean ahead = request.isAhead();
+    long wanted = escrowClock == null ? request.units() : wantedByTheRegion(request);
     long asked = time.monotonicNanos();
     return (ahead ? leasesAhead : leases)
         .call(
-            ask.key(),
-            windowNanos(ask),
-            id -> coordinator.lease(lease(ask, wanted, id)),
-            answer -> late.accept(granted(ask, wanted, answer, escrowClock, late)))
+            request.key(),
+            windowNanos(request),
+            id -> coordinator.lease(lease(request, wanted, id)),
+            answer -> late.accept(granted(request, wanted, answer, escrowClock, late)))
         .handle((answer, failure) -> {
           if (answer == null) {
             // handle() can fail its stage only by an exception.
             throw new CompletionException(failed(failure, asked));
           }
-          return granted(ask, wanted, answer, escrowClock, late);
+          return granted(request, wanted, answer, escrowClock, late);
         });
   }
 
-  private BudgetLease lease(LeaseAsk ask, long wanted, CallId id) {
+  private BudgetLease lease(LeaseRequest request, long wanted, CallId id) {
     return new BudgetLease(
-        budget(ask), settings.region(), ask.windowEndMillis(), wanted, ask.onDataLoss(), id);
+        budget(request),
+        settings.region(),
+        request.windowEndMillis(),
+        wanted,
+        request.onDataLoss(),
+        id);
   }
 
-  private Answered<LeasedUnits> granted(
-      LeaseAsk ask,
+  private Answered<Grant> granted(
+      LeaseRequest request,
       long wanted,
       Answered<Grant> answer,
       @Nullable ClockReading escrowClock,
-      Consumer<Answered<LeasedUnits>> late) {
+      Consumer<Answered<Grant>> late) {
     health.succeeded();
     listener.leasedFromCoordinator(wanted, answer.value().units());
-    LeasedUnits kept = share(ask, answer, escrowClock, late);
+    Grant kept = share(request, answer, escrowClock, late);
     return new Answered<>(kept, answer.sentNanos());
   }
 
@@ -256,41 +262,40 @@ public final class Federation implements LeaseSource {
    * multiplied: in the first windows of a key that would give one region most of the budget, more
    * than it can spend before the window ends.
    */
-  private long wantedByTheRegion(LeaseAsk ask) {
-    long size = Math.min(ask.size(), ask.window().limit()); // no grant is larger
-    long most = ask.units() + (settings.regionalLeases() - 1) * size;
-    return Math.max(ask.units(), Math.min(most, ask.usable()));
+  private long wantedByTheRegion(LeaseRequest request) {
+    long size = Math.min(request.size(), request.window().limit()); // no grant is larger
+    long most = request.units() + (settings.regionalLeases() - 1) * size;
+    return Math.max(request.units(), Math.min(most, request.usable()));
   }
 
   /** Keeps the requested units and puts the rest into the escrow where possible. */
-  private LeasedUnits share(
-      LeaseAsk ask,
+  private Grant share(
+      LeaseRequest request,
       Answered<Grant> answer,
       @Nullable ClockReading escrowClock,
-      Consumer<Answered<LeasedUnits>> late) {
+      Consumer<Answered<Grant>> late) {
     Grant grant = answer.value();
-    LeasedUnits all = LeasedUnits.of(grant);
-    long rest = grant.units() - ask.units();
+    long rest = grant.units() - request.units();
     if (rest <= 0 || escrow == null || escrowClock == null) {
-      return all;
+      return grant;
     }
     ClockReading clock =
         new ClockReading(grant.storeNowMillis(), answer.sentNanos(), time.monotonicNanos());
     long end = grant.windowEndMillis();
-    long begin = end - ask.window().windowMillis();
+    long begin = end - request.window().windowMillis();
     long begins = escrowClock.latestMillis(clock.surelyReached(begin));
     long ends = escrowClock.earliestMillis(clock.surelyBefore(end));
     // The spendable time may be empty after drift: then this process spends the units itself.
     if (ends <= begins || ends <= escrowClock.latestMillis(time.monotonicNanos())) {
-      return all;
+      return grant;
     }
-    CounterKey counter = regional(ask);
+    CounterKey counter = regional(request);
     String id = nextId();
     refill(
         new EscrowRefill(counter, id, end, begins, ends, rest),
-        windowNanos(ask),
-        () -> late.accept(new Answered<>(all.ofWhich(rest), answer.sentNanos())));
-    return all.ofWhich(ask.units());
+        windowNanos(request),
+        () -> late.accept(new Answered<>(grant.part(rest), answer.sentNanos())));
+    return grant.part(request.units());
   }
 
   /**
@@ -331,7 +336,7 @@ public final class Federation implements LeaseSource {
         first.whenComplete((answer, failure) -> {
           refilling.remove(refill.key(), first);
           if (answer == null) {
-            listener.escrowFailed(inWords(failure));
+            listener.escrowFailed(messageOf(failure));
           } else {
             refilled(units, answer.value());
           }
@@ -347,7 +352,7 @@ public final class Federation implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     // Without the coordinator nothing can be leased; the region's other processes spend the escrow.
     CounterKey inEscrow = health.answers() ? regional(lease) : null;
     return returns.returnUnits(lease.key(), budget(lease), inEscrow, windowEndMillis, units);
@@ -370,18 +375,18 @@ public final class Federation implements LeaseSource {
     Throwable cause = StoreException.causeOf(failure);
     if (cause instanceof TermsMismatchException mismatch) {
       health.succeeded(); // a mismatch is an answer
-      String both = inWords(mismatch);
+      String both = messageOf(mismatch);
       listener.mismatch(both);
       return new StoreException(both, null);
     }
     health.failed(sentNanos);
-    listener.coordinatorFailed(inWords(cause));
+    listener.coordinatorFailed(messageOf(cause));
     return cause == null
         ? new StoreException("the coordinator answered nothing", null)
         : StoreException.of(cause);
   }
 
-  private static String inWords(@Nullable Throwable failure) {
+  private static String messageOf(@Nullable Throwable failure) {
     Throwable cause = StoreException.causeOf(failure);
     String message = cause == null ? null : cause.getMessage();
     return message == null ? String.valueOf(cause) : message;

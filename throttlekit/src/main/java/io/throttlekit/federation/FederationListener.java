@@ -25,7 +25,7 @@ public interface FederationListener {
   default void coordinatorFailed(String failureReason) {}
 
   /** No request was sent, because the coordinator does not answer and receives only probes. */
-  default void coordinatorLeftAlone() {}
+  default void coordinatorBreakerOpen() {}
 
   /** The coordinator began or ceased to answer. */
   default void coordinatorAnswers(boolean answers) {}
@@ -37,5 +37,5 @@ public interface FederationListener {
   default void lost(Loss where, long units) {}
 
   /** Two regions have different terms for the same budget. */
-  default void mismatch(String inWords) {}
+  default void mismatch(String message) {}
 }

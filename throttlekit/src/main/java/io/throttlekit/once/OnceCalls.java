@@ -160,7 +160,7 @@ public final class OnceCalls<K, T> {
         waitsUntilNanos = now() + settings.waitNanos();
         countsUntilNanos = now() + countsNanos;
       }
-      fail(before, new StoreException("asked again by another", null));
+      fail(before, new StoreException("superseded by another call for the same key", null));
       attempt();
       return answer;
     }
@@ -243,11 +243,11 @@ public final class OnceCalls<K, T> {
         }
       } else {
         watch();
-        fail(answer, new StoreException(inWords(cause), cause));
+        fail(answer, new StoreException(messageOf(cause), cause));
       }
     }
 
-    private String inWords(@Nullable Throwable cause) {
+    private String messageOf(@Nullable Throwable cause) {
       String message = cause == null ? null : cause.getMessage();
       return message == null ? "the store answered nothing" : message;
     }
@@ -255,7 +255,7 @@ public final class OnceCalls<K, T> {
     private void fail(@Nullable CompletableFuture<Answered<T>> answer, @Nullable Throwable cause) {
       if (answer != null) {
         answer.completeExceptionally(
-            cause == null ? new StoreException(inWords(null), null) : cause);
+            cause == null ? new StoreException(messageOf(null), null) : cause);
       }
     }
 

@@ -1,12 +1,49 @@
 package io.throttlekit.store;
 
 /**
- * A granted lease.
+ * A granted lease of units of one window.
  *
  * @param units granted, from 0 to the requested units
- * @param windowEndMillis end of their window by the store's clock, in ms since the epoch; they
- *     expire then
- * @param storeNowMillis the store's clock at the time of the grant, rounded down
- * @param left units that are left in the window after this grant
+ * @param windowEndMillis the window, named by its end by the clock that decides windows, in ms
+ *     since the epoch; the units expire then
+ * @param lastsMillis the window has not ended before this time after the request was sent, less the
+ *     rounding of a clock to ms
+ * @param endsWithinMillis the window has ended by this time after the answer arrived
+ * @param left units that are left for others after this grant; {@link #UNKNOWN} from an escrow,
+ *     whose clock does not decide windows
  */
-public record Grant(long units, long windowEndMillis, long storeNowMillis, long left) {}
+public record Grant(
+    long units, long windowEndMillis, long lastsMillis, long endsWithinMillis, long left) {
+  /** The number of units left was not reported. */
+  public static final long UNKNOWN = -1;
+
+  /**
+   * Creates a grant of the store whose clock decides windows.
+   *
+   * @param storeNowMillis the store's clock at the time of the grant, rounded down
+   */
+  public Grant(long units, long windowEndMillis, long storeNowMillis, long left) {
+    this(
+        units,
+        windowEndMillis,
+        windowEndMillis - storeNowMillis,
+        windowEndMillis - storeNowMillis,
+        left);
+  }
+
+  /** Returns the clock at the time of the grant, of the store whose clock decides windows. */
+  public long storeNowMillis() {
+    return windowEndMillis - lastsMillis;
+  }
+
+  /** Returns a part of these units; the rest counts as left for others. */
+  public Grant part(long some) {
+    long others = left == UNKNOWN ? UNKNOWN : left + units - some;
+    return new Grant(some, windowEndMillis, lastsMillis, endsWithinMillis, others);
+  }
+
+  /** Returns whether it comes from an escrow, whose clock does not decide windows. */
+  public boolean isOfEscrow() {
+    return left == UNKNOWN;
+  }
+}

@@ -12,15 +12,39 @@ import org.jspecify.annotations.Nullable;
  * @param key the counter, the same as for charges
  * @param window its limit
  * @param units requested units, from 1
- * @param onDataLoss the policy for a loss of the store's counters
+ * @param onDataLoss the policy for a loss of data in the store or coordinator
  * @param id makes a repeated request take effect once; absent if it is never repeated
+ * @param windowEndMillis the window to lease from, named by its end; {@link #CURRENT} for the
+ *     current window. Stores lease from the current one only
+ * @param size the usual lease size of this process when no requests wait for more, from 1; a
+ *     region's escrow is refilled by this size
+ * @param usable the units that this process can probably use in this window; at least {@code units}
+ * @param terms the terms of a limit that all regions share; absent for one of the region
+ * @param regionalOnly whether a coordinator that does not answer receives only probes
  */
 public record LeaseRequest(
-    CounterKey key, FixedWindow window, long units, DataLoss onDataLoss, @Nullable CallId id) {
+    CounterKey key,
+    FixedWindow window,
+    long units,
+    DataLoss onDataLoss,
+    @Nullable CallId id,
+    long windowEndMillis,
+    long size,
+    long usable,
+    @Nullable Terms terms,
+    boolean regionalOnly) {
+  /** The window that is current when the store reads the request. */
+  public static final long CURRENT = 0;
 
   /** Creates a request that is never repeated. */
   public LeaseRequest(CounterKey key, FixedWindow window, long units, DataLoss onDataLoss) {
     this(key, window, units, onDataLoss, null);
+  }
+
+  /** Creates a request for the current window of a region's limit. */
+  public LeaseRequest(
+      CounterKey key, FixedWindow window, long units, DataLoss onDataLoss, @Nullable CallId id) {
+    this(key, window, units, onDataLoss, id, CURRENT, units, units, null, false);
   }
 
   /** Checks the range. */
@@ -28,5 +52,16 @@ public record LeaseRequest(
     if (units < 1 || units > Cost.MAX) {
       throw new IllegalArgumentException("units must be from 1 to 2^53-1, was " + units);
     }
+  }
+
+  /** Returns this request under an id. */
+  public LeaseRequest with(CallId callId) {
+    return new LeaseRequest(
+        key, window, units, onDataLoss, callId, windowEndMillis, size, usable, terms, regionalOnly);
+  }
+
+  /** Returns whether it is for a window that need not have begun. */
+  public boolean isAhead() {
+    return windowEndMillis != CURRENT;
   }
 }

@@ -6,6 +6,7 @@ import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import io.throttlekit.RequestWait;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -119,26 +120,15 @@ sealed class Settlement permits SettlementAfterLoss {
   }
 
   private boolean decide(Counter[] held, @Nullable Object[] found) {
-    int quotas = 0;
-    int refusedQuotas = 0;
-    boolean admitted = true;
+    int request = 0;
     int first = 0;
     for (int c = 0; c < claims.size(); c++) {
       Claim claim = claims.get(c);
       int end = first + claim.charges().size();
-      boolean refused = !apply(first, end);
-      switch (claim.role()) {
-        case ENFORCED -> admitted &= !refused;
-        case QUOTA -> {
-          quotas++;
-          refusedQuotas += refused ? 1 : 0;
-        }
-        case SHADOW -> {}
-      }
+      request = RequestWait.with(request, claim.role(), !apply(first, end));
       first = end;
     }
-    admitted &= quotas == 0 || refusedQuotas < quotas;
-    if (!admitted) {
+    if (RequestWait.refused(request)) {
       for (int i = 0; i < held.length; i++) {
         held[i].draft = found[i];
       }
@@ -148,7 +138,7 @@ sealed class Settlement permits SettlementAfterLoss {
       }
       chargeOnlyWhatAlwaysCounts(0, charges.length);
     }
-    return admitted;
+    return !RequestWait.refused(request);
   }
 
   /**

@@ -21,5 +21,5 @@ public enum DecidedBy {
   OUTAGE,
 
   /** None: the request was refused because of another charge, and this one was not decided. */
-  NOBODY
+  NONE
 }

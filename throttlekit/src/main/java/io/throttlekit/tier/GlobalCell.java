@@ -1,12 +1,12 @@
 package io.throttlekit.tier;
 
-import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
-
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.tier.AcquireResult.Kind;
 import io.throttlekit.tier.LeaseWaiter.End;
 import org.jspecify.annotations.Nullable;
@@ -56,12 +56,18 @@ final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  synchronized AcquireResult take(FixedWindow newest, long cost, boolean first, long now) {
+  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
       return AcquireResult.RETIRED;
     }
-    lastUsedNanos = now;
     roll(now);
+    if (cost < 0) {
+      // Only the first attempt refunds: a refund is not idempotent. Units of an ended window are
+      // worth nothing.
+      current.refund(first ? -cost : 0);
+      return taken(false, now);
+    }
+    lastUsedNanos = now;
     if (cost > window.limit()) {
       return refusal(Decision.NEVER, now);
     }
@@ -79,27 +85,7 @@ final class GlobalCell extends LeaseCell {
     return AcquireResult.SHORT;
   }
 
-  @Override
-  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, long now) {
-    roll(now);
-    // Decides without counting demand if the answer is SHORT: the caller then calls take().
-    return millisToLeasable(cost, now) > 0 || covers(cost, now)
-        ? take(newest, cost, true, now)
-        : AcquireResult.SHORT;
-  }
-
-  @Override
-  synchronized AcquireResult refund(long units, long now) {
-    if (retired) {
-      return AcquireResult.RETIRED;
-    }
-    roll(now);
-    // Only of the current window: units of an ended one are worth nothing.
-    current.refund(units);
-    return taken(false, now);
-  }
-
-  @Override
+  /** Returns whether units should be leased ahead of need. */
   synchronized boolean isLow(long now) {
     boolean ofNext = clock.mayBeOver(now);
     WindowUnits of = ofNext ? next : current;
@@ -112,37 +98,41 @@ final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  synchronized UnitsWanted beginLease(long cost, long now) {
+  synchronized @Nullable LeaseRequest refill(long cost, DataLoss onDataLoss, long now) {
     roll(now);
-    if (leasing || retired || current.isExhausted(now)) {
-      return UnitsWanted.NONE;
+    if (leasing || retired || current.isExhausted(now) || (cost == 0 && !isLow(now))) {
+      return null;
     }
     // The current window has enough but may be over: the missing units are those of the next one.
     boolean ofNext = current.units() >= Math.max(1, cost) && clock.mayBeOver(now);
     WindowUnits of = ofNext ? next : current;
     if (of.isExhausted(now)) {
-      return UnitsWanted.NONE;
+      return null;
     }
     // The largest of this cost, what the last grant did not cover, and what requests lacked since.
     long lacking = Math.max(Math.max(cost, unmet), lacked) - of.units();
     long toCome = toCome(now);
     long usable =
         ofNext
-            ? Math.max(lacking, wantedOfNext(toCome) - next.units())
+            ? Math.max(lacking, pace.ofWholeWindow(toCome) - next.units())
             : usable(Math.max(0, lacking), toCome);
     // Without a known pace, only a low-water mark justifies a lease that no request waits for.
     if (cost == 0 && (usable <= 0 || (toCome == Pace.UNKNOWN && tier().lowWater() == 0))) {
-      return UnitsWanted.NONE;
+      return null;
     }
     leasing = true;
     leasingNext = ofNext;
     unmet = 0;
-    long limit = Math.max(1, window.limit()); // the sizer needs 1, also for a limit of 0
-    // The waiting cost has been counted as demand by take(), but the lease is for it.
-    long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), limit);
-    long units = Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit);
-    long end = ofNext ? clock.nextEndMillis() : LeaseAsk.CURRENT;
-    return new UnitsWanted(units, size, Math.max(units, usable), end);
+    // The waiting cost has been counted as demand, but the lease is for it.
+    long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), limit());
+    long units = Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit());
+    long end = ofNext ? clock.nextEndMillis() : LeaseRequest.CURRENT;
+    return request(onDataLoss, end, units, size, Math.max(units, usable));
+  }
+
+  /** Returns the limit, at least 1, which the sizer needs also for a limit of 0. */
+  private long limit() {
+    return Math.max(1, window.limit());
   }
 
   /**
@@ -151,17 +141,11 @@ final class GlobalCell extends LeaseCell {
    */
   private long usable(long lacking, long toCome) {
     if (toCome == Pace.UNKNOWN) {
-      return Math.max(1, window.limit());
+      return limit();
     }
     long spare = lacking > 0 ? 0 : current.units(); // else they are reserved for those that wait
     long coming = Math.min(toCome, Cost.MAX); // the sums below cannot overflow
-    return Math.clamp(lacking + coming - spare, 0, Math.max(1, window.limit()));
-  }
-
-  /** Returns how many units requests will want of the next window: as many as of this one. */
-  private long wantedOfNext(long toCome) {
-    long coming = toCome == Pace.UNKNOWN ? 0 : Math.min(toCome, Cost.MAX);
-    return Math.min(pace.offered(), Cost.MAX) + coming;
+    return Math.clamp(lacking + coming - spare, 0, limit());
   }
 
   private long toCome(long now) {
@@ -170,32 +154,33 @@ final class GlobalCell extends LeaseCell {
         : Pace.UNKNOWN;
   }
 
-  @Override
+  /** Returns whether the next window is due to be leased. */
   synchronized boolean isNextDue(long now) {
     roll(now);
     return clock.isKnown() && now - lookNanos() >= 0;
   }
 
-  @Override
-  DataLoss onDataLoss() {
-    return onDataLoss;
-  }
-
-  @Override
-  synchronized UnitsWanted beginNext(long now) {
+  /**
+   * Marks a lease of the next window as in flight and returns what to request; null when one is in
+   * flight or the window has been leased.
+   */
+  synchronized @Nullable LeaseRequest refillNext(long now) {
     roll(now);
     // Without demand in this window the next one is leased only when a request needs it.
     if (!clock.isKnown() || retired || askingNext || next.isGranted() || pace.offered() == 0) {
-      return UnitsWanted.NONE;
+      return null;
     }
     askingNext = true;
-    long limit = Math.max(1, window.limit());
-    long wanted = Math.min(sizer.size(0, limit), wantedOfNext(toCome(now)));
-    long units = Math.clamp(wanted, 1, limit);
-    return UnitsWanted.of(units, clock.nextEndMillis());
+    long wanted = Math.min(sizer.size(0, limit()), pace.ofWholeWindow(toCome(now)));
+    long units = Math.clamp(wanted, 1, limit());
+    return request(onDataLoss, clock.nextEndMillis(), units, units, units);
   }
 
-  @Override
+  /**
+   * Returns in how many ns the next window should be leased, once for each window.
+   *
+   * @return from 1; 0 when no timer is needed
+   */
   synchronized long nanosToLook(long now) {
     long of = next.isGranted() ? clock.nextEndMillis() : clock.endMillis();
     if (!clock.isKnown() || retired || of == lookedAfterMillis) {
@@ -207,15 +192,14 @@ final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  synchronized Completed complete(
-      long wanted, LeasedUnits leased, long sentNanos, long answeredNanos) {
-    WindowUnits of = retired ? null : learn(leased, leasingNext, sentNanos, answeredNanos);
+  synchronized Completed complete(long wanted, Grant grant, long sentNanos, long answeredNanos) {
+    WindowUnits of = retired ? null : learn(grant, leasingNext, sentNanos, answeredNanos);
     if (of == null) {
       lacked = 0;
       // Retired: the waiting requests retry at the cell's successor.
-      return completed(retired ? End.CREDITED : End.LATE, leased.units());
+      return completed(retired ? End.CREDITED : End.LATE, grant.units());
     }
-    of.credit(leased, retryNanos(answeredNanos));
+    of.credit(grant, retryNanos(answeredNanos));
     unmet = Math.max(0, lacked - of.units());
     lacked = 0;
     return completed(End.CREDITED, 0);
@@ -227,24 +211,23 @@ final class GlobalCell extends LeaseCell {
     return super.fail();
   }
 
-  @Override
-  synchronized long completeNext(
-      long wanted, LeasedUnits leased, long sentNanos, long answeredNanos) {
+  /** Ends a lease of the next window and credits the grant; returns the unspendable units. */
+  synchronized long completeNext(Grant grant, long sentNanos, long answeredNanos) {
     askingNext = false;
-    return credit(leased, true, sentNanos, answeredNanos);
+    return credit(grant, true, sentNanos, answeredNanos);
   }
 
   @Override
-  synchronized long credit(LeasedUnits leased, boolean ahead, long sentNanos, long answeredNanos) {
-    WindowUnits of = retired ? null : learn(leased, ahead, sentNanos, answeredNanos);
+  synchronized long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos) {
+    WindowUnits of = retired ? null : learn(grant, ahead, sentNanos, answeredNanos);
     if (of == null) {
-      return leased.units();
+      return grant.units();
     }
-    of.credit(leased, retryNanos(answeredNanos));
+    of.credit(grant, retryNanos(answeredNanos));
     return 0;
   }
 
-  @Override
+  /** Ends a lease of the next window that failed. */
   synchronized void failNext() {
     askingNext = false;
   }
@@ -314,7 +297,7 @@ final class GlobalCell extends LeaseCell {
    */
   private long millisToLeasable(long cost, long now) {
     long needed = Math.max(1, cost);
-    long toEnd = Math.max(1, millisToEnd(now));
+    long toEnd = Math.max(1, clock.millisToEnd(now));
     // Both windows are needed now: an exhausted next window refuses until its own end.
     if (clock.mayBeOver(now) && next.units() < needed && next.isExhausted(now)) {
       return toEnd + window.windowMillis();
@@ -334,21 +317,14 @@ final class GlobalCell extends LeaseCell {
   private AcquireResult taken(boolean ofNextToo, long now) {
     // Others may have used what was left.
     long remaining = Math.min(window.limit(), current.remaining());
-    Decision admission = Decision.admit(window.limit(), remaining, millisToEnd(now));
+    Decision admission = Decision.admit(window.limit(), remaining, clock.millisToEnd(now));
     return new AcquireResult(Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
   }
 
   private AcquireResult refusal(long retryMillis, long now) {
-    long wait = Math.max(1, millisToEnd(now));
+    long wait = Math.max(1, clock.millisToEnd(now));
     Decision refusal = Decision.refuse(window.limit(), current.units(), wait, retryMillis);
     return new AcquireResult(Kind.REFUSED, refusal, clock.endMillis());
-  }
-
-  /** Returns the ms until the window has certainly ended, rounded up for retry times. */
-  private long millisToEnd(long now) {
-    return clock.isKnown()
-        ? Math.max(0, Math.ceilDiv(clock.overByNanos() - now, NANOS_PER_MILLI))
-        : 0;
   }
 
   /** Returns when to lease the next window ahead. */
@@ -374,22 +350,21 @@ final class GlobalCell extends LeaseCell {
    * @param ahead whether the lease was for the next window, which need not have begun
    * @return the window that the units belong to; null when it has ended
    */
-  private @Nullable WindowUnits learn(
-      LeasedUnits leased, boolean ahead, long asked, long answered) {
+  private @Nullable WindowUnits learn(Grant grant, boolean ahead, long asked, long answered) {
     roll(answered);
     // An escrow's clock may be stepped, so its answers never move a window.
-    if (leased.isOfEscrow() && clock.isKnown()) {
-      return unitsOf(leased.windowEndMillis());
+    if (grant.isOfEscrow() && clock.isKnown()) {
+      return unitsOf(grant.windowEndMillis());
     }
     lead.answeredAfter(answered - asked);
-    advance(clock.follow(leased, ahead, asked, answered));
-    if (leased.windowEndMillis() < clock.endMillis()) {
+    advance(clock.follow(grant, ahead, asked, answered));
+    if (grant.windowEndMillis() < clock.endMillis()) {
       return null;
     }
-    clock.narrow(leased, asked, answered);
-    WindowUnits of = leased.windowEndMillis() == clock.endMillis() ? current : next;
+    clock.narrow(grant, asked, answered);
+    WindowUnits of = grant.windowEndMillis() == clock.endMillis() ? current : next;
     roll(answered); // narrow() may show that the window has ended
-    return leased.windowEndMillis() < clock.endMillis() ? null : of;
+    return grant.windowEndMillis() < clock.endMillis() ? null : of;
   }
 
   private @Nullable WindowUnits unitsOf(long endMillis) {
@@ -418,7 +393,7 @@ final class GlobalCell extends LeaseCell {
     next = ended;
     next.clear();
     if (pace.offered() > 0) {
-      sizer.observe(pace.offered(), Math.max(1, window.limit()));
+      sizer.observe(pace.offered(), limit());
     }
     pace.roll(windows, clock.overByNanos() - clock.lengthNanos());
   }

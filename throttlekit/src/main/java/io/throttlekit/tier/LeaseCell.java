@@ -7,15 +7,20 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.recent.Keyed;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.tier.LeaseWaiter.End;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The leased units of one counter in this process. At most one lease is in flight at a time; its
- * grant is credited once, when the answer arrives.
+ * The leased units of one counter in this process: {@link #tryAcquire} spends them, {@link #refill}
+ * leases more, and {@link #putBack}, {@link #takeIdle} and {@link #retire} release what is not
+ * spent. At most one lease is in flight at a time; its grant is credited once, when the answer
+ * arrives.
  *
  * <p>Thread-safe; locks are held for a few instructions only. Times are monotonic ns.
  */
@@ -53,61 +58,18 @@ abstract class LeaseCell extends Keyed {
    * @param newest the current limit
    * @param first whether this is the request's first attempt, so that its cost counts as demand
    */
-  abstract AcquireResult take(FixedWindow newest, long cost, boolean first, long now);
-
-  /** Refunds up to {@code units} that this process spent in the current window. */
-  abstract AcquireResult refund(long units, long now);
-
-  /**
-   * Like a first {@link #take} if that decides at once; otherwise returns without counting demand.
-   */
-  abstract AcquireResult tryAcquire(FixedWindow newest, long cost, long now);
-
-  /** Returns whether units should be leased ahead of need. */
-  abstract boolean isLow(long now);
+  abstract AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now);
 
   /**
    * Marks a lease as in flight and returns what to request.
    *
    * @param cost of the request that needs the lease; 0 for a lease ahead of need
-   * @return none when a lease is in flight already, or none should be requested
+   * @return null when a lease is in flight already, or none is needed
    */
-  abstract UnitsWanted beginLease(long cost, long now);
-
-  /** Like {@link #beginLease} for the next window, where it can be leased before it begins. */
-  UnitsWanted beginNext(long now) {
-    return UnitsWanted.NONE;
-  }
-
-  /** Returns the data-loss policy of {@link #beginNext}, which belongs to no request. */
-  DataLoss onDataLoss() {
-    return DataLoss.REFILL;
-  }
-
-  /** Ends a lease of the next window and credits the grant; returns the unspendable units. */
-  long completeNext(long wanted, LeasedUnits leased, long sentNanos, long answeredNanos) {
-    return leased.units();
-  }
-
-  /** Ends a lease of the next window that failed. */
-  void failNext() {}
-
-  /** Returns whether the next window is due to be leased. */
-  boolean isNextDue(long now) {
-    return false;
-  }
-
-  /**
-   * Returns in how many ns the next window should be leased, once for each window.
-   *
-   * @return from 1; 0 when no timer is needed
-   */
-  long nanosToLook(long now) {
-    return 0;
-  }
+  abstract @Nullable LeaseRequest refill(long cost, DataLoss onDataLoss, long now);
 
   /** Ends a lease and credits its grant. */
-  abstract Completed complete(long wanted, LeasedUnits leased, long sentNanos, long answeredNanos);
+  abstract Completed complete(long wanted, Grant grant, long sentNanos, long answeredNanos);
 
   /**
    * Credits units of a late answer, besides the lease in flight.
@@ -115,7 +77,7 @@ abstract class LeaseCell extends Keyed {
    * @param ahead whether the late answer was for the next window
    * @return the unspendable units
    */
-  abstract long credit(LeasedUnits leased, boolean ahead, long sentNanos, long answeredNanos);
+  abstract long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos);
 
   /**
    * Returns units to their window; false when the cell cannot take them and they go to the store.
@@ -132,8 +94,9 @@ abstract class LeaseCell extends Keyed {
   abstract void reopen();
 
   /** Returns whether this cell was created for {@code wanted}. */
+  @SuppressWarnings("ReferenceEquality") // almost always the same rule, and its tier
   final boolean isOf(Tier.Leasing wanted) {
-    return tier.equals(wanted);
+    return tier == wanted || tier.equals(wanted);
   }
 
   /** Returns how the limit is shared. */
@@ -180,6 +143,16 @@ abstract class LeaseCell extends Keyed {
   @Override
   public final boolean isRetired() {
     return retired;
+  }
+
+  final LeaseRequest request(
+      DataLoss onDataLoss, long windowEndMillis, long units, long size, long usable) {
+    return tier.request(key(), window, onDataLoss, windowEndMillis, units, size, usable);
+  }
+
+  /** Returns units of a window as the request that leased them. */
+  final synchronized LeaseRequest leased(long units, long windowEndMillis) {
+    return request(DataLoss.REFILL, windowEndMillis, units, units, units);
   }
 
   /** Returns the limit of the newest request. */

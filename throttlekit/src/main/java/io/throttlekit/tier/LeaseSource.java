@@ -1,6 +1,8 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.once.Answered;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 
@@ -16,7 +18,7 @@ public interface LeaseSource {
    * @param late receives units that arrive after the stage has failed, or in addition to it; they
    *     are valid until their window ends
    */
-  CompletionStage<Answered<LeasedUnits>> lease(LeaseAsk ask, Consumer<Answered<LeasedUnits>> late);
+  CompletionStage<Answered<Grant>> lease(LeaseRequest request, Consumer<Answered<Grant>> late);
 
   /**
    * Returns unspent units. They are worth nothing once their window has ended.
@@ -25,5 +27,5 @@ public interface LeaseSource {
    * @param windowEndMillis of the units
    * @param units from 1
    */
-  CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units);
+  CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units);
 }

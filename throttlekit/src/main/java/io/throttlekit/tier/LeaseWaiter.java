@@ -19,7 +19,8 @@ interface LeaseWaiter {
   /**
    * Notifies the waiter that its lease has ended.
    *
+   * @param cell the cell whose lease it was
    * @param failure the cause of a failure, where it is known
    */
-  void leaseEnded(End end, @Nullable StoreException failure);
+  void leaseEnded(LeaseCell cell, End end, @Nullable StoreException failure);
 }

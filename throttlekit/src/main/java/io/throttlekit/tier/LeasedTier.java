@@ -10,13 +10,13 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.once.Answered;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.recent.RecentKeys;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.Collections;
 import java.util.Iterator;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,7 +44,6 @@ final class LeasedTier implements AutoCloseable {
    */
   private static final long MAX_TIMER_NANOS = 600_000_000_000L;
 
-  private final LeaseSource source;
   private final TimeSource time;
   private final Timer timer;
   private final TierListener listener;
@@ -55,12 +54,23 @@ final class LeasedTier implements AutoCloseable {
   private Iterator<LeaseCell> unswept = Collections.emptyIterator();
 
   private final AtomicBoolean closed = new AtomicBoolean();
-  private final InFlightCalls outstanding = new InFlightCalls();
+  private final InFlightLeases inFlight;
   private final Suspension suspension;
 
+  /**
+   * Creates a tier without cells.
+   *
+   * @param region the source of units of the region's limits
+   * @param allRegions the source of units of limits that all regions share
+   */
   LeasedTier(
-      LeaseSource source, TimeSource time, Timer timer, long maxCells, TierListener listener) {
-    this.source = source;
+      LeaseSource region,
+      LeaseSource allRegions,
+      TimeSource time,
+      Timer timer,
+      long maxCells,
+      TierListener listener) {
+    this.inFlight = new InFlightLeases(region, allRegions);
     this.time = time;
     this.timer = timer;
     this.listener = listener;
@@ -104,27 +114,25 @@ final class LeasedTier implements AutoCloseable {
    * Notifies {@code waiter} when the cell's lease has ended; requests one unless one is in flight.
    */
   void lease(LeaseCell cell, long cost, DataLoss onDataLoss, LeaseWaiter waiter) {
-    UnitsWanted wanted = cell.beginLease(cost, now());
-    if (wanted.units() == 0) {
+    LeaseRequest request = cell.refill(cost, onDataLoss, now());
+    if (request == null) {
       listener.rider();
     }
     if (!cell.await(waiter)) {
-      waiter.leaseEnded(LeaseWaiter.End.CREDITED, null); // ended meanwhile: retry
+      waiter.leaseEnded(cell, LeaseWaiter.End.CREDITED, null); // ended meanwhile: retry
     }
     // After await(): an answer on this thread must find the waiter.
-    if (wanted.units() > 0) {
-      ask(cell, wanted, onDataLoss);
+    if (request != null) {
+      lease(cell, request);
     }
   }
 
   /** Leases units ahead of need where the cell is low. */
   void refill(LeaseCell cell, DataLoss onDataLoss, long now) {
-    if (cell.isLow(now)) {
-      UnitsWanted wanted = cell.beginLease(0, now);
-      if (wanted.units() > 0) {
-        listener.refillAhead();
-        ask(cell, wanted, onDataLoss);
-      }
+    LeaseRequest request = cell.refill(0, onDataLoss, now);
+    if (request != null) {
+      listener.refillAhead();
+      lease(cell, request);
     }
   }
 
@@ -178,7 +186,7 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /** Describes every cell, for tests. */
-  String inWords() {
+  String describe() {
     return cells.asMap().values().toString();
   }
 
@@ -200,8 +208,8 @@ final class LeasedTier implements AutoCloseable {
       }
       returnUnits(cell, cell.takeIdle(now));
       reportForfeits(cell);
-      if (cell.isNextDue(now)) {
-        prepare(cell);
+      if (cell instanceof GlobalCell global && global.isNextDue(now)) {
+        leaseNext(global);
       }
     }
   }
@@ -212,53 +220,26 @@ final class LeasedTier implements AutoCloseable {
     boolean first = closed.compareAndSet(false, true); // calls are stopped only once
     cells.invalidateAll();
     if (first) {
-      outstanding.close();
+      inFlight.close();
     }
   }
 
   /** Completes when this is closed and every return has been answered or has failed. */
   CompletionStage<?> ended() {
-    return outstanding.ended();
+    return inFlight.ended();
   }
 
-  private static LeaseAsk request(LeaseCell cell, UnitsWanted wanted, DataLoss onDataLoss) {
-    return new LeaseAsk(
-        cell.key(),
-        cell.window(),
-        cell.tier(),
-        onDataLoss,
-        wanted.windowEndMillis(),
-        wanted.units(),
-        wanted.size(),
-        wanted.usable());
-  }
-
-  private void ask(LeaseCell cell, UnitsWanted wanted, DataLoss onDataLoss) {
-    LeaseAsk ask = request(cell, wanted, onDataLoss);
-    lease(cell, ask, (answer, failure) -> answered(cell, ask, answer, failure));
-  }
-
-  private void lease(
-      LeaseCell cell,
-      LeaseAsk ask,
-      BiConsumer<@Nullable Answered<LeasedUnits>, @Nullable Throwable> told) {
-    outstanding.begun();
-    lease(cell, ask).whenComplete(told).whenComplete((_, _) -> outstanding.answered());
-  }
-
-  /** Turns an exception of the source into a failure; the cell would wait for an answer forever. */
-  private CompletionStage<Answered<LeasedUnits>> lease(LeaseCell cell, LeaseAsk ask) {
-    try {
-      return source.lease(ask, answer -> late(cell, ask, answer));
-    } catch (RuntimeException refused) {
-      return CompletableFuture.failedFuture(refused);
-    }
+  private void lease(LeaseCell cell, LeaseRequest request) {
+    inFlight.lease(
+        request,
+        late -> late(cell, request, late),
+        (answer, failure) -> answered(cell, request, answer, failure));
   }
 
   private void answered(
       LeaseCell cell,
-      LeaseAsk ask,
-      @Nullable Answered<LeasedUnits> answer,
+      LeaseRequest request,
+      @Nullable Answered<Grant> answer,
       @Nullable Throwable failure) {
     Completed completed;
     checkClock();
@@ -266,35 +247,35 @@ final class LeasedTier implements AutoCloseable {
       listener.leaseFailed();
       completed = cell.fail();
     } else {
-      LeasedUnits leased = answer.value();
-      listener.leased(ask.units(), leased.units());
-      completed = cell.complete(ask.units(), leased, answer.sentNanos(), now());
-      tooLate(cell, completed.unspendable(), leased.windowEndMillis());
+      Grant grant = answer.value();
+      listener.leased(request.units(), grant.units());
+      completed = cell.complete(request.units(), grant, answer.sentNanos(), now());
+      tooLate(cell, completed.unspendable(), grant.windowEndMillis());
       lookAhead(cell);
     }
     reportForfeits(cell);
     StoreException why = failure == null ? null : StoreException.of(failure);
     for (LeaseWaiter waiter : completed.waiting()) {
-      waiter.leaseEnded(completed.end(), why);
+      waiter.leaseEnded(cell, completed.end(), why);
     }
   }
 
   /** Credits the units of a late answer. */
-  private void late(LeaseCell asked, LeaseAsk ask, Answered<LeasedUnits> answer) {
-    LeasedUnits leased = answer.value();
+  private void late(LeaseCell requester, LeaseRequest request, Answered<Grant> answer) {
+    Grant grant = answer.value();
     checkClock();
-    if (leased.units() == 0) {
+    if (grant.units() == 0) {
       return;
     }
     // The cell may have been replaced meanwhile; units of other terms cannot be credited.
-    LeaseCell successor = asked.isRetired() ? cells.getIfPresent(asked.key()) : null;
-    LeaseCell cell = successor != null && successor.isOf(asked.tier()) ? successor : asked;
-    listener.leased(leased.units(), leased.units());
-    boolean ahead = ask.windowEndMillis() != LeaseAsk.CURRENT;
-    tooLate(cell, cell.credit(leased, ahead, answer.sentNanos(), now()), leased.windowEndMillis());
+    LeaseCell successor = requester.isRetired() ? cells.getIfPresent(requester.key()) : null;
+    LeaseCell cell = successor != null && successor.isOf(requester.tier()) ? successor : requester;
+    listener.leased(grant.units(), grant.units());
+    long unspendable = cell.credit(grant, request.isAhead(), answer.sentNanos(), now());
+    tooLate(cell, unspendable, grant.windowEndMillis());
     reportForfeits(cell);
     for (LeaseWaiter waiter : cell.takeWaiters()) {
-      waiter.leaseEnded(LeaseWaiter.End.CREDITED, null);
+      waiter.leaseEnded(cell, LeaseWaiter.End.CREDITED, null);
     }
   }
 
@@ -307,33 +288,34 @@ final class LeasedTier implements AutoCloseable {
 
   /** Schedules the lease of the next window before it begins, if the cell wants one. */
   private void lookAhead(LeaseCell cell) {
-    long nanos = cell.nanosToLook(now());
+    long nanos = cell instanceof GlobalCell global ? global.nanosToLook(now()) : 0;
     if (nanos > 0 && nanos <= MAX_TIMER_NANOS) {
-      timer.runAfter(nanos, () -> prepare(cell));
+      timer.runAfter(nanos, () -> leaseNext((GlobalCell) cell));
     }
   }
 
-  private void prepare(LeaseCell cell) {
+  private void leaseNext(GlobalCell cell) {
     // A timer may run after close().
-    UnitsWanted wanted = closed.get() ? UnitsWanted.NONE : cell.beginNext(now());
-    if (wanted.units() == 0) {
-      return;
+    LeaseRequest request = closed.get() ? null : cell.refillNext(now());
+    if (request != null) {
+      listener.refillAhead();
+      inFlight.lease(
+          request,
+          late -> late(cell, request, late),
+          (answer, _) -> leasedNext(cell, request, answer));
     }
-    listener.refillAhead();
-    LeaseAsk ask = request(cell, wanted, cell.onDataLoss());
-    lease(cell, ask, (answer, _) -> prepared(cell, ask, answer));
   }
 
-  private void prepared(LeaseCell cell, LeaseAsk ask, @Nullable Answered<LeasedUnits> answer) {
+  private void leasedNext(GlobalCell cell, LeaseRequest request, @Nullable Answered<Grant> answer) {
     checkClock();
     if (answer == null) {
       listener.leaseFailed();
       cell.failNext();
     } else {
-      LeasedUnits leased = answer.value();
-      listener.leased(ask.units(), leased.units());
-      long unspendable = cell.completeNext(ask.units(), leased, answer.sentNanos(), now());
-      tooLate(cell, unspendable, leased.windowEndMillis());
+      Grant grant = answer.value();
+      listener.leased(request.units(), grant.units());
+      long unspendable = cell.completeNext(grant, answer.sentNanos(), now());
+      tooLate(cell, unspendable, grant.windowEndMillis());
       lookAhead(cell);
     }
     reportForfeits(cell);
@@ -347,17 +329,7 @@ final class LeasedTier implements AutoCloseable {
   private void returnUnits(LeaseCell cell, long units, long windowEndMillis) {
     if (units > 0) {
       listener.unitsReturned(units);
-      LeaseAsk lease = request(cell, UnitsWanted.of(units, windowEndMillis), DataLoss.REFILL);
-      outstanding.begun();
-      returnUnits(lease, windowEndMillis, units).whenComplete((_, _) -> outstanding.answered());
-    }
-  }
-
-  private CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
-    try {
-      return source.returnUnits(lease, windowEndMillis, units);
-    } catch (RuntimeException refused) {
-      return CompletableFuture.failedFuture(refused);
+      inFlight.returnUnits(cell.leased(units, windowEndMillis));
     }
   }
 

@@ -1,6 +1,8 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.once.Answered;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -11,14 +13,14 @@ enum NoFederation implements LeaseSource {
   SOURCE;
 
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(
-      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<Grant>> lease(
+      LeaseRequest request, Consumer<Answered<Grant>> late) {
     return CompletableFuture.failedFuture(
         new StoreException("there is no coordinator to lease from", null));
   }
 
   @Override
-  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     return CompletableFuture.completedFuture(null);
   }
 }

@@ -1,5 +1,7 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Cost;
+
 /**
  * Estimates how fast one process's requests want units of one counter, and so the demand that is
  * left in the window.
@@ -63,6 +65,16 @@ final class Pace {
   /** Returns the demand since the window began. */
   long offered() {
     return offered;
+  }
+
+  /**
+   * Returns the units that a whole window like this one wants.
+   *
+   * @param toCome as returned by {@link #toCome}
+   */
+  long ofWholeWindow(long toCome) {
+    // Bounded, so that the sum cannot overflow.
+    return Math.min(offered, Cost.MAX) + (toCome == UNKNOWN ? 0 : Math.min(toCome, Cost.MAX));
   }
 
   /**

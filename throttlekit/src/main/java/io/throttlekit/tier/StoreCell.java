@@ -5,11 +5,15 @@ import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 import io.throttlekit.ClockDrift;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.tier.AcquireResult.Kind;
 import io.throttlekit.tier.LeaseWaiter.End;
+import org.jspecify.annotations.Nullable;
 
 /*
  * When credits expire. A grant reports the store's clock and the end of its window. This process
@@ -76,7 +80,7 @@ final class StoreCell extends LeaseCell {
   }
 
   @Override
-  synchronized AcquireResult take(FixedWindow newest, long cost, boolean first, long now) {
+  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
       return AcquireResult.RETIRED;
     }
@@ -103,56 +107,50 @@ final class StoreCell extends LeaseCell {
       Decision refusal = Decision.refuse(window.limit(), credits, wait, retry);
       return new AcquireResult(Kind.REFUSED, refusal, windowEndMillis);
     }
-    // Credits leased so late in a window would expire on arrival.
-    return windowLasts && now - creditsEndNanos >= 0 ? AcquireResult.STRICT : AcquireResult.SHORT;
+    return isTooLateToLease(now) ? AcquireResult.STRICT : AcquireResult.SHORT;
   }
 
   @Override
-  AcquireResult refund(long units, long now) {
-    return AcquireResult.STRICT; // only the store knows what was spent
+  synchronized @Nullable LeaseRequest refill(long cost, DataLoss onDataLoss, long now) {
+    if (leasing || retired || exhausted || (cost == 0 && !isLow(now))) {
+      return null;
+    }
+    leasing = true;
+    long lacking = Math.max(0, cost - credits);
+    long limit = Math.max(1, window.limit());
+    long units =
+        knowsStoreClock()
+            ? demand.size(lacking, limit, storeMillis(now))
+            : Math.clamp(Math.max(lacking, sizer.size(0, limit)), 1, limit);
+    return request(onDataLoss, LeaseRequest.CURRENT, units, units, units);
   }
 
-  @Override
-  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, long now) {
-    roll(now);
-    // A changed limit may have units left: the full path decides.
-    boolean decides = credits >= cost || (exhausted && newest.limit() == window.limit());
-    return decides ? take(newest, cost, true, now) : AcquireResult.SHORT;
-  }
-
-  @Override
+  /** Returns whether units should be leased ahead of need. */
   synchronized boolean isLow(long now) {
     return options.lowWater() > 0
         && credits <= options.lowWater()
         && !leasing
         && !exhausted
-        && now - creditsEndNanos < 0;
+        && now - creditsEndNanos < 0; // else the store decides until the window has ended
+  }
+
+  /**
+   * Returns whether the window ends so soon that units leased now would expire on arrival, and the
+   * store decides.
+   */
+  synchronized boolean isTooLateToLease(long now) {
+    return windowLasts && now - creditsEndNanos >= 0;
   }
 
   @Override
-  synchronized UnitsWanted beginLease(long cost, long now) {
-    if (leasing || retired || exhausted) {
-      return UnitsWanted.NONE;
-    }
-    leasing = true;
-    long lacking = Math.max(0, cost - credits);
-    long limit = Math.max(1, window.limit());
-    return UnitsWanted.of(
-        knowsStoreClock()
-            ? demand.size(lacking, limit, storeMillis(now))
-            : Math.clamp(Math.max(lacking, sizer.size(0, limit)), 1, limit));
-  }
-
-  @Override
-  synchronized Completed complete(
-      long wanted, LeasedUnits grant, long sentNanos, long answeredNanos) {
+  synchronized Completed complete(long wanted, Grant grant, long sentNanos, long answeredNanos) {
     batch = Math.min(wanted, sizer.size(0, Math.max(1, window.limit())));
     long unspendable = credit(grant, false, sentNanos, answeredNanos);
     return completed(unspendable > 0 && !retired ? End.LATE : End.CREDITED, unspendable);
   }
 
   @Override
-  synchronized long credit(LeasedUnits grant, boolean ahead, long sentNanos, long answeredNanos) {
+  synchronized long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos) {
     roll(answeredNanos);
     learnWindow(grant, sentNanos, answeredNanos);
     leftAtStore = grant.left();
@@ -165,7 +163,7 @@ final class StoreCell extends LeaseCell {
     return 0;
   }
 
-  private void learnWindow(LeasedUnits grant, long sentNanos, long answeredNanos) {
+  private void learnWindow(Grant grant, long sentNanos, long answeredNanos) {
     long nanos = MonotonicSpan.nanos(Math.max(0, grant.lastsMillis()));
     long creditsEnd = sentNanos + nanos - ROUNDING_NANOS - ClockDrift.after(nanos);
     long windowEnd = answeredNanos + nanos;

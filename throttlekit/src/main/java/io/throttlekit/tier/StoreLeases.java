@@ -49,23 +49,17 @@ final class StoreLeases implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(
-      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
-    return leases
-        .call(
-            ask.key(),
-            MonotonicSpan.nanos(ask.window().windowMillis()),
-            id -> store.lease(request(ask, id)),
-            answer -> late.accept(units(answer)))
-        .thenApply(StoreLeases::units);
-  }
-
-  private static Answered<LeasedUnits> units(Answered<Grant> answer) {
-    return new Answered<>(LeasedUnits.of(answer.value()), answer.sentNanos());
+  public CompletionStage<Answered<Grant>> lease(
+      LeaseRequest request, Consumer<Answered<Grant>> late) {
+    return leases.call(
+        request.key(),
+        MonotonicSpan.nanos(request.window().windowMillis()),
+        id -> store.lease(request.with(id)),
+        late::accept);
   }
 
   @Override
-  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     CompletableFuture<Boolean> sent = new CompletableFuture<>();
     returnsInTurn.run(
         lease.key(),
@@ -77,7 +71,7 @@ final class StoreLeases implements LeaseSource {
                       MonotonicSpan.nanos(lease.window().windowMillis()),
                       id ->
                           store
-                              .returnUnits(request(lease, id), windowEndMillis, units)
+                              .returnUnits(lease.with(id), windowEndMillis, units)
                               .thenApply(_ -> true),
                       new Ends(ended))
                   .whenComplete((_, failure) -> {
@@ -103,9 +97,5 @@ final class StoreLeases implements LeaseSource {
     public void ended(boolean mayHaveActed) {
       ended.complete(true);
     }
-  }
-
-  private static LeaseRequest request(LeaseAsk ask, CallId id) {
-    return new LeaseRequest(ask.key(), ask.window(), ask.units(), ask.onDataLoss(), id);
   }
 }

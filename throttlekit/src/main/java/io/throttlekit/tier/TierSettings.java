@@ -14,7 +14,7 @@ public record TierSettings(long maxCells, long waitTimeoutNanos, double localSha
   /** Checks the ranges. */
   public TierSettings {
     if (maxCells < 1 || waitTimeoutNanos < 1) {
-      throw new IllegalArgumentException("maxCells and patienceNanos must be at least 1");
+      throw new IllegalArgumentException("maxCells and waitTimeoutNanos must be at least 1");
     }
     // Negated so that NaN fails, too.
     if (!(localShare >= 0 && localShare <= 1)) {

@@ -8,8 +8,6 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.ClaimState.Question;
-import io.throttlekit.tier.LeaseWaiter.End;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,23 +15,23 @@ import org.jspecify.annotations.Nullable;
  * One request on its way through the tiers: decided in memory as far as possible, then by the
  * store.
  *
- * <p>A request waits for the leases that its charges lack, holds no units meanwhile, and starts
+ * <p>A request waits for the leases that its charges lack, holds no units meanwhile, and tries
  * again when all of them have ended. One thread works on it at a time; the lock is for the timer,
  * which may end the wait.
  */
-final class TieredRequest {
+final class TieredRequest implements LeaseWaiter {
   /** Attempts whose global leases all arrive too late; bounds the round trips of one request. */
   private static final int MAX_LATE = 3;
 
   private final Tiers tiers;
-  private final Tiers.Later later;
-  private final ClaimState standing;
-
-  private final AcquiredUnits taken;
-  private final OutageDecisions outages;
+  private final OutcomeCallback callback;
+  private final ClaimState state;
 
   /** Leases that the request waits for; 0 while a thread works on it. */
   private int awaited;
+
+  /** Their cells. */
+  private List<MissingLease> missing = List.of();
 
   /** Whether its costs are yet to be counted as demand. */
   private boolean first = true;
@@ -45,75 +43,105 @@ final class TieredRequest {
 
   private boolean endKnown;
 
-  /** Its waiters in the cells whose leases it waits for. */
-  private List<Waiter> waiters = List.of();
-
   /** Whether its wait timeout has expired. */
   private boolean timeIsUp;
 
   private volatile boolean mayWait = true;
 
-  /**
-   * Decides about charges without units: the store if a lease came too late, the outage policy if
-   * none came.
-   */
-  private final AwaitedLeases ofStore = new AwaitedLeases();
+  // What became of its leases, by source: one may answer while the other does not. Charges without
+  // units are decided by the store if a lease came too late, by the outage policy if none came.
+  private @Nullable StoreException regionFailure;
+  private @Nullable StoreException globalFailure;
+  private int regionLate;
+  private int globalLate;
 
-  private final AwaitedLeases ofAllRegions = new AwaitedLeases();
-
-  TieredRequest(Tiers tiers, List<TieredClaim> claims, Tiers.Later later) {
+  TieredRequest(Tiers tiers, List<TieredClaim> claims, OutcomeCallback callback) {
     this.tiers = tiers;
-    this.later = later;
-    this.standing = new ClaimState(claims);
-    this.taken = new AcquiredUnits(standing, tiers.leases);
-    this.outages = new OutageDecisions(tiers, standing, taken);
+    this.callback = callback;
+    this.state = new ClaimState(tiers, claims);
   }
 
-  /** Returns the outcome when memory decides; else null, and {@code later} is notified. */
+  /** Returns the outcome when memory decides; else null, and the callback is notified. */
   @Nullable TieredOutcome start() {
     try {
-      return begin();
+      return attempt();
     } catch (RuntimeException refused) { // by the store: too many charges
       mayWait = false;
-      taken.putBackAll();
+      state.putBackAll();
       throw refused;
     }
   }
 
-  private @Nullable TieredOutcome begin() {
-    List<MissingLease> lacking = decideInMemory();
-    if (lacking.isEmpty() || standing.refused()) {
-      mayWait = false;
-      if (globalFail() && !standing.refused() && !outages.decideGlobal()) {
-        StoreException why = orTimeout(ofAllRegions.failure());
-        taken.putBackAll();
-        later.failed(why);
-        return null;
-      }
-      Question question = standing.question();
-      if (question == null) {
-        return settled();
-      }
-      ask(question);
-    } else {
-      await(lacking);
+  /**
+   * Continues with the only charge of the request after its cell had too few units and counted its
+   * demand: leases more, or calls the store if a lease would come too late.
+   */
+  @Nullable TieredOutcome startAfterMiss(Tier.Leasing tier) {
+    first = false;
+    Charge charge = state.charge(0);
+    LeaseCell cell = tiers.leases.cell(charge, tier, false);
+    if (cell instanceof StoreCell store && store.isTooLateToLease(tiers.time.monotonicNanos())) {
+      return decideTheRest();
     }
+    state.acquired(0, cell, AcquireResult.SHORT);
+    await();
     return null;
   }
 
-  private void leaseEnded(AwaitedLeases leases, End end, @Nullable StoreException failure) {
+  private @Nullable TieredOutcome attempt() {
+    if (decideInMemory() && !state.refused()) {
+      await();
+      return null;
+    }
+    return decideTheRest();
+  }
+
+  /** Decides what memory did not: by the outage policies, or by the store. */
+  private @Nullable TieredOutcome decideTheRest() {
+    mayWait = false;
+    if (globalFails() && !state.refused() && !state.decideGlobalByOutage()) {
+      fail(orTimeout(globalFailure));
+      return null;
+    }
+    Question question = state.question();
+    if (question == null) {
+      return settled();
+    }
+    ask(question);
+    return null;
+  }
+
+  @Override
+  public void leaseEnded(LeaseCell cell, End end, @Nullable StoreException failure) {
     boolean last;
     synchronized (this) {
-      leases.failedBy(failure);
-      last = awaited == 1;
-      if (awaited > 0) { // else the timeout has ended the wait
-        awaited--;
-        leases.ended(end);
+      boolean global = cell.tier() instanceof Tier.Global;
+      if (end == End.FAILED) {
+        failed(global, failure);
+      } else if (end == End.LATE) {
+        globalLate += global ? 1 : 0;
+        regionLate += global ? 0 : 1;
       }
+      last = awaited == 1;
+      awaited = Math.max(0, awaited - 1); // 0 if the timeout has ended the wait
     }
     if (last) {
       goOn();
     }
+  }
+
+  private void failed(boolean global, @Nullable StoreException failure) {
+    if (global) {
+      globalFailure = failure != null ? failure : orTimeout(globalFailure);
+    } else {
+      regionFailure = failure != null ? failure : orTimeout(regionFailure);
+    }
+  }
+
+  /** Counts the leases that are still in flight as failed. */
+  private void giveUp() {
+    failed(true, null);
+    failed(false, null);
   }
 
   /** Returns whether it waits for leases, or still may. */
@@ -121,53 +149,56 @@ final class TieredRequest {
     return mayWait;
   }
 
+  /** Returns when it stops waiting; known from its first wait on. */
+  long endNanos() {
+    return endNanos;
+  }
+
   /** Ends its wait, if it waits. */
   void timeOut() {
-    List<Waiter> left;
     synchronized (this) {
       timeIsUp = true;
       if (awaited == 0) {
         return; // the working thread reads timeIsUp before it waits
       }
       awaited = 0;
-      ofStore.giveUp();
-      ofAllRegions.giveUp();
-      left = waiters;
+      giveUp();
     }
-    forgetIfTimeIsUp(left);
+    leaveCells(missing);
     goOn();
   }
 
   private void goOn() {
     TieredOutcome outcome;
     try {
-      outcome = begin();
-    } catch (RuntimeException unexpected) {
+      outcome = attempt();
+    } catch (RuntimeException unexpected) { // otherwise the request would never be answered
       mayWait = false;
       fail(unexpected);
       return;
     }
     if (outcome != null) {
-      later.decided(outcome);
+      callback.decided(outcome);
     }
   }
 
   private void fail(Throwable cause) {
-    taken.putBackAll();
-    later.failed(StoreException.of(cause));
+    state.putBackAll();
+    callback.failed(StoreException.of(cause));
   }
 
-  private void await(List<MissingLease> lacking) {
+  private void await() {
     // A request must not hold units of some counters while it waits for others.
-    taken.putBackAll();
+    state.putBackAll();
+    List<MissingLease> leases = state.missing();
     boolean tooLate;
     synchronized (this) {
       tooLate = timeIsUp;
       if (tooLate) {
-        ofStore.giveUp();
-        ofAllRegions.giveUp();
+        giveUp();
       }
-      awaited = tooLate ? 0 : lacking.size();
+      awaited = tooLate ? 0 : leases.size();
+      missing = leases;
     }
     if (tooLate) {
       goOn();
@@ -175,118 +206,87 @@ final class TieredRequest {
     }
     if (!waited) {
       waited = true;
-      tiers.patience.add(this, remainingNanos(tiers.time.monotonicNanos()));
+      var _ = remainingNanos(tiers.time.monotonicNanos());
+      tiers.timeouts.add(this);
     }
-    List<Waiter> all = new ArrayList<>(lacking.size());
-    for (MissingLease wish : lacking) {
-      all.add(new Waiter(wish.cell(), wish.global() ? ofAllRegions : ofStore));
+    for (MissingLease lease : leases) {
+      // A peek needs one unit.
+      tiers.leases.lease(lease.cell(), Math.max(1, lease.cost()), lease.onDataLoss(), this);
     }
+    boolean timedOut;
     synchronized (this) {
-      waiters = all;
+      timedOut = timeIsUp;
     }
-    for (int i = 0; i < all.size(); i++) {
-      MissingLease wish = lacking.get(i);
-      tiers.leases.lease(wish.cell(), wish.cost(), wish.onDataLoss(), all.get(i));
-    }
-    forgetIfTimeIsUp(all); // the timer may have been faster than this loop
-  }
-
-  /**
-   * Removes its waiters from the cells after the timeout, so that an answered request is not
-   * retained.
-   */
-  private void forgetIfTimeIsUp(List<Waiter> all) {
-    synchronized (this) {
-      if (!timeIsUp) {
-        return;
-      }
-    }
-    for (Waiter waiter : all) {
-      waiter.cell.forget(waiter);
+    if (timedOut) { // the timer may have been faster than this loop
+      leaveCells(leases);
     }
   }
 
-  private final class Waiter implements LeaseWaiter {
-    private final LeaseCell cell;
-    private final AwaitedLeases leases;
-
-    Waiter(LeaseCell cell, AwaitedLeases leases) {
-      this.cell = cell;
-      this.leases = leases;
-    }
-
-    @Override
-    public void leaseEnded(End end, @Nullable StoreException failure) {
-      TieredRequest.this.leaseEnded(leases, end, failure);
-    }
+  /** Leaves the cells after the timeout, so that they do not retain an answered request. */
+  private void leaveCells(List<MissingLease> leases) {
+    leases.forEach(lease -> lease.cell().forget(this));
   }
 
-  /** Decides the charges that need no store; returns the leases that are lacking. */
-  private List<MissingLease> decideInMemory() {
+  /** Decides the charges that need no store; returns whether leases are missing. */
+  private boolean decideInMemory() {
     long now = tiers.time.monotonicNanos();
     tiers.leases.checkClock(now);
-    List<MissingLease> lacking = new ArrayList<>(0);
-    standing.clear();
-    for (int c = 0; c < standing.claims(); c++) {
-      switch (standing.claim(c).tier()) {
+    boolean lacks = false;
+    state.clear();
+    for (int c = 0; c < state.claims(); c++) {
+      switch (state.claim(c).tier()) {
         case Tier.Strict strict -> {}
         case Tier.CachedDeny cachedDeny -> refuseFromCache(c, now);
-        case Tier.Leasing leasing -> spend(c, leasing, now, lacking);
+        case Tier.Leasing leasing -> lacks |= spend(c, leasing, now);
       }
     }
     first = false;
-    return lacking;
+    return lacks;
   }
 
   private void refuseFromCache(int claim, long now) {
-    for (int i = standing.start(claim); i < standing.end(claim); i++) {
-      Decision refusal = tiers.denials.refusal(standing.charge(i), now);
+    for (int i = state.start(claim); i < state.end(claim); i++) {
+      Decision refusal = tiers.denials.refusal(state.charge(i), now);
       if (refusal != null) {
-        standing.decide(i, refusal, DecidedBy.CACHED_DENIAL);
+        state.decide(i, refusal, DecidedBy.CACHED_DENIAL);
       }
     }
   }
 
-  private void spend(int claim, Tier.Leasing tier, long now, List<MissingLease> lacking) {
-    DataLoss onDataLoss = standing.claim(claim).claim().onDataLoss();
+  private boolean spend(int claim, Tier.Leasing tier, long now) {
+    DataLoss onDataLoss = state.claim(claim).claim().onDataLoss();
     boolean global = tier instanceof Tier.Global;
-    for (int i = standing.start(claim); i < standing.end(claim); i++) {
-      Charge charge = standing.charge(i);
+    boolean mayLease = global ? !globalFails() : regionFailure == null && regionLate == 0;
+    boolean lacks = false;
+    for (int i = state.start(claim); i < state.end(claim); i++) {
+      Charge charge = state.charge(i);
       if (charge.cost() <= 0 && !global) {
         continue; // only the store knows what a refund or a peek needs
       }
-      LeaseCell cell = tiers.leases.cell(charge, tier, first);
-      AcquireResult take = take(cell, charge, now);
-      // A cell that was retired after the look-up is replaced by its successor.
-      while (take.kind() == AcquireResult.Kind.RETIRED) {
+      FixedWindow window = (FixedWindow) charge.algorithm();
+      LeaseCell cell;
+      AcquireResult result;
+      do { // a cell that was retired after the look-up is replaced by its successor
         cell = tiers.leases.cell(charge, tier, first);
-        take = take(cell, charge, now);
-      }
-      Decision decision = take.decision();
+        result = cell.tryAcquire(window, charge.cost(), first, now);
+      } while (result.kind() == AcquireResult.Kind.RETIRED);
+      Decision decision = result.decision();
       if (decision != null) {
-        standing.decide(i, decision, global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE);
+        state.decide(i, decision, global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE);
       }
-      if (take.kind() == AcquireResult.Kind.TAKEN) {
-        taken.add(i, cell, take);
+      if (result.kind() == AcquireResult.Kind.TAKEN) {
+        state.acquired(i, cell, result);
         tiers.leases.refill(cell, onDataLoss, now);
-      } else if (take.kind() == AcquireResult.Kind.SHORT
-          && (global ? !globalFail() : !ofStore.fail() && ofStore.late() == 0)) {
-        // A peek needs one unit.
-        lacking.add(new MissingLease(cell, Math.max(1, charge.cost()), onDataLoss, global));
+      } else if (result.kind() == AcquireResult.Kind.SHORT && mayLease) {
+        state.acquired(i, cell, result);
+        lacks = true;
       }
     }
+    return lacks;
   }
 
-  private AcquireResult take(LeaseCell cell, Charge charge, long now) {
-    FixedWindow window = (FixedWindow) charge.algorithm();
-    // A refund is not idempotent: only the first attempt refunds.
-    return charge.cost() < 0
-        ? cell.refund(first ? -charge.cost() : 0, now)
-        : cell.take(window, charge.cost(), first, now);
-  }
-
-  private boolean globalFail() {
-    return ofAllRegions.fail() || ofAllRegions.late() >= MAX_LATE;
+  private boolean globalFails() {
+    return globalFailure != null || globalLate >= MAX_LATE;
   }
 
   /** Returns the remaining wait. The caller's deadline is read once, before the first wait. */
@@ -294,33 +294,33 @@ final class TieredRequest {
     if (!endKnown) {
       endKnown = true;
       // A deadline that has passed is negative.
-      endNanos = nowNanos + Math.clamp(later.waitTimeoutNanos(), 0, tiers.maxWaitNanos);
+      endNanos = nowNanos + Math.clamp(callback.waitTimeoutNanos(), 0, tiers.maxWaitNanos);
     }
     return endNanos - nowNanos;
   }
 
-  private StoreException orTimeout(@Nullable StoreException why) {
-    return why != null ? why : WaitTimeouts.atItsEnd();
+  private static StoreException orTimeout(@Nullable StoreException why) {
+    return why != null ? why : StoreException.late("deadline exceeded while waiting for a lease");
   }
 
   private void ask(Question question) {
-    long asked = tiers.time.monotonicNanos();
+    long sent = tiers.time.monotonicNanos();
     // A charge whose lease failed is decided by its outage policy, not by another wait for the
     // store.
-    if (ofStore.fail() && lacksLease(question)) {
-      told(question, null, orTimeout(ofStore.failure()), 0);
+    if (regionFailure != null && lacksLease(question)) {
+      answered(question, null, regionFailure, 0);
       return;
     }
     tiers
         .store
-        .acquire(question.claims(), remainingNanos(asked))
-        .whenComplete((outcome, failure) -> told(question, outcome, failure, asked));
+        .acquire(question.claims(), remainingNanos(sent))
+        .whenComplete((outcome, failure) -> answered(question, outcome, failure, sent));
   }
 
   private boolean lacksLease(Question question) {
-    for (int c = 0; c < standing.claims(); c++) {
-      boolean leased = standing.claim(c).tier() instanceof Tier.Leased;
-      for (int i = standing.start(c); leased && i < standing.end(c); i++) {
+    for (int c = 0; c < state.claims(); c++) {
+      boolean leased = state.claim(c).tier() instanceof Tier.Leased;
+      for (int i = state.start(c); leased && i < state.end(c); i++) {
         if (question.charges().contains(i)) {
           return true;
         }
@@ -330,14 +330,14 @@ final class TieredRequest {
   }
 
   /** Answers the request with the store's outcome, or by the outage policies. */
-  private void told(
+  private void answered(
       Question question, @Nullable Outcome outcome, @Nullable Throwable failure, long sentNanos) {
     TieredOutcome settled;
     try {
       if (outcome != null) {
         learn(question, outcome, sentNanos);
-        fill(question, outcome);
-      } else if (!outages.decide()) {
+        state.decide(question.charges(), outcome.decisions(), DecidedBy.STORE);
+      } else if (!state.decideByOutage()) {
         fail(failure == null ? new IllegalStateException("no outcome") : failure);
         return;
       }
@@ -346,12 +346,12 @@ final class TieredRequest {
       fail(unexpected);
       return;
     }
-    later.decided(settled);
+    callback.decided(settled);
   }
 
   private void learn(Question question, Outcome outcome, long sentNanos) {
     for (int n = 0; n < question.charges().size(); n++) {
-      Charge charge = standing.charge(question.charges().get(n));
+      Charge charge = state.charge(question.charges().get(n));
       // A refund frees units that cells and refusals believe to be used up.
       if (charge.cost() < 0) {
         tiers.leases.reopen(charge.key());
@@ -364,33 +364,17 @@ final class TieredRequest {
 
   /** Returns whether no other charge of the question shares the counter. */
   private boolean isAlone(Question question, int index) {
-    CounterKey key = standing.charge(question.charges().get(index)).key();
+    CounterKey key = state.charge(question.charges().get(index)).key();
     for (int n = 0; n < question.charges().size(); n++) {
-      if (n != index && standing.charge(question.charges().get(n)).key().equals(key)) {
+      if (n != index && state.charge(question.charges().get(n)).key().equals(key)) {
         return false;
       }
     }
     return true;
   }
 
-  private void fill(Question question, Outcome outcome) {
-    for (int n = 0; n < question.charges().size(); n++) {
-      standing.decide(question.charges().get(n), outcome.decisions().get(n), DecidedBy.STORE);
-    }
-  }
-
-  /** Returns the outcome, after units of refused claims have been put back. */
   private TieredOutcome settled() {
-    if (standing.refused()) {
-      taken.putBackAll();
-    } else {
-      for (int c = 0; c < standing.claims(); c++) {
-        if (standing.refuses(c)) {
-          taken.putBack(c);
-        }
-      }
-    }
-    TieredOutcome outcome = standing.outcome();
+    TieredOutcome outcome = state.settle();
     outcome.decidedBy().forEach(tiers.listener::decided);
     return outcome;
   }

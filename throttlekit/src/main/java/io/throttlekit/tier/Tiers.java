@@ -8,7 +8,6 @@ import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
-import io.throttlekit.store.StoreException;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +32,7 @@ public final class Tiers implements AutoCloseable {
   final LeasedTier leases;
   final CachedDenyTier denials;
   final LocalShare share;
-  final WaitTimeouts patience;
+  final WaitTimeouts timeouts;
   final long maxWaitNanos;
 
   /** Creates tiers in front of {@code store}, which {@link #close} does not close. */
@@ -64,67 +63,44 @@ public final class Tiers implements AutoCloseable {
     this.local = new InMemoryStore(time, settings.maxCells());
     this.leases =
         new LeasedTier(
-            new BothScopes(new StoreLeases(store, new Clocks(time, timer::runAfter)), global),
+            new StoreLeases(store, new Clocks(time, timer::runAfter)),
+            global,
             time,
             timer,
             settings.maxCells(),
             listener);
     this.denials = new CachedDenyTier(settings.maxCells(), time);
     this.share = new LocalShare(settings.localShare());
-    this.patience = new WaitTimeouts(time, timer);
+    this.timeouts = new WaitTimeouts(time, timer);
     this.maxWaitNanos = settings.waitTimeoutNanos();
-  }
-
-  /**
-   * A callback for a decision that is not made at once. Exactly one of its first two methods is
-   * called, once.
-   */
-  public interface Later {
-    /** The request is decided. Called on any thread; must not block. */
-    void decided(TieredOutcome outcome);
-
-    /**
-     * The store did not answer, and a claim's policy is {@link Outage#ERROR}. Called as {@link
-     * #decided}.
-     */
-    void failed(StoreException cause);
-
-    /**
-     * Returns the caller's remaining deadline in ns from now, if it is shorter than {@link
-     * TierSettings#waitTimeoutNanos}. Called at most once, on the thread that calls {@link
-     * Tiers#acquire}, and only for a request that has to wait.
-     */
-    default long waitTimeoutNanos() {
-      return Long.MAX_VALUE;
-    }
   }
 
   /**
    * Decides and counts the claims of one request together.
    *
    * @param claims at least one
-   * @return the outcome; null when {@code later} is notified instead, possibly before this returns
+   * @return the outcome; null when {@code callback} is notified instead, possibly before this
+   *     returns
    */
-  public @Nullable TieredOutcome acquire(List<TieredClaim> claims, Later later) {
-    return new TieredRequest(this, claims, later).start();
+  public @Nullable TieredOutcome acquire(List<TieredClaim> claims, OutcomeCallback callback) {
+    return new TieredRequest(this, claims, callback).start();
   }
 
   /**
    * Decides a request with one charge by leased units, or by a report that none are left.
    *
    * @param charge of a fixed window
-   * @return null when that is not enough; nothing is counted then, and the request has to be {@link
-   *     #acquire}d
+   * @return null when that is not enough; {@link #acquireAfterMiss} is to be called then
    */
-  public @Nullable Decision spend(Charge charge, Tier.Leasing leased, DataLoss onDataLoss) {
+  public @Nullable Decision tryAcquire(Charge charge, Tier.Leasing leased, DataLoss onDataLoss) {
     if (charge.cost() <= 0) { // refunds and peeks take the full path
       return null;
     }
     long now = time.monotonicNanos();
     leases.checkClock(now);
     LeaseCell cell = leases.cell(charge, leased, true);
-    AcquireResult take = cell.tryAcquire((FixedWindow) charge.algorithm(), charge.cost(), now);
-    Decision decision = take.decision();
+    FixedWindow window = (FixedWindow) charge.algorithm();
+    Decision decision = cell.tryAcquire(window, charge.cost(), true, now).decision();
     if (decision == null) {
       return null;
     }
@@ -133,6 +109,21 @@ public final class Tiers implements AutoCloseable {
     }
     listener.decided(leased instanceof Tier.Global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE);
     return decision;
+  }
+
+  /**
+   * Decides a claim with one charge after {@link #tryAcquire} returned null for it, without trying
+   * its units again before more are leased. Also for a charge that is not leased.
+   *
+   * @return the outcome; null when {@code callback} is notified instead, possibly before this
+   *     returns
+   */
+  public @Nullable TieredOutcome acquireAfterMiss(TieredClaim claim, OutcomeCallback callback) {
+    TieredRequest request = new TieredRequest(this, List.of(claim), callback);
+    boolean tried = claim.claim().charges().getFirst().cost() > 0;
+    return tried && claim.tier() instanceof Tier.Leasing leasing
+        ? request.startAfterMiss(leasing)
+        : request.start();
   }
 
   /**

@@ -1,7 +1,6 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.store.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
@@ -17,15 +16,10 @@ final class WaitTimeouts {
 
   private final TimeSource time;
   private final Timer timer;
-  private final Queue<Waiting> waiting = new PriorityQueue<>();
+  // By difference: monotonic times can overflow.
+  private final Queue<TieredRequest> waiting =
+      new PriorityQueue<>((one, other) -> Long.signum(one.endNanos() - other.endNanos()));
   private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
-
-  private record Waiting(TieredRequest request, long endNanos) implements Comparable<Waiting> {
-    @Override
-    public int compareTo(Waiting other) {
-      return Long.signum(endNanos - other.endNanos); // by difference: monotonic times can overflow
-    }
-  }
 
   WaitTimeouts(TimeSource time, Timer timer) {
     this.time = time;
@@ -33,22 +27,14 @@ final class WaitTimeouts {
   }
 
   /**
-   * Ends the wait of {@code request} at its timeout, unless it no longer waits by then.
-   *
-   * @param waitNanos wait timeout from now
+   * Ends the wait of {@code request} at its {@code endNanos}, unless it no longer waits by then.
    */
-  void add(TieredRequest request, long waitNanos) {
-    long now = time.monotonicNanos();
+  void add(TieredRequest request) {
     synchronized (this) {
       dropDone();
-      waiting.add(new Waiting(request, now + Math.max(0, waitNanos))); // a deadline may have passed
+      waiting.add(request);
     }
-    scheduleNext(now);
-  }
-
-  /** Returns the failure of a request whose lease did not arrive before its timeout. */
-  static StoreException atItsEnd() {
-    return StoreException.late("no lease came while the request could wait");
+    scheduleNext(time.monotonicNanos());
   }
 
   /** Returns the number of requests kept here. */
@@ -59,8 +45,8 @@ final class WaitTimeouts {
   private void scheduleNext(long now) {
     long nanos;
     synchronized (this) {
-      Waiting next = waiting.peek();
-      nanos = next == null ? 0 : wakeups.begin(next.endNanos, now);
+      TieredRequest next = waiting.peek();
+      nanos = next == null ? 0 : wakeups.begin(next.endNanos(), now);
     }
     if (nanos > 0) {
       timer.runAfter(nanos, () -> sweep(now + nanos));
@@ -73,10 +59,10 @@ final class WaitTimeouts {
     synchronized (this) {
       wakeups.ran(dueNanos);
       dropDone();
-      for (Waiting next = waiting.peek();
-          next != null && next.endNanos - now <= 0;
+      for (TieredRequest next = waiting.peek();
+          next != null && next.endNanos() - now <= 0;
           next = waiting.peek()) {
-        late.add(waiting.remove().request);
+        late.add(waiting.remove());
         dropDone();
       }
     }
@@ -86,7 +72,7 @@ final class WaitTimeouts {
   }
 
   private void dropDone() {
-    for (Waiting next = waiting.peek(); next != null && !next.request.mayWait(); ) {
+    for (TieredRequest next = waiting.peek(); next != null && !next.mayWait(); ) {
       waiting.remove();
       next = waiting.peek();
     }

@@ -1,8 +1,11 @@
 package io.throttlekit.tier;
 
+import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
+
 import io.throttlekit.ClockDrift;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
 
 /**
  * Estimates which window is current, by a remote clock that is known only through its answers.
@@ -61,6 +64,11 @@ final class WindowClock {
     return overByNanos;
   }
 
+  /** Returns the ms until the window has certainly ended, rounded up for retry times. */
+  long millisToEnd(long now) {
+    return isKnown() ? Math.max(0, Math.ceilDiv(overByNanos - now, NANOS_PER_MILLI)) : 0;
+  }
+
   /** Returns whether the next window may have begun. */
   boolean mayBeOver(long now) {
     return now - lastsUntilNanos >= 0;
@@ -85,7 +93,7 @@ final class WindowClock {
    * @param ahead whether the lease was for the next window, which need not have begun
    * @return by how many windows this moved on, from 0
    */
-  long follow(LeasedUnits leased, boolean ahead, long asked, long answered) {
+  long follow(Grant leased, boolean ahead, long asked, long answered) {
     long end = leased.windowEndMillis();
     long windows = isKnown() ? (end - endMillis) / lengthMillis : 0;
     if (isKnown() && windows <= (ahead ? 1 : 0)) {
@@ -98,7 +106,7 @@ final class WindowClock {
   }
 
   /** Narrows the end of this window by an answer for this window or the next. */
-  void narrow(LeasedUnits leased, long asked, long answered) {
+  void narrow(Grant leased, long asked, long answered) {
     long later = leased.windowEndMillis() - endMillis;
     long notBefore = lastsUntil(leased.lastsMillis() - later, asked);
     long notAfter = overBy(leased.endsWithinMillis() - later, answered);

@@ -1,5 +1,7 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.store.Grant;
+
 /** The units of one window in this process. Not thread-safe; guarded by its cell. */
 final class WindowUnits {
   private long units;
@@ -35,11 +37,11 @@ final class WindowUnits {
     exhausted = false;
   }
 
-  void credit(LeasedUnits leased, long askAgain) {
+  void credit(Grant leased, long askAgain) {
     granted = true;
     units += leased.units();
     // An escrow does not report what is left.
-    if (leased.left() != LeasedUnits.UNKNOWN) {
+    if (leased.left() != Grant.UNKNOWN) {
       left = leased.left();
       exhausted = left == 0 || leased.units() == 0;
       retryNanos = askAgain;

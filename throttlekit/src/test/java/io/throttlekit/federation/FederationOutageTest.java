@@ -8,11 +8,11 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
-import io.throttlekit.tier.LeaseAsk;
 import io.throttlekit.tier.LeaseSize;
-import io.throttlekit.tier.LeasedUnits;
 import io.throttlekit.tier.Tier;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +27,7 @@ class FederationOutageTest {
 
   private static final long START = 1_700_000_000_000L;
   private static final String DOWN = "the test's coordinator is down";
-  private static final String ALONE = "the coordinator does not answer, and is left alone";
+  private static final String ALONE = "circuit breaker open: the coordinator does not answer";
 
   private final FixedWindow hundred = new FixedWindow(100, 10_000);
   private final ManualTime time = new ManualTime(START + 10);
@@ -72,8 +72,7 @@ class FederationOutageTest {
   @Test
   void theNextWindowIsNotAskedForEither() {
     leaveAlone();
-    LeaseAsk next =
-        new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 20_000, 8, 8, 8);
+    LeaseRequest next = tier(true).request(KEY, hundred, DataLoss.REFILL, START + 20_000, 8, 8, 8);
     assertThat(why(federation.lease(next, _ -> {}).toCompletableFuture())).hasMessage(ALONE);
     assertThat(coordinator.leases).hasSize(1);
   }
@@ -125,8 +124,7 @@ class FederationOutageTest {
   void whatGoesBackIsSentAllTheSame() {
     leaveAlone();
     coordinator.calls.fail(false);
-    LeaseAsk back =
-        new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5, 5);
+    LeaseRequest back = tier(true).request(KEY, hundred, DataLoss.REFILL, START + 10_000, 5, 5, 5);
     federation.returnUnits(back, START + 10_000, 5);
     assertThat(coordinator.returns).hasSize(1);
   }
@@ -135,8 +133,7 @@ class FederationOutageTest {
   void whatGoesBackMeanwhileLeavesTheRegionWhatItsStoreHolds() {
     leaveAlone();
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
-    LeaseAsk back =
-        new LeaseAsk(KEY, hundred, tier(true), DataLoss.REFILL, START + 10_000, 5, 5, 5);
+    LeaseRequest back = tier(true).request(KEY, hundred, DataLoss.REFILL, START + 10_000, 5, 5, 5);
     federation.returnUnits(back, START + 10_000, 5);
     assertThat(lease(true).join().units()).isEqualTo(5);
   }
@@ -146,10 +143,10 @@ class FederationOutageTest {
     assertThat(why(lease(true))).hasMessage(DOWN);
   }
 
-  private CompletableFuture<LeasedUnits> lease(boolean regionalOnly) {
-    LeaseAsk ask =
-        new LeaseAsk(
-            KEY, hundred, tier(regionalOnly), DataLoss.REFILL, LeaseAsk.CURRENT, 8, 8, 1_000);
+  private CompletableFuture<Grant> lease(boolean regionalOnly) {
+    LeaseRequest ask =
+        tier(regionalOnly)
+            .request(KEY, hundred, DataLoss.REFILL, LeaseRequest.CURRENT, 8, 8, 1_000);
     return federation.lease(ask, _ -> {}).thenApply(Answered::value).toCompletableFuture();
   }
 

@@ -10,11 +10,11 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
-import io.throttlekit.tier.LeaseAsk;
 import io.throttlekit.tier.LeaseSize;
-import io.throttlekit.tier.LeasedUnits;
 import io.throttlekit.tier.Tier;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -56,7 +56,7 @@ class FederationTest {
         new EscrowRefill(REGIONAL, "x", END, START + 9_000_000, START + 9_005_000, 5));
     assertThat(lease(8, 8))
         .as("by the escrow's clock, and what it has left is not all there is")
-        .isEqualTo(new LeasedUnits(5, END, 5_000, 10_010, LeasedUnits.UNKNOWN));
+        .isEqualTo(new Grant(5, END, 5_000, 10_010, Grant.UNKNOWN));
     assertThat(coordinator.leases).hasSize(1);
     assertThat(listener.said).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
   }
@@ -71,15 +71,15 @@ class FederationTest {
 
   @Test
   void whereARegionIsOneProcessOnlyTheCoordinatorIsAsked() {
-    LeasedUnits units = await(lease(federation("n2", null), ask(LeaseAsk.CURRENT, 8, 50, false)));
-    assertThat(units).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
+    Grant units = await(lease(federation("n2", null), ask(LeaseRequest.CURRENT, 8, 50, false)));
+    assertThat(units).isEqualTo(new Grant(8, END, 6_000, 6_000, 92));
     assertThat(escrow.leases).isEmpty();
   }
 
   @Test
   void theNextWindowIsAskedOfTheCoordinatorAlone() {
-    LeasedUnits units = await(lease(federation, ask(END + WINDOW, 8, 50, false)));
-    assertThat(units).isEqualTo(new LeasedUnits(8, END + WINDOW, 16_000, 16_000, 92));
+    Grant units = await(lease(federation, ask(END + WINDOW, 8, 50, false)));
+    assertThat(units).isEqualTo(new Grant(8, END + WINDOW, 16_000, 16_000, 92));
     assertThat(escrow.leases).isEmpty();
     assertThat(escrow.refills).isEmpty();
   }
@@ -98,8 +98,8 @@ class FederationTest {
 
   @Test
   void whatWasNotAskedForWaitsInTheEscrowAndIsNotSpentHereAsWell() {
-    LeasedUnits units = lease(8, 1_000);
-    assertThat(units).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
+    Grant units = lease(8, 1_000);
+    assertThat(units).isEqualTo(new Grant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(24);
     assertThat(listener.said).contains("refilled 16");
     assertThat(lease(20, 20).units()).isEqualTo(16);
@@ -109,7 +109,7 @@ class FederationTest {
   void unitsOnTheirWayIntoTheEscrowAreWaitedForBeforeTheCoordinatorIsAsked() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<LeasedUnits> second = lease(federation, ask(LeaseAsk.CURRENT, 8, 1_000, false));
+    CompletionStage<Grant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
     assertThat(coordinator.leases).hasSize(1);
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -121,7 +121,7 @@ class FederationTest {
   void theCoordinatorIsAskedWhenUnitsDoNotArriveInTheEscrow() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<LeasedUnits> second = lease(federation, ask(LeaseAsk.CURRENT, 8, 1_000, false));
+    CompletionStage<Grant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
     near.advance(6_000); // their window has ended on arrival
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -132,8 +132,8 @@ class FederationTest {
   @Test
   void theTimesOfARefillAreByTheEscrowsClockOnTheSafeSide() {
     escrow.calls.hold();
-    CompletableFuture<LeasedUnits> units =
-        lease(federation, ask(LeaseAsk.CURRENT, 8, 1_000, false)).toCompletableFuture();
+    CompletableFuture<Grant> units =
+        lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false)).toCompletableFuture();
     pass(30); // the escrow was read between 0 and 30 ms
     coordinator.calls.hold();
     escrow.calls.answerAll();
@@ -159,7 +159,7 @@ class FederationTest {
   @Test
   void ifNobodyCanSayWhetherARefillArrivedNobodySpendsItHere() {
     escrow.refillCalls.failAfterwards();
-    LeasedUnits units = lease(8, 1_000);
+    Grant units = lease(8, 1_000);
     assertThat(units.units()).isEqualTo(8);
     assertThat(units.left()).as("what is in the escrow, if it is").isEqualTo(92);
     assertThat(listener.said)
@@ -172,7 +172,7 @@ class FederationTest {
   @Test
   void whereTheEscrowIsDownTheCoordinatorIsAskedForThisProcessAlone() {
     escrow.calls.fail(true);
-    assertThat(lease(8, 1_000)).isEqualTo(new LeasedUnits(8, END, 6_000, 6_000, 92));
+    assertThat(lease(8, 1_000)).isEqualTo(new Grant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(8);
     assertThat(escrow.refills).isEmpty();
     assertThat(listener.said).contains("escrow failed: the test's escrow is down");
@@ -182,7 +182,7 @@ class FederationTest {
   void unitsOfTheEscrowSayWhenTheirWindowIsOverThoughClocksDrift() {
     escrow.escrow.refill(
         new EscrowRefill(REGIONAL, "x", END, START + 8_999_000, START + 9_005_000, 5));
-    LeasedUnits units = lease(5, 5);
+    Grant units = lease(5, 5);
     assertThat(units.lastsMillis()).isEqualTo(5_000);
     assertThat(units.endsWithinMillis())
         .as("begun a second ago, and as long as a window by a clock that is slower")
@@ -200,7 +200,7 @@ class FederationTest {
             new Clocks(here, (_, _) -> {}),
             new FederationSettings("us", "n9", 1, 5),
             listener);
-    LeaseAsk ask = new LeaseAsk(KEY, other, tier(other, true), DataLoss.REFILL, 0, 8, 8, 8);
+    LeaseRequest ask = tier(other, true).request(KEY, other, DataLoss.REFILL, 0, 8, 8, 8);
     assertThatThrownBy(() -> await(lease(us, ask)))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("region us has a budget of 50 per 10000 ms")
@@ -258,7 +258,7 @@ class FederationTest {
     List<String> ids = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       for (Federation each : List.of(federation, other)) {
-        await(lease(each, ask(LeaseAsk.CURRENT, 2, 6, false)));
+        await(lease(each, ask(LeaseRequest.CURRENT, 2, 6, false)));
         escrow.escrow.release(REGIONAL, END).toCompletableFuture().join();
         await(each.returnUnits(ask(END, 1, 1, false), END, 1));
       }
@@ -272,7 +272,7 @@ class FederationTest {
   @Test
   void whatIsNotGlobalIsNotLeasedHere() {
     Tier.Leased leased = new Tier.Leased(new LeaseSize.Fixed(1), true, 0, 0);
-    LeaseAsk ask = new LeaseAsk(KEY, hundred, leased, DataLoss.REFILL, 0, 1, 1, 1);
+    LeaseRequest ask = leased.request(KEY, hundred, DataLoss.REFILL, 0, 1, 1, 1);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> lease(federation("n1", null), ask))
         .withMessage("only what is global is leased from a federation");
@@ -287,17 +287,17 @@ class FederationTest {
         listener);
   }
 
-  private LeasedUnits lease(long units, long usable) {
-    return await(lease(federation, ask(LeaseAsk.CURRENT, units, usable, false)));
+  private Grant lease(long units, long usable) {
+    return await(lease(federation, ask(LeaseRequest.CURRENT, units, usable, false)));
   }
 
-  private static CompletionStage<LeasedUnits> lease(Federation federation, LeaseAsk ask) {
+  private static CompletionStage<Grant> lease(Federation federation, LeaseRequest ask) {
     return federation.lease(ask, _ -> {}).thenApply(Answered::value);
   }
 
-  private LeaseAsk ask(long window, long units, long usable, boolean regionalOnly) {
+  private LeaseRequest ask(long window, long units, long usable, boolean regionalOnly) {
     Tier.Global tier = tier(hundred, regionalOnly);
-    return new LeaseAsk(KEY, hundred, tier, DataLoss.REFILL, window, units, units, usable);
+    return tier.request(KEY, hundred, DataLoss.REFILL, window, units, units, usable);
   }
 
   private static Tier.Global tier(FixedWindow window, boolean regionalOnly) {

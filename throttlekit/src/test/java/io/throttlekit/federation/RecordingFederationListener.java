@@ -33,7 +33,7 @@ final class RecordingFederationListener implements FederationListener {
   }
 
   @Override
-  public void coordinatorLeftAlone() {
+  public void coordinatorBreakerOpen() {
     said.add("left alone");
   }
 

@@ -118,7 +118,7 @@ final class SimulatedMesh {
     }
 
     @Override
-    public void coordinatorLeftAlone() {
+    public void coordinatorBreakerOpen() {
       leftAlone++;
     }
 

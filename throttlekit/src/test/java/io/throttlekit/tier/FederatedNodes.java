@@ -226,7 +226,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
           "\n    node: open %s, %s, %s, timers %s, calls %s"
               .formatted(
                   askedAt.get(n),
-                  nodes.get(n).tiers.leases.inWords(),
+                  nodes.get(n).tiers.leases.describe(),
                   scope.most().lost() == 0 ? "" : knowledge.get(n),
                   nodes.get(n).timer.due(PATIENCE_NANOS),
                   journeys.get(n).calls()));

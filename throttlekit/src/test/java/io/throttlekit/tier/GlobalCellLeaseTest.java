@@ -11,6 +11,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Cost;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.tier.AcquireResult.Kind;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,63 +27,63 @@ class GlobalCellLeaseTest {
 
   @Test
   void oneLeaseIsAskedForAtATime() {
-    assertThat(cell.beginLease(1, 0).units()).isEqualTo(10);
-    assertThat(cell.beginLease(1, 0).units()).isZero();
+    assertThat(GlobalCells.wanted(cell, 1, 0)).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 1, 0)).isZero();
     cell.fail();
-    assertThat(cell.beginLease(1, 0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 1, 0)).isEqualTo(10);
     cell.complete(10, units(10, END, END, 90), 0, 0);
-    assertThat(cell.beginLease(11, 0).units()).isPositive();
+    assertThat(GlobalCells.wanted(cell, 11, 0)).isPositive();
   }
 
   @Test
   void aCostBeyondTheBatchAsksForWhatItLacks() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 30, 0);
-    assertThat(cell.beginLease(30, 0).units()).isEqualTo(20);
+    assertThat(GlobalCells.wanted(cell, 30, 0)).isEqualTo(20);
   }
 
   @Test
   void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
     GlobalCell greedy = GlobalCells.cell(0, 0, new Asked(1_000));
-    assertThat(greedy.beginLease(1, 0).units()).isEqualTo(100);
+    assertThat(GlobalCells.wanted(greedy, 1, 0)).isEqualTo(100);
   }
 
   @Test
   void allThatCouldNotBeServedIsAskedForTogether() {
     assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
-    assertThat(cell.beginLease(5, 0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 5, 0)).isEqualTo(10);
     for (int i = 0; i < 5; i++) {
       assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
     }
     cell.complete(10, units(10, END, END, 90), 0, 0);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
-    assertThat(cell.beginLease(5, 0).units()).as("of 30, 10 were covered").isEqualTo(20);
+    assertThat(GlobalCells.wanted(cell, 5, 0)).as("of 30, 10 were covered").isEqualTo(20);
     cell.complete(20, units(20, END, END, 70), 0, 0);
     assertThat(take(cell, 20, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
-    assertThat(cell.beginLease(5, 0).units()).as("covered").isLessThanOrEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 5, 0)).as("covered").isLessThanOrEqualTo(10);
   }
 
   @Test
   void whoWasRefusedInAnOutageIsNotAskedForAfterIt() {
     for (int i = 0; i < 50; i++) {
       assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
-      assertThat(cell.beginLease(1, 0).units()).isPositive();
+      assertThat(GlobalCells.wanted(cell, 1, 0)).isPositive();
       cell.fail();
     }
     take(cell, 1, 0);
-    assertThat(cell.beginLease(1, 0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 1, 0)).isEqualTo(10);
   }
 
   @Test
   void whatWasLackingInAWindowIsNotAskedForInTheNext() {
     take(cell, 5, 0);
-    assertThat(cell.beginLease(5, 0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 5, 0)).isEqualTo(10);
     take(cell, 60, 0);
     cell.complete(10, units(10, END, END, 90), 0, 0);
     take(cell, 1, OVER);
-    assertThat(cell.beginLease(1, OVER).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 1, OVER)).isEqualTo(10);
   }
 
   @Test
@@ -100,11 +102,11 @@ class GlobalCellLeaseTest {
     GlobalCell huge = new GlobalCell(Node.key("user"), most, tier, new FixedSizer(10), 0);
     lease(huge, 1, units(10, END, END, Cost.MAX), 0, 0);
     for (int i = 0; i < 2_000; i++) {
-      huge.take(most, Cost.MAX, true, i);
+      huge.tryAcquire(most, Cost.MAX, true, i);
     }
-    assertThat(huge.beginLease(Cost.MAX, ms(1)))
-        .isEqualTo(new UnitsWanted(Cost.MAX - 10, 10, Cost.MAX, LeaseAsk.CURRENT));
-    assertThat(huge.beginNext(ms(1)).units()).isEqualTo(10);
+    assertThat(GlobalCells.begun(huge, Cost.MAX, ms(1)))
+        .isEqualTo(new GlobalCells.Wanted(Cost.MAX - 10, 10, Cost.MAX, LeaseRequest.CURRENT));
+    assertThat(GlobalCells.wantedNext(huge, ms(1))).isEqualTo(10);
   }
 
   @Test
@@ -115,7 +117,7 @@ class GlobalCellLeaseTest {
     assertThat(each.isLow(0)).isFalse();
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(each.isLow(0)).isTrue();
-    assertThat(each.beginLease(0, 0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(each, 0, 0)).isEqualTo(10);
     assertThat(each.isLow(0)).as("asked for").isFalse();
   }
 
@@ -144,16 +146,16 @@ class GlobalCellLeaseTest {
     GlobalCell each = GlobalCells.cell(3, 0, new FixedSizer(10));
     lease(each, 1, units(90, END, END, 10), 0, 0);
     take(each, 40, 0);
-    assertThat(each.beginNext(0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wantedNext(each, 0)).isEqualTo(10);
     assertThat(each.isLow(LASTS)).as("it is asked for").isFalse();
-    each.completeNext(10, units(10, 2 * END, 2 * END, 90), 0, 0);
+    each.completeNext(units(10, 2 * END, 2 * END, 90), 0, 0);
     assertThat(take(each, 6, LASTS).ofNextToo()).isTrue();
     assertThat(each.isLow(LASTS)).as("4 are left of the next").isFalse();
     assertThat(take(each, 1, LASTS).ofNextToo()).isTrue();
     assertThat(each.isLow(LASTS)).as("3 are").isTrue();
-    assertThat(each.beginLease(0, LASTS))
+    assertThat(GlobalCells.begun(each, 0, LASTS))
         .as("47 were wanted, 3 are there")
-        .isEqualTo(new UnitsWanted(10, 10, 44, 2 * END));
+        .isEqualTo(new GlobalCells.Wanted(10, 10, 44, 2 * END));
   }
 
   @Test
@@ -161,13 +163,13 @@ class GlobalCellLeaseTest {
     for (int i = 0; i < 10; i++) {
       if (take(cell, 1, ms(1_000L * i)).kind() == Kind.SHORT) {
         lease(cell, 1, units(10, END, END, 90), 0, 0);
-        cell.take(GlobalCells.HUNDRED, 1, false, 0);
+        cell.tryAcquire(GlobalCells.HUNDRED, 1, false, 0);
       }
     }
     assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
     lease(cell, 1, units(10, 2 * END, END, 90), OVER, OVER);
     assertThat(take(cell, 1, OVER + ms(1_000)).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(cell.beginLease(0, OVER + ms(1_000)).units()).as("8 will be, 9 are there").isZero();
+    assertThat(GlobalCells.wanted(cell, 0, OVER + ms(1_000))).as("8 will be, 9 are there").isZero();
   }
 
   @Test
@@ -198,29 +200,28 @@ class GlobalCellLeaseTest {
 
   @Test
   void theNextWindowIsLeasedOnceAndOnlyWhereSomebodyAskedInThisOne() {
-    assertThat(cell.beginNext(0).units()).as("nothing is known").isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("nothing is known").isZero();
     lease(cell, 1, units(10, END, END, 90), 0, 0);
-    assertThat(cell.beginNext(0).units()).as("nobody asked").isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("nobody asked").isZero();
     take(cell, 1, 0);
     take(cell, 1, 0);
-    assertThat(cell.beginNext(0).units()).as("as many as were wanted").isEqualTo(2);
-    assertThat(cell.beginNext(0).units()).as("asked for").isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("as many as were wanted").isEqualTo(2);
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("asked for").isZero();
     cell.failNext();
-    assertThat(cell.beginNext(0)).isEqualTo(new UnitsWanted(2, 2, 2, 2 * END));
-    assertThat(cell.completeNext(2, units(0, 2 * END, 20_000, 0), 0, 0)).isZero();
-    assertThat(cell.beginNext(0).units()).as("answered, were it with nothing").isZero();
+    assertThat(GlobalCells.begunNext(cell, 0)).isEqualTo(new GlobalCells.Wanted(2, 2, 2, 2 * END));
+    assertThat(cell.completeNext(units(0, 2 * END, 20_000, 0), 0, 0)).isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("answered, were it with nothing").isZero();
   }
 
   @Test
   void theClockOfTheRegionsStoreMovesNoWindowThatTheCoordinatorTold() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     long late = ms(8_000);
-    lease(
-        cell, 11, units(10, END, 5_000, LeasedUnits.UNKNOWN), late, late); // it was set back by 3 s
+    lease(cell, 11, units(10, END, 5_000, Grant.UNKNOWN), late, late); // it was set back by 3 s
     assertThat(take(cell, 1, OVER).kind()).as("they ended with their window").isEqualTo(Kind.SHORT);
-    Completed after = lease(cell, 1, units(10, END, 4_000, LeasedUnits.UNKNOWN), OVER, OVER);
+    Completed after = lease(cell, 1, units(10, END, 4_000, Grant.UNKNOWN), OVER, OVER);
     assertThat(after.unspendable()).isEqualTo(10);
-    Completed ahead = lease(cell, 1, units(10, 3 * END, END, LeasedUnits.UNKNOWN), OVER, OVER);
+    Completed ahead = lease(cell, 1, units(10, 3 * END, END, Grant.UNKNOWN), OVER, OVER);
     assertThat(ahead.unspendable()).as("of the next window").isZero();
     assertThat(take(cell, 1, OVER).kind()).as("it has not begun").isEqualTo(Kind.SHORT);
   }
@@ -229,7 +230,7 @@ class GlobalCellLeaseTest {
   void howFarAwayTheCoordinatorIsIsNotForgottenByAnswersOfTheRegionsStore() {
     lease(cell, 1, units(10, END, END - 100, 90), 0, ms(100));
     for (int i = 0; i < 50; i++) {
-      lease(cell, 11, units(1, END, 9_000, LeasedUnits.UNKNOWN), ms(1_000), ms(1_000));
+      lease(cell, 11, units(1, END, 9_000, Grant.UNKNOWN), ms(1_000), ms(1_000));
     }
     assertThat(cell.toString()).contains("round trip 100000000");
   }
@@ -238,16 +239,16 @@ class GlobalCellLeaseTest {
   void theNextWindowsLeaseIsNoLargerThanABatch() {
     lease(cell, 1, units(90, END, END, 10), 0, 0);
     take(cell, 80, 0);
-    assertThat(cell.beginNext(0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wantedNext(cell, 0)).isEqualTo(10);
   }
 
   @Test
   void aLeaseOfTheNextThatComesInThatWindowIsOfTheOneThatLasts() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
-    assertThat(cell.beginNext(ms(9_500)).units()).isPositive();
-    LeasedUnits answer = units(5, 2 * END, 10_500, 90);
-    assertThat(cell.completeNext(5, answer, ms(9_500), OVER + ms(100))).isZero();
+    assertThat(GlobalCells.wantedNext(cell, ms(9_500))).isPositive();
+    Grant answer = units(5, 2 * END, 10_500, 90);
+    assertThat(cell.completeNext(answer, ms(9_500), OVER + ms(100))).isZero();
     assertThat(take(cell, 5, OVER + ms(100)).windowEndMillis()).isEqualTo(2 * END);
   }
 
@@ -255,22 +256,22 @@ class GlobalCellLeaseTest {
   void aLeaseOfTheNextThatComesAfterThatWindowGoesBack() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
-    assertThat(cell.beginNext(ms(9_500)).units()).isPositive();
-    LeasedUnits answer = units(5, 2 * END, 10_500, 90);
-    assertThat(cell.completeNext(5, answer, ms(9_500), ms(20_100))).isEqualTo(5);
+    assertThat(GlobalCells.wantedNext(cell, ms(9_500))).isPositive();
+    Grant answer = units(5, 2 * END, 10_500, 90);
+    assertThat(cell.completeNext(answer, ms(9_500), ms(20_100))).isEqualTo(5);
   }
 
   @Test
   void whereOnlyTheNextWindowLacksUnitsItIsTheNextThatIsLeased() {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
     assertThat(take(cell, 5, LASTS)).isEqualTo(AcquireResult.SHORT);
-    assertThat(cell.beginLease(5, LASTS))
+    assertThat(GlobalCells.begun(cell, 5, LASTS))
         .as("as many as were wanted")
-        .isEqualTo(new UnitsWanted(5, 10, 5, 2 * END));
+        .isEqualTo(new GlobalCells.Wanted(5, 10, 5, 2 * END));
     cell.complete(5, units(5, 2 * END, 10_001, 90), LASTS, LASTS);
     assertThat(take(cell, 4, LASTS).ofNextToo()).isTrue();
     assertThat(take(cell, 5, LASTS)).as("1 is left of the next").isEqualTo(AcquireResult.SHORT);
-    UnitsWanted again = cell.beginLease(5, LASTS);
+    GlobalCells.Wanted again = GlobalCells.begun(cell, 5, LASTS);
     assertThat(again.units()).isEqualTo(10);
     assertThat(again.windowEndMillis()).isEqualTo(2 * END);
     cell.complete(4, units(4, 2 * END, 10_001, 86), LASTS, LASTS);
@@ -279,11 +280,11 @@ class GlobalCellLeaseTest {
 
   @Test
   void whereThisWindowLacksUnitsTheOneThatLastsIsLeased() {
-    lease(cell, 1, units(4, END, END, LeasedUnits.UNKNOWN), 0, 0);
+    lease(cell, 1, units(4, END, END, Grant.UNKNOWN), 0, 0);
     assertThat(take(cell, 5, LASTS)).isEqualTo(AcquireResult.SHORT);
-    UnitsWanted wanted = cell.beginLease(5, LASTS);
+    GlobalCells.Wanted wanted = GlobalCells.begun(cell, 5, LASTS);
     assertThat(wanted.units()).isPositive();
-    assertThat(wanted.windowEndMillis()).isEqualTo(LeaseAsk.CURRENT);
+    assertThat(wanted.windowEndMillis()).isEqualTo(LeaseRequest.CURRENT);
     cell.complete(10, units(10, 2 * END, 9_990, 90), LASTS, LASTS + ms(2));
     assertThat(take(cell, 5, LASTS + ms(2)).ofNextToo()).as("it has begun").isFalse();
   }
@@ -293,7 +294,7 @@ class GlobalCellLeaseTest {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
     take(cell, 1, 0);
     leaseNext(cell, 0, 0, 0);
-    assertThat(cell.beginLease(5, LASTS).units()).isZero();
+    assertThat(GlobalCells.wanted(cell, 5, LASTS)).isZero();
   }
 
   @Test
@@ -301,11 +302,11 @@ class GlobalCellLeaseTest {
     Asked sizer = new Asked(10);
     GlobalCell counting = GlobalCells.cell(0, 0, sizer);
     assertThat(take(counting, 3, 0)).isEqualTo(AcquireResult.SHORT);
-    assertThat(counting.take(GlobalCells.HUNDRED, 3, false, 0)).isEqualTo(AcquireResult.SHORT);
-    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0))
+        .isEqualTo(AcquireResult.SHORT);
     lease(counting, 3, units(10, END, END, 90), 0, 0);
-    assertThat(counting.take(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 2, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 2, true, 0).kind()).isEqualTo(Kind.TAKEN);
     take(counting, 1, OVER);
     take(counting, 1, OVER + ms(20_020));
     assertThat(sizer.observed).containsExactly(5L, 1L);

@@ -2,6 +2,8 @@ package io.throttlekit.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.tier.AcquireResult.Kind;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,7 +30,7 @@ class GlobalCellModelTest {
   }
 
   /** A call in flight, and the coordinator's answer. */
-  private record Call(boolean next, long wanted, long sentNanos, LeasedUnits answer) {}
+  private record Call(boolean next, long wanted, long sentNanos, Grant answer) {}
 
   /** One cell, and a coordinator whose clock is far ahead by a random span. */
   private static final class Run {
@@ -78,8 +80,8 @@ class GlobalCellModelTest {
       switch (what) {
         case 0, 1, 2, 3, 4 -> take(random.nextLong(5));
         case 5 -> refund(random.nextLong(1, 6));
-        case 6, 7 -> ask(cell.beginLease(random.nextLong(5), now), false);
-        case 8 -> ask(cell.beginNext(now), true);
+        case 6, 7 -> ask(GlobalCells.begun(cell, random.nextLong(5), now), false);
+        case 8 -> ask(GlobalCells.begunNext(cell, now), true);
         case 9, 10, 11, 12 -> answer();
         case 13 -> putBack();
         case 14 -> returnUnits(random.nextInt(8) == 0 ? cell.takeIdle(now) : new Leftover(0, 0));
@@ -94,8 +96,8 @@ class GlobalCellModelTest {
     private void take(long cost) {
       AcquireResult take =
           random.nextBoolean()
-              ? cell.take(GlobalCells.HUNDRED, cost, random.nextBoolean(), now)
-              : cell.tryAcquire(GlobalCells.HUNDRED, cost, now);
+              ? cell.tryAcquire(GlobalCells.HUNDRED, cost, random.nextBoolean(), now)
+              : cell.tryAcquire(GlobalCells.HUNDRED, cost, true, now);
       reached.merge(take.kind(), 1, Integer::sum);
       if (take.kind() != Kind.TAKEN) {
         return;
@@ -127,7 +129,7 @@ class GlobalCellModelTest {
     private void refund(long units) {
       long window = currentOfCell();
       long most = Math.min(units, account(window).spent);
-      cell.refund(units, now);
+      GlobalCells.refund(cell, units, now);
       move(window, -most);
       refunded += most > 0 ? 1 : 0;
       taken.clear(); // refunded units are not put back, too
@@ -135,16 +137,16 @@ class GlobalCellModelTest {
 
     /** Returns the window whose units the cell takes back. */
     private long currentOfCell() {
-      return cell.refund(0, now).windowEndMillis();
+      return GlobalCells.refund(cell, 0, now).windowEndMillis();
     }
 
-    private void ask(UnitsWanted begun, boolean ahead) {
+    private void ask(GlobalCells.Wanted begun, boolean ahead) {
       long wanted = begun.units();
       if (wanted == 0) {
         return;
       }
       long asked = now;
-      boolean next = begun.windowEndMillis() != LeaseAsk.CURRENT;
+      boolean next = begun.windowEndMillis() != LeaseRequest.CURRENT;
       now += random.nextLong(oneWayNanos);
       long lasting = window();
       long window = next ? begun.windowEndMillis() : lasting;
@@ -153,7 +155,7 @@ class GlobalCellModelTest {
       long units = Math.min(there, random.nextInt(4) == 0 ? random.nextLong(wanted + 1) : wanted);
       account(window).granted += units;
       long millis = window - far();
-      LeasedUnits answer = new LeasedUnits(units, window, millis, millis, there - units);
+      Grant answer = new Grant(units, window, millis, millis, there - units);
       calls.add(new Call(ahead, wanted, asked, answer));
     }
 
@@ -173,7 +175,7 @@ class GlobalCellModelTest {
       }
       long unspendable =
           call.next()
-              ? cell.completeNext(call.wanted(), call.answer(), call.sentNanos(), now)
+              ? cell.completeNext(call.answer(), call.sentNanos(), now)
               : cell.complete(call.wanted(), call.answer(), call.sentNanos(), now).unspendable();
       assertThat(unspendable).isIn(0L, call.answer().units());
       late += unspendable > 0 ? 1 : 0;

@@ -1,6 +1,7 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -32,33 +33,33 @@ public class GlobalCellRaceTest {
 
   @Operation
   public String take() {
-    return cell.take(window, 1, true, 1).toString();
+    return cell.tryAcquire(window, 1, true, 1).toString();
   }
 
   @Operation
   public String takeOfEither() {
-    return cell.tryAcquire(window, 1, EITHER).toString();
+    return cell.tryAcquire(window, 1, true, EITHER).toString();
   }
 
   @Operation
   public String refund() {
-    return cell.refund(1, 1).toString();
+    return GlobalCells.refund(cell, 1, 1).toString();
   }
 
   @Operation
   public long beginLease() {
-    return cell.beginLease(1, 1).units();
+    return GlobalCells.wanted(cell, 1, 1);
   }
 
   @Operation
   public String completeLease() {
-    Completed completed = cell.complete(2, new LeasedUnits(2, END, END, END, 5), 1, 2);
+    Completed completed = cell.complete(2, new Grant(2, END, END, END, 5), 1, 2);
     return completed.end() + " " + completed.unspendable() + " " + completed.waiting().size();
   }
 
   @Operation
   public boolean awaitLease() {
-    return cell.await((_, _) -> {});
+    return cell.await((_, _, _) -> {});
   }
 
   @Operation
@@ -68,12 +69,12 @@ public class GlobalCellRaceTest {
 
   @Operation
   public long beginNext() {
-    return cell.beginNext(1).units();
+    return GlobalCells.wantedNext(cell, 1);
   }
 
   @Operation
   public long completeNext() {
-    return cell.completeNext(2, new LeasedUnits(2, 2 * END, 2 * END, 2 * END, 5), 1, 2);
+    return cell.completeNext(new Grant(2, 2 * END, 2 * END, 2 * END, 5), 1, 2);
   }
 
   @Operation

@@ -10,6 +10,7 @@ import static io.throttlekit.tier.GlobalCells.units;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
+import io.throttlekit.store.Grant;
 import io.throttlekit.tier.AcquireResult.Kind;
 import io.throttlekit.tier.LeaseWaiter.End;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,7 @@ class GlobalCellTest {
   void nothingIsSpentBeforeAnythingIsLeased() {
     assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
     assertThat(take(cell, 0, 0)).as("a look").isEqualTo(AcquireResult.SHORT);
-    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, true, 0)).isEqualTo(AcquireResult.SHORT);
   }
 
   @Test
@@ -102,7 +103,7 @@ class GlobalCellTest {
   @Test
   void anAnswerThatCameWhenItsWindowMustBeOverIsNotCredited() {
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
-    assertThat(cell.beginLease(11, ms(9_000)).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 11, ms(9_000))).isEqualTo(10);
     Completed late = cell.complete(10, units(10, END, 1_000, 80), ms(9_000), OVER);
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(10);
@@ -129,17 +130,17 @@ class GlobalCellTest {
   @Test
   void aRetiredCellTakesNothingAndKeepsNothing() {
     leaseBoth(10, 5);
-    assertThat(cell.beginLease(11, 0).units()).isPositive();
+    assertThat(GlobalCells.wanted(cell, 11, 0)).isPositive();
     assertThat(cell.retire(0)).isEqualTo(new Leftover(10, END, 5));
     Completed answer = cell.complete(10, units(10, END, 10_000, 70), 0, 0);
     assertThat(answer.end()).as("look for another cell").isEqualTo(End.CREDITED);
     assertThat(answer.unspendable()).isEqualTo(10);
-    assertThat(cell.completeNext(5, units(5, 2 * END, 20_000, 70), 0, 0)).isEqualTo(5);
+    assertThat(cell.completeNext(units(5, 2 * END, 20_000, 70), 0, 0)).isEqualTo(5);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.RETIRED);
-    assertThat(cell.refund(1, 0).kind()).isEqualTo(Kind.RETIRED);
+    assertThat(GlobalCells.refund(cell, 1, 0).kind()).isEqualTo(Kind.RETIRED);
     assertThat(cell.putBack(1, END)).isFalse();
-    assertThat(cell.beginLease(1, 0).units()).isZero();
-    assertThat(cell.beginNext(0).units()).isZero();
+    assertThat(GlobalCells.wanted(cell, 1, 0)).isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).isZero();
     assertThat(cell.nanosToLook(0)).isZero();
     assertThat(cell.isLow(0)).isFalse();
     assertThat(cell.retire(0)).isEqualTo(new Leftover(0, END));
@@ -151,12 +152,12 @@ class GlobalCellTest {
     assertThat(take(cell, 4, ms(10)).decision()).isEqualTo(Decision.refuse(100, 3, 10_000, 10_000));
     assertThat(take(cell, 3, ms(10)).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 0, OVER - 1).kind()).as("a look").isEqualTo(Kind.REFUSED);
-    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, OVER - 1).decision())
+    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, true, OVER - 1).decision())
         .isEqualTo(Decision.refuse(100, 0, 1, 1));
-    assertThat(cell.beginLease(1, OVER - 1).units()).isZero();
+    assertThat(GlobalCells.wanted(cell, 1, OVER - 1)).isZero();
     assertThat(cell.isLow(ms(10))).isFalse();
     assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
-    assertThat(cell.beginLease(1, OVER).units()).isPositive();
+    assertThat(GlobalCells.wanted(cell, 1, OVER)).isPositive();
   }
 
   @Test
@@ -173,7 +174,7 @@ class GlobalCellTest {
 
   @Test
   void anEscrowThatDoesNotSayWhatIsLeftIsAskedAgain() {
-    lease(cell, 10, units(3, END, 10_000, LeasedUnits.UNKNOWN), 0, 0);
+    lease(cell, 10, units(3, END, 10_000, Grant.UNKNOWN), 0, 0);
     assertThat(take(cell, 4, 0)).isEqualTo(AcquireResult.SHORT);
     assertThat(take(cell, 1, 0).decision()).isEqualTo(Decision.admit(100, 2, 10_010));
   }
@@ -228,9 +229,12 @@ class GlobalCellTest {
   void noMoreIsRefundedThanWasSpent() {
     leaseBoth(10, 5);
     assertThat(take(cell, 6, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(cell.refund(4, 0).decision()).isEqualTo(Decision.admit(100, 98, 10_010));
-    assertThat(cell.refund(100, 0).decision()).isEqualTo(Decision.admit(100, 100, 10_010));
-    assertThat(cell.refund(100, 0).decision()).isEqualTo(Decision.admit(100, 100, 10_010));
+    assertThat(GlobalCells.refund(cell, 4, 0).decision())
+        .isEqualTo(Decision.admit(100, 98, 10_010));
+    assertThat(GlobalCells.refund(cell, 100, 0).decision())
+        .isEqualTo(Decision.admit(100, 100, 10_010));
+    assertThat(GlobalCells.refund(cell, 100, 0).decision())
+        .isEqualTo(Decision.admit(100, 100, 10_010));
     assertThat(cell.retire(0)).isEqualTo(new Leftover(10, END, 5));
   }
 
@@ -238,7 +242,7 @@ class GlobalCellTest {
   void whatWasSpentInAWindowIsNotRefundedToTheNext() {
     leaseBoth(10, 5);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    cell.refund(10, OVER);
+    GlobalCells.refund(cell, 10, OVER);
     assertThat(cell.retire(OVER)).isEqualTo(new Leftover(5, 2 * END));
   }
 
@@ -247,7 +251,7 @@ class GlobalCellTest {
     leaseBoth(10, 5);
     assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(cell.putBack(4, END)).isTrue();
-    cell.refund(4, 0);
+    GlobalCells.refund(cell, 4, 0);
     assertThat(cell.retire(0)).isEqualTo(new Leftover(10, END, 5));
   }
 
@@ -289,10 +293,10 @@ class GlobalCellTest {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(each.beginLease(10, 0).units()).isPositive();
+    assertThat(GlobalCells.wanted(each, 10, 0)).isPositive();
     assertThat(each.takeIdle(ms(IDLE)).units()).isZero();
     each.fail();
-    assertThat(each.beginNext(0).units()).isPositive();
+    assertThat(GlobalCells.wantedNext(each, 0)).isPositive();
     assertThat(each.takeIdle(ms(IDLE)).units()).isZero();
     each.failNext();
     assertThat(each.takeIdle(ms(IDLE)).units()).isEqualTo(9);

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Terms;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Factories of cells with a hundred units in ten seconds, leased in tens, and operations on them.
@@ -32,30 +35,65 @@ final class GlobalCells {
   }
 
   static AcquireResult take(GlobalCell from, long cost, long now) {
-    return from.take(HUNDRED, cost, true, now);
+    return from.tryAcquire(HUNDRED, cost, true, now);
   }
 
   /** Returns units of a window that ends {@code millis} after the request. */
-  static LeasedUnits units(long units, long end, long millis, long left) {
-    return new LeasedUnits(units, end, millis, millis, left);
+  static Grant units(long units, long end, long millis, long left) {
+    return new Grant(units, end, millis, millis, left);
   }
 
-  static Completed lease(GlobalCell to, long cost, LeasedUnits answer, long asked, long answered) {
-    long wanted = to.beginLease(cost, asked).units();
+  /** The parts of a lease request that a cell chooses; 0 units for no request. */
+  record Wanted(long units, long size, long usable, long windowEndMillis) {
+    static Wanted of(@Nullable LeaseRequest request) {
+      return request == null
+          ? new Wanted(0, 0, 0, LeaseRequest.CURRENT)
+          : new Wanted(
+              request.units(), request.size(), request.usable(), request.windowEndMillis());
+    }
+  }
+
+  /** Begins a lease. */
+  static Wanted begun(LeaseCell cell, long cost, long now) {
+    return Wanted.of(cell.refill(cost, DataLoss.REFILL, now));
+  }
+
+  /** Begins a lease of the next window. */
+  static Wanted begunNext(GlobalCell cell, long now) {
+    return Wanted.of(cell.refillNext(now));
+  }
+
+  static AcquireResult refund(GlobalCell cell, long units, long now) {
+    // 0 units are refunded by an attempt that is not the first.
+    return cell.tryAcquire(HUNDRED, Math.min(-1, -units), units > 0, now);
+  }
+
+  /** Begins a lease and returns its units; 0 for none. */
+  static long wanted(LeaseCell cell, long cost, long now) {
+    return begun(cell, cost, now).units();
+  }
+
+  /** Begins a lease of the next window and returns its units; 0 for none. */
+  static long wantedNext(GlobalCell cell, long now) {
+    return begunNext(cell, now).units();
+  }
+
+  static Completed lease(GlobalCell to, long cost, Grant answer, long asked, long answered) {
+    long wanted = wanted(to, cost, asked);
     assertThat(wanted).isPositive();
     return to.complete(wanted, answer, asked, answered);
   }
 
   /** Leases units of the second window at the beginning of the first. */
   static void leaseNext(GlobalCell to, long units, long left, long now) {
-    assertThat(to.beginNext(now).units()).isPositive();
-    LeasedUnits answer = units(units, 2 * END, 2 * END - now / 1_000_000, left);
-    assertThat(to.completeNext(units, answer, now, now)).isZero();
+    assertThat(wantedNext(to, now)).isPositive();
+    Grant answer = units(units, 2 * END, 2 * END - now / 1_000_000, left);
+    assertThat(to.completeNext(answer, now, now)).isZero();
   }
 
   /** Leases units of both windows at the beginning of the first; 90 of each are left. */
   static void leaseBoth(GlobalCell to, long current, long next) {
-    assertThat(to.beginLease(1, 0).units()).isPositive();
+    assertThat(wanted(to, 1, 0)).isPositive();
     to.complete(current, units(current, END, END, 90), 0, 0);
     take(to, 1, 0);
     to.putBack(1, END);

@@ -13,6 +13,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.HeldSource.Back;
 import io.throttlekit.tier.Node.Reply;
@@ -54,7 +55,7 @@ class GlobalTiersTest {
     Reply refused = node.ask(global(1), strict(1), leased(ten, 5, 1));
     assertThat(refused.admitted()).isFalse();
     assertThat(refused.outcome().decidedBy().subList(0, 2))
-        .containsExactly(DecidedBy.GLOBAL_LEASE, DecidedBy.NOBODY);
+        .containsExactly(DecidedBy.GLOBAL_LEASE, DecidedBy.NONE);
     assertThat(store.acquired).isEmpty();
     assertThat(node.ask(leased(ten, 5, 10)).admitted()).as("put back").isTrue();
   }
@@ -87,7 +88,7 @@ class GlobalTiersTest {
     long ofNext =
         source.leases.stream()
             .filter(ask -> ask.windowEndMillis() == END + WINDOW)
-            .mapToLong(LeaseAsk::units)
+            .mapToLong(LeaseRequest::units)
             .sum();
     assertThat(source.back).containsExactly(new Back(END, 6), new Back(END + WINDOW, ofNext - 3));
   }
@@ -217,8 +218,7 @@ class GlobalTiersTest {
     Reply reply = node.ask(global(4), own);
     assertThat(node.admitted(7, global(1))).as("others spend it meanwhile").isEqualTo(7);
     store.answerAll();
-    assertThat(reply.outcome().decidedBy())
-        .containsExactly(DecidedBy.GLOBAL_LEASE, DecidedBy.NOBODY);
+    assertThat(reply.outcome().decidedBy()).containsExactly(DecidedBy.GLOBAL_LEASE, DecidedBy.NONE);
     assertThat(reply.admitted()).as("3 are left").isFalse();
     assertThat(node.counted.outages).isEmpty();
   }

@@ -7,6 +7,8 @@ import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -20,7 +22,7 @@ import java.util.function.Consumer;
 final class HeldSource implements LeaseSource {
   static final String NO_ANSWER = "the test's coordinator is down";
 
-  final List<LeaseAsk> leases = new ArrayList<>();
+  final List<LeaseRequest> leases = new ArrayList<>();
   final List<Back> back = new ArrayList<>();
   private final Federation federation;
   private final Deque<Runnable> replies = new ArrayDeque<>();
@@ -68,10 +70,9 @@ final class HeldSource implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<Answered<LeasedUnits>> lease(
-      LeaseAsk ask, Consumer<Answered<LeasedUnits>> late) {
+  public CompletionStage<Answered<Grant>> lease(LeaseRequest ask, Consumer<Answered<Grant>> late) {
     leases.add(ask);
-    CompletionStage<Answered<LeasedUnits>> answer =
+    CompletionStage<Answered<Grant>> answer =
         failing
             ? CompletableFuture.failedFuture(new StoreException(NO_ANSWER, null))
             : federation.lease(ask, late);
@@ -79,7 +80,7 @@ final class HeldSource implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<?> returnUnits(LeaseAsk lease, long windowEndMillis, long units) {
+  public CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     back.add(new Back(windowEndMillis, units));
     return held(federation.returnUnits(lease, windowEndMillis, units));
   }

@@ -49,7 +49,7 @@ final class Knowledge implements FederationListener {
   }
 
   @Override
-  public void coordinatorLeftAlone() {
+  public void coordinatorBreakerOpen() {
     reached.add("lease: left alone");
   }
 

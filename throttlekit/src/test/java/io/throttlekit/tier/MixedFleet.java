@@ -64,7 +64,7 @@ final class MixedFleet {
   }
 
   /** Accounts for the answer to one request. */
-  private final class Reply implements Tiers.Later {
+  private final class Reply implements OutcomeCallback {
     private final List<TieredClaim> claims;
     private int answers;
 
@@ -256,7 +256,7 @@ final class MixedFleet {
         if (outcome.admitted() && !refused && charge.cost() > 0 && taken != null) {
           spent.merge(Slot.of(charge, taken), charge.cost(), Long::sum);
         }
-        strictUnasked |= claim.tier() instanceof Tier.Strict && by == DecidedBy.NOBODY;
+        strictUnasked |= claim.tier() instanceof Tier.Strict && by == DecidedBy.NONE;
         leaseRefused |= by == DecidedBy.LEASE && !decision.admitted();
         storeRefused |= by == DecidedBy.STORE && !decision.admitted();
         leaseTaken |= by == DecidedBy.LEASE && decision.admitted();

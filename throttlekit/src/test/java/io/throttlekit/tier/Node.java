@@ -48,7 +48,7 @@ final class Node {
   }
 
   /** The reply to one request, when there is one. */
-  static final class Reply implements Tiers.Later {
+  static final class Reply implements OutcomeCallback {
     @Nullable TieredOutcome outcome;
     @Nullable StoreException failure;
     private final long waitTimeoutNanos;

@@ -1,6 +1,7 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -28,25 +29,25 @@ public class StoreCellRaceTest {
 
   @Operation
   public String take() {
-    AcquireResult take = cell.take(window, 1, true, 1);
+    AcquireResult take = cell.tryAcquire(window, 1, true, 1);
     return take.kind() + " " + take.decision();
   }
 
   @Operation
   public long beginLease() {
-    return cell.beginLease(1, 1).units();
+    return GlobalCells.wanted(cell, 1, 1);
   }
 
   @Operation
   public String completeLease() {
     Completed completed =
-        cell.complete(2, new LeasedUnits(2, WINDOW_END, WINDOW_END, WINDOW_END, 5), 1, 2);
+        cell.complete(2, new Grant(2, WINDOW_END, WINDOW_END, WINDOW_END, 5), 1, 2);
     return completed.end() + " " + completed.unspendable() + " " + completed.waiting().size();
   }
 
   @Operation
   public boolean awaitLease() {
-    return cell.await((_, _) -> {});
+    return cell.await((_, _, _) -> {});
   }
 
   @Operation

@@ -74,8 +74,8 @@ class StoreCellTest {
     assertThat(cell.retire(0)).isEqualTo(new Leftover(9, END));
     assertThat(cell.putBack(1, taken.windowEndMillis())).isFalse();
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.RETIRED);
-    assertThat(cell.tryAcquire(hundred, 1, 0).decision()).isNull();
-    assertThat(cell.beginLease(1, 0).units()).isZero();
+    assertThat(cell.tryAcquire(hundred, 1, true, 0).decision()).isNull();
+    assertThat(GlobalCells.wanted(cell, 1, 0)).isZero();
     assertThat(cell.retire(0).units()).isZero();
   }
 
@@ -92,7 +92,7 @@ class StoreCellTest {
   void whileALeaseIsUnderWayNothingGoesBackForIdleness() {
     lease(cell, new Grant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 11, 0).kind()).isEqualTo(Kind.SHORT);
-    assertThat(cell.beginLease(11, 0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(cell, 11, 0)).isEqualTo(10);
     assertThat(cell.takeIdle(ms(IDLE)).units()).isZero();
   }
 
@@ -102,9 +102,9 @@ class StoreCellTest {
     lease(steady, new Grant(10, END, 0, 0), 0, 0);
     assertThat(take(steady, 10, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(steady, 1, ms(END) - 1).decision()).isEqualTo(Decision.refuse(100, 0, 1, 1));
-    assertThat(steady.beginLease(1, ms(END) - 1).units()).isZero();
+    assertThat(GlobalCells.wanted(steady, 1, ms(END) - 1)).isZero();
     assertThat(take(steady, 1, ms(END)).kind()).isEqualTo(Kind.SHORT);
-    assertThat(steady.beginLease(1, ms(END)).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(steady, 1, ms(END))).isEqualTo(10);
   }
 
   @Test
@@ -132,9 +132,8 @@ class StoreCellTest {
   @Test
   void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
     StoreCell carrying = cell(false, new FixedSizer(10));
-    assertThat(carrying.beginLease(30, 0).units()).isEqualTo(30);
-    carrying.complete(
-        30, LeasedUnits.of(new Grant(30, END, 0, 70)), 0, 0); // the waiting request has timed out
+    assertThat(GlobalCells.wanted(carrying, 30, 0)).isEqualTo(30);
+    carrying.complete(30, new Grant(30, END, 0, 70), 0, 0); // the waiting request has timed out
     assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
   }
 
@@ -159,28 +158,27 @@ class StoreCellTest {
     assertThat(take(carrying, 11, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(carrying.isLow(0)).isTrue();
     assertThat(carrying.isLow(ms(END))).as("what is carried over").isFalse();
-    assertThat(carrying.beginLease(0, 0).units()).isEqualTo(10);
+    assertThat(GlobalCells.wanted(carrying, 0, 0)).isEqualTo(10);
     assertThat(carrying.isLow(0)).as("renewed").isFalse();
   }
 
   @Test
   void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
     StoreCell greedy = cell(true, new Asked(1_000));
-    assertThat(greedy.beginLease(1, 0).units()).isEqualTo(100);
-    greedy.complete(100, LeasedUnits.of(new Grant(10, END, 0, 90)), 0, 0);
+    assertThat(GlobalCells.wanted(greedy, 1, 0)).isEqualTo(100);
+    greedy.complete(100, new Grant(10, END, 0, 90), 0, 0);
     greedy.reopen();
-    assertThat(greedy.beginLease(11, 0).units()).isEqualTo(100);
+    assertThat(GlobalCells.wanted(greedy, 11, 0)).isEqualTo(100);
   }
 
   @Test
-  void whatIsNotDecidedAtOnceIsNotCountedAsDemandTwice() {
+  void demandIsCountedByTheFirstAttemptOnly() {
     Asked sizer = new Asked(10);
     StoreCell counting = cell(true, sizer);
     lease(counting, new Grant(0, END, 0, 0), 0, 0);
     FixedWindow more = new FixedWindow(200, 10_000);
-    assertThat(counting.tryAcquire(more, 3, 0).decision()).isNull();
-    assertThat(counting.take(more, 3, true, 0).kind()).isEqualTo(Kind.SHORT);
-    assertThat(counting.take(more, 3, false, 0).kind()).isEqualTo(Kind.SHORT);
+    assertThat(counting.tryAcquire(more, 3, true, 0).kind()).isEqualTo(Kind.SHORT);
+    assertThat(counting.tryAcquire(more, 3, false, 0).kind()).isEqualTo(Kind.SHORT);
     lease(counting, new Grant(10, 2 * END, END, 190), ms(END), ms(END));
     assertThat(sizer.observed).containsExactly(3L);
   }
@@ -215,13 +213,13 @@ class StoreCellTest {
   }
 
   private AcquireResult take(StoreCell from, long cost, long now) {
-    return from.take(hundred, cost, true, now);
+    return from.tryAcquire(hundred, cost, true, now);
   }
 
   private static Completed lease(StoreCell to, Grant grant, long asked, long answered) {
     to.reopen();
-    assertThat(to.beginLease(1, asked).units()).isEqualTo(10);
-    return to.complete(10, LeasedUnits.of(grant), asked, answered);
+    assertThat(GlobalCells.wanted(to, 1, asked)).isEqualTo(10);
+    return to.complete(10, grant, asked, answered);
   }
 
   private static long ms(long millis) {

@@ -185,7 +185,7 @@ class TiersTest {
     assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
     Reply refused = node.ask(leased(ten, 10, 1), strict("b", two));
     assertThat(refused.admitted()).isFalse();
-    assertThat(refused.outcome().decidedBy()).containsExactly(DecidedBy.LEASE, DecidedBy.NOBODY);
+    assertThat(refused.outcome().decidedBy()).containsExactly(DecidedBy.LEASE, DecidedBy.NONE);
     assertThat(refused.outcome().decisions().get(1)).isEqualTo(Decision.admit(2, 2, 0));
     assertThat(store.acquired).isEmpty();
   }

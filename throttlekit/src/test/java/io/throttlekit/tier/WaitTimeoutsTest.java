@@ -46,7 +46,7 @@ class WaitTimeoutsTest {
       store.answerAll();
       assertThat(reply.admitted()).isTrue();
     }
-    assertThat(node.tiers.patience.size()).isEqualTo(1);
+    assertThat(node.tiers.timeouts.size()).isEqualTo(1);
     assertThat(node.timer.size())
         .as("the sweep of the cells, that of calls to repeat, and one more")
         .isEqualTo(3);
@@ -64,7 +64,7 @@ class WaitTimeoutsTest {
     assertThat(cell.waiting()).isEqualTo(30_000);
     advance(Node.PATIENCE_MILLIS);
     node.timer.run();
-    assertThat(node.tiers.patience.size()).isZero();
+    assertThat(node.tiers.timeouts.size()).isZero();
     assertThat(cell.waiting()).isZero();
   }
 
@@ -82,7 +82,7 @@ class WaitTimeoutsTest {
     advance(2);
     node.timer.run();
     assertThat(second.admitted()).isFalse();
-    assertThat(node.tiers.patience.size()).isZero();
+    assertThat(node.tiers.timeouts.size()).isZero();
   }
 
   @Test
@@ -116,7 +116,7 @@ class WaitTimeoutsTest {
     node.timer.run();
     assertThat(patient.admitted()).isFalse();
     assertThat(longer.admitted()).as("nobody waits longer than the settings say").isFalse();
-    assertThat(node.tiers.patience.size()).isZero();
+    assertThat(node.tiers.timeouts.size()).isZero();
     assertThat(node.timer.size())
         .as("the sweep of the cells, and that of calls to repeat")
         .isEqualTo(2);

@@ -3,15 +3,15 @@ package io.throttlekit.bench.micro;
 import static java.util.Objects.requireNonNull;
 
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.LoadResult;
 import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.descriptors.PolicySource;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
+import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
@@ -55,16 +55,21 @@ final class Decider implements AutoCloseable {
     for (int i = 0; i < entries.length; i += 2) {
       descriptor.addEntriesBuilder().setKey(entries[i]).setValue(entries[i + 1]);
     }
-    return RateLimitRequest.newBuilder()
+    return io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest.newBuilder()
         .setDomain(DOMAIN)
         .addDescriptors(descriptor)
         .build()
         .toByteArray();
   }
 
-  /** Reads and decides; an answer that needs a store is an error. */
-  Answer decide(byte[] request) {
-    return requireNonNull(frontEnd.decide(frontEnd.read(request), Never.LATER));
+  /** Reads a request. */
+  RateLimitRequest read(byte[] request) {
+    return frontEnd.read(request);
+  }
+
+  /** Decides; an answer that needs a store is an error. */
+  Answer decide(RateLimitRequest request) {
+    return requireNonNull(frontEnd.decide(request, Never.CALLED));
   }
 
   /** Releases a permit as Envoy's stream-done call does, without parsing that call's bytes. */
@@ -72,13 +77,11 @@ final class Decider implements AutoCloseable {
     String[] entries = {"upstream", "payments", "throttlekit_lease", lease};
     Descriptor descriptor = new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
     return requireNonNull(
-        frontEnd.decide(
-            new io.throttlekit.service.admission.RateLimitRequest(DOMAIN, List.of(descriptor), 1),
-            Never.LATER));
+        frontEnd.decide(new RateLimitRequest(DOMAIN, List.of(descriptor), 1), Never.CALLED));
   }
 
   /** Returns the bytes of the response. */
-  byte[] write(byte[] request, Answer answer) {
+  byte[] write(RateLimitRequest request, Answer answer) {
     return frontEnd.write(request, answer);
   }
 
@@ -99,8 +102,8 @@ final class Decider implements AutoCloseable {
     telemetry.close();
   }
 
-  private enum Never implements Later {
-    LATER;
+  private enum Never implements AnswerCallback {
+    CALLED;
 
     @Override
     public void answered(Answer answer) {

@@ -2,6 +2,7 @@ package io.throttlekit.bench.micro;
 
 import static java.util.Objects.requireNonNull;
 
+import io.throttlekit.service.admission.RateLimitRequest;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -79,6 +80,7 @@ public class DecisionBenchmark extends ShortRuns {
 
   private byte[] answer(byte[] request) {
     Decider deciding = requireNonNull(decider);
-    return deciding.write(request, deciding.decide(request));
+    RateLimitRequest read = deciding.read(request);
+    return deciding.write(read, deciding.decide(read));
   }
 }

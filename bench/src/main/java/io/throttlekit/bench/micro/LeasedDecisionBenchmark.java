@@ -3,6 +3,7 @@ package io.throttlekit.bench.micro;
 import static java.util.Objects.requireNonNull;
 
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.RateLimitRequest;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -25,8 +26,9 @@ public class LeasedDecisionBenchmark extends ShortRuns {
   /** Measures one permit and its release. */
   @Benchmark
   public byte[] takeAndGiveBack() {
-    Answer answer = decider.decide(request);
-    byte[] response = decider.write(request, answer);
+    RateLimitRequest read = decider.read(request);
+    Answer answer = decider.decide(read);
+    byte[] response = decider.write(read, answer);
     var _ = decider.release(requireNonNull(answer.lease(), "refused").id());
     return response;
   }

@@ -2,6 +2,7 @@ package io.throttlekit.service.admission;
 
 import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
+import io.throttlekit.RequestWait;
 import io.throttlekit.service.concurrency.Lease;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -34,23 +35,50 @@ public record Answer(
   }
 
   /**
-   * Returns the verdict that a refusal reports: the first enforced one that refuses, otherwise the
-   * first in quota mode; null if the request is admitted.
+   * Returns the verdict that explains a refusal, see {@link #reported}; null if the request is
+   * admitted.
    */
   public @Nullable Verdict refusing() {
-    if (admitted) {
-      return null;
-    }
+    return admitted ? null : reported();
+  }
+
+  /**
+   * Returns the verdict that traces, messages and the body of a refusal report: the first enforced
+   * one that refuses; else, of a refused request, the first refused one in quota mode; else the
+   * first with the least remaining. Null without a decision.
+   */
+  public @Nullable Verdict reported() {
+    return reported(false);
+  }
+
+  /**
+   * Returns the verdict that the headers of one limit report, as envoyproxy/ratelimit does: the
+   * last enforced one that refuses, else the first with the least remaining. Null without a
+   * decision.
+   */
+  public @Nullable Verdict reportedByHeaders() {
+    return reported(true);
+  }
+
+  private @Nullable Verdict reported(boolean byHeaders) {
+    Verdict refusing = null;
     Verdict quota = null;
+    Verdict least = null;
     for (Verdict verdict : verdicts) {
-      if (verdict.refused() && verdict.role() == Role.ENFORCED) {
-        return verdict;
+      if (verdict.decision() == null) { // nothing to report
+        continue;
       }
-      if (verdict.refused() && quota == null) {
+      if (verdict.refused() && verdict.role() == Role.ENFORCED) {
+        refusing = refusing == null || byHeaders ? verdict : refusing;
+      } else if (verdict.refused() && quota == null) {
         quota = verdict;
       }
+      least = least == null || verdict.remaining() < least.remaining() ? verdict : least;
     }
-    return quota;
+    if (refusing != null) {
+      return refusing;
+    }
+    return quota != null && !admitted && !byHeaders ? quota : least;
   }
 
   /**
@@ -63,23 +91,16 @@ public record Answer(
     if (admitted) {
       return 0;
     }
-    long enforced = 0;
-    long quota = Decision.NEVER;
-    boolean anyQuota = false;
-    boolean quotaPassed = quotaPasses;
+    RequestWait wait = new RequestWait();
+    if (quotaPasses) {
+      wait.quotaPasses();
+    }
     for (Verdict verdict : verdicts) {
       Decision decision = verdict.decision();
-      if (decision == null) {
-        continue;
-      }
-      if (verdict.role() == Role.QUOTA) {
-        anyQuota = true;
-        quotaPassed |= !verdict.refused();
-        quota = Math.min(quota, decision.retryAfterMillis());
-      } else if (verdict.refused()) {
-        enforced = Math.max(enforced, decision.retryAfterMillis());
+      if (decision != null) {
+        wait.add(verdict.role(), verdict.refused(), decision.retryAfterMillis());
       }
     }
-    return anyQuota && !quotaPassed ? Math.max(enforced, quota) : enforced;
+    return wait.millis();
   }
 }

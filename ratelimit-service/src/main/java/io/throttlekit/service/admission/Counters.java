@@ -4,35 +4,41 @@ import io.throttlekit.Charge;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.OutcomeCallback;
+import io.throttlekit.tier.Tier;
+import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
-import io.throttlekit.tier.Tiers;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Counts the charges of rules. Implementations are thread-safe and never block. */
 public sealed interface Counters permits MemoryCounters, TieredCounters {
-
-  /** Returns whether {@link #decide(Rule, Charge)} can decide charges of {@code rule}. */
-  boolean mayKnow(Rule rule);
-
   /**
    * Decides and counts a request with a single charge from memory: the path of nearly every
    * request.
    *
-   * @param rule one that memory {@link #mayKnow may know}
-   * @return null if memory cannot decide; nothing is counted then, and the other {@code decide} is
-   *     to be called
+   * @return null if memory cannot decide; {@link #acquireAfterMiss} is to be called then
    */
-  @Nullable Decision decide(Rule rule, Charge charge);
+  @Nullable Decision tryAcquire(Rule rule, Charge charge);
 
-  /** Returns what makes the decisions of {@link #decide(Rule, Charge)} for a rule. */
+  /** Returns the source of the decisions of {@link #tryAcquire} for a rule. */
   DecidedBy decidedBy(Rule rule);
+
+  /** Returns the way the charges of a rule are decided. */
+  Tier tierOf(Rule rule);
+
+  /**
+   * Decides the charge for which {@link #tryAcquire} returned null.
+   *
+   * @return null if {@code callback} receives the outcome, or has already
+   */
+  @Nullable TieredOutcome acquireAfterMiss(TieredClaim claim, OutcomeCallback callback);
 
   /**
    * Decides and counts the claims of one request atomically.
    *
    * @param claims at least one
-   * @return null if {@code later} receives the outcome, or has already
+   * @return null if {@code callback} receives the outcome, or has already
    */
-  @Nullable TieredOutcome decide(List<RuleClaim> claims, Tiers.Later later);
+  @Nullable TieredOutcome acquire(List<TieredClaim> claims, OutcomeCallback callback);
 }

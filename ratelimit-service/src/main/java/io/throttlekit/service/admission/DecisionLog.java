@@ -5,25 +5,19 @@ import io.throttlekit.descriptors.Rule;
 import java.util.List;
 import java.util.Locale;
 import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * One debug line per decision, which shows why a request was refused. Check {@link #on} first: the
- * line costs far more than the decision. Thread-safe.
+ * One debug line per decision, which shows why a request was refused. It costs far more than the
+ * decision, so the level is checked first. Thread-safe.
  */
 final class DecisionLog {
 
-  private static final Logger LOG = LoggerFactory.getLogger(DecisionLog.class);
   // keeps a line readable whatever a client sends
   private static final int LONGEST = 60;
 
   private DecisionLog() {}
 
-  static boolean on() {
-    return LOG.isDebugEnabled();
-  }
-
-  static void tell(RateLimitRequest request, Answer answer) {
+  static void log(Logger log, RateLimitRequest request, Answer answer) {
     StringBuilder line = new StringBuilder(shown(request.domain()));
     line.append(answer.admitted() ? ": admitted" : ": refused");
     if (answer.lease() != null) {
@@ -36,7 +30,7 @@ final class DecisionLog {
       line.append(": ");
       append(line, verdicts.get(i));
     }
-    LOG.debug("{}", line);
+    log.debug("{}", line);
   }
 
   private static void append(StringBuilder line, String[] entries) {

@@ -1,14 +1,10 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.SlotRequest;
-import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.TieredOutcome;
-import io.throttlekit.tier.Tiers;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For one request; callbacks may arrive on any thread.
  */
-final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
+final class LimitedAdmission implements SlotAcquisition.Later, AnswerCallback {
   /** Longest wait for a slot of a request without a timeout. */
   private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -28,7 +24,7 @@ final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
   private final ManyDescriptors many;
   private final Counters counters;
   private final TimeSource time;
-  private final Later later;
+  private final AnswerCallback callback;
   private final long waitTimeoutNanos;
   private final long beganNanos;
 
@@ -47,19 +43,19 @@ final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
       ManyDescriptors many,
       Counters counters,
       TimeSource time,
-      Later later) {
+      AnswerCallback callback) {
     this.request = request;
     this.many = many;
     this.counters = counters;
     this.time = time;
-    this.later = later;
-    this.waitTimeoutNanos = later.waitTimeoutNanos();
+    this.callback = callback;
+    this.waitTimeoutNanos = callback.waitTimeoutNanos();
     this.beganNanos = time.monotonicNanos();
   }
 
-  /** Returns the answer, or null if {@code later} receives it. */
+  /** Returns the answer, or null if {@code callback} receives it. */
   @Nullable Answer enter(ConcurrencyLimiter gate, List<SlotRequest> wanted) {
-    later.onCancelled(this::leave);
+    callback.onCancelled(this::leave);
     SlotAcquisition begun = gate.enter(wanted, longestWaitNanos(), this);
     boolean gone;
     Answer known;
@@ -76,7 +72,7 @@ final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
       begun.leave();
     }
     if (failed != null) {
-      later.failed(failed);
+      callback.failed(failed);
     }
     return known;
   }
@@ -86,17 +82,12 @@ final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
     lease = held;
     try {
       many.entered(by);
-      List<RuleClaim> claims = many.claims();
-      if (claims.isEmpty()) {
-        settle(many.nothingCharged());
-      } else {
-        TieredOutcome outcome = counters.decide(claims, this);
-        if (outcome != null) {
-          settle(many.answer(outcome));
-        }
+      Answer known = many.charge(counters, this);
+      if (known != null) {
+        settle(known);
       }
     } catch (RuntimeException | Error unexpected) { // without this the call would never be answered
-      fail(unexpected);
+      failed(unexpected);
     }
   }
 
@@ -104,24 +95,35 @@ final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
   public void refused(SlotAcquisition by) {
     try {
       many.entered(by);
-      tell(many.refusedByLimiter());
+      answer(many.refusedByLimiter());
     } catch (RuntimeException | Error unexpected) {
-      fail(unexpected);
+      failed(unexpected);
     }
   }
 
   @Override
-  public void decided(TieredOutcome outcome) {
+  public void answered(Answer charged) {
     try {
-      settle(many.answer(outcome));
+      settle(charged);
     } catch (RuntimeException | Error unexpected) {
-      fail(unexpected);
+      failed(unexpected);
     }
   }
 
   @Override
-  public void failed(StoreException cause) {
-    fail(cause);
+  public void failed(Throwable cause) {
+    Lease held = lease;
+    if (held != null) {
+      held.refused();
+    }
+    synchronized (this) {
+      // enter() has not returned: it reports the failure itself
+      if (!returned) {
+        failure = cause;
+        return;
+      }
+    }
+    callback.failed(cause);
   }
 
   /** Returns the wait timeout of the caller less the time spent waiting for slots. */
@@ -156,10 +158,10 @@ final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
     if (held != null && !charged.admitted()) {
       held.refused();
     }
-    tell(charged.admitted() ? charged.with(held) : charged);
+    answer(charged.admitted() ? charged.with(held) : charged);
   }
 
-  private void tell(Answer known) {
+  private void answer(Answer known) {
     synchronized (this) {
       // enter() has not returned: it returns the answer itself
       if (!returned) {
@@ -167,21 +169,6 @@ final class LimitedAdmission implements SlotAcquisition.Later, Tiers.Later {
         return;
       }
     }
-    later.answered(PolicyAdmission.told(request, known));
-  }
-
-  private void fail(Throwable cause) {
-    Lease held = lease;
-    if (held != null) {
-      held.refused();
-    }
-    synchronized (this) {
-      // enter() has not returned: it reports the failure itself
-      if (!returned) {
-        failure = cause;
-        return;
-      }
-    }
-    later.failed(cause);
+    callback.answered(PolicyAdmission.logged(request, known));
   }
 }

@@ -4,6 +4,7 @@ import io.throttlekit.Charge;
 import io.throttlekit.Claim;
 import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
+import io.throttlekit.RequestWait;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.Limit;
@@ -12,12 +13,17 @@ import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.OutcomeCallback;
+import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -25,9 +31,9 @@ import org.jspecify.annotations.Nullable;
  * One request with several charges: drops the rules that other rules replace, and charges the rest
  * as one.
  *
- * <p>For one thread and one decision.
+ * <p>For one decision; one thread at a time.
  */
-final class ManyDescriptors {
+final class ManyDescriptors implements OutcomeCallback {
   // no index of a list
   private static final int NOT_WANTED = -1;
 
@@ -44,8 +50,11 @@ final class ManyDescriptors {
 
   private @Nullable SlotAcquisition entering;
 
+  /** Receives an answer that is not known at once; set before the charge. */
+  private @Nullable AnswerCallback callback;
+
   /** Whether a descriptor in quota mode is certain to pass, so that the others cannot refuse. */
-  private boolean quotaPasses;
+  private final boolean quotaPasses;
 
   /**
    * Creates a request from the rules that matched.
@@ -62,11 +71,63 @@ final class ManyDescriptors {
     this.metrics = metrics;
     this.rules = rules;
     dropReplaced();
-    findPassingQuota();
+    this.quotaPasses = findPassingQuota();
   }
 
-  /** Returns the answer to decisions on {@link #claims}, and records its metrics. */
-  Answer answer(TieredOutcome outcome) {
+  /** Charges the rules and returns the answer, or null if {@code later} receives it. */
+  @Nullable Answer charge(Counters counters, AnswerCallback later) {
+    callback = later;
+    List<TieredClaim> claims = claims(counters);
+    if (claims.isEmpty()) {
+      return nothingCharged();
+    }
+    TieredOutcome outcome = counters.acquire(claims, this);
+    return outcome == null ? null : answer(outcome);
+  }
+
+  /**
+   * Charges the only rule, after {@code missed} could not be decided from memory; otherwise as
+   * {@link #charge}.
+   */
+  @Nullable Answer chargeAfterMiss(Charge missed, Counters counters, AnswerCallback later) {
+    Rule rule = Objects.requireNonNull(rules[0], "nothing was charged");
+    callback = later;
+    TieredOutcome outcome =
+        counters.acquireAfterMiss(claim(0, rule, List.of(missed), counters), this);
+    return outcome == null ? null : answer(outcome);
+  }
+
+  private AnswerCallback callback() {
+    return Objects.requireNonNull(callback, "called back without a charge");
+  }
+
+  @Override
+  public void decided(TieredOutcome outcome) {
+    Answer answer;
+    try {
+      answer = answer(outcome);
+      if (entering == null) { // else the answer is not complete without its permit
+        var _ = PolicyAdmission.logged(request, answer);
+      }
+    } catch (RuntimeException | Error unexpected) { // else the call would never be answered
+      callback().failed(unexpected);
+      return;
+    }
+    callback().answered(answer);
+  }
+
+  @Override
+  public void failed(StoreException cause) {
+    callback().failed(cause);
+  }
+
+  @Override
+  public long waitTimeoutNanos() {
+    return callback().waitTimeoutNanos();
+  }
+
+  /** Returns the answer to decisions on the claims, and records its metrics. */
+  private Answer answer(TieredOutcome outcome) {
     List<Verdict> verdicts = verdicts(outcome.decisions(), outcome.decidedBy());
     if (!compatibility.shadowMode()) {
       return new Answer(outcome.admitted(), verdicts, quotaPasses);
@@ -77,9 +138,13 @@ final class ManyDescriptors {
     return new Answer(true, verdicts);
   }
 
-  /** Returns the answer if there are no {@link #claims}. */
-  Answer nothingCharged() {
-    return shadowed(new Answer(true, verdicts(List.of(), List.of())));
+  /** Returns the answer if there are no claims. */
+  private Answer nothingCharged() {
+    List<Verdict> verdicts = verdicts(List.of(), List.of());
+    if (compatibility.shadowMode() && wouldRefuse(verdicts)) {
+      metrics.globalShadow();
+    }
+    return new Answer(true, verdicts);
   }
 
   /** Returns the answer if a concurrency limit refuses the request; no counter is charged then. */
@@ -90,13 +155,6 @@ final class ManyDescriptors {
       verdicts[i] = verdict == null ? Verdict.UNTOUCHED : verdict;
     }
     return new Answer(false, Arrays.asList(verdicts));
-  }
-
-  private Answer shadowed(Answer answer) {
-    if (compatibility.shadowMode() && wouldRefuse(answer.verdicts())) {
-      metrics.globalShadow();
-    }
-    return answer;
   }
 
   /**
@@ -166,35 +224,53 @@ final class ManyDescriptors {
     }
   }
 
-  private void findPassingQuota() {
+  private boolean findPassingQuota() {
+    boolean passes = false;
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
       if (rule == null) {
-        quotaPasses |= compatibility.quotaMode();
+        passes |= compatibility.quotaMode();
       } else if (!rule.limits().isEmpty() && role(rule, i) == Role.SHADOW) {
-        quotaPasses |= rule.quota() || compatibility.quotaMode();
+        passes |= rule.quota() || compatibility.quotaMode();
       }
     }
+    return passes;
+  }
+
+  /** Returns the combination of the descriptors' decisions, without any of them yet. */
+  private RequestWait combination() {
+    RequestWait request = new RequestWait();
+    if (quotaPasses) {
+      request.quotaPasses();
+    }
+    return request;
   }
 
   /** Returns the charges in the order of the descriptors; may be empty. */
-  List<RuleClaim> claims() {
-    List<RuleClaim> claims = new ArrayList<>(rules.length);
+  private List<TieredClaim> claims(Counters counters) {
+    List<TieredClaim> claims = new ArrayList<>(rules.length);
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
       if (rule != null && !rule.limits().isEmpty()) {
-        claims.add(
-            new RuleClaim(
-                rule, new Claim(chargingRole(rule, i), charges(rule, i), rule.onDataLoss())));
+        claims.add(claim(i, rule, charges(rule, i), counters));
       }
     }
     return claims;
   }
 
-  private Role chargingRole(Rule rule, int index) {
-    Role role = role(rule, index);
-    boolean cannotRefuse = compatibility.shadowMode() || (role == Role.QUOTA && quotaPasses);
-    return cannotRefuse ? Role.SHADOW : role;
+  private TieredClaim claim(int index, Rule rule, List<Charge> charges, Counters counters) {
+    Role role = combination().effectOf(role(rule, index));
+    Claim claim =
+        new Claim(compatibility.shadowMode() ? Role.SHADOW : role, charges, rule.onDataLoss());
+    Outage outage =
+        switch (rule.onOutage()) {
+          case ERROR -> Outage.ERROR;
+          // REGIONAL_ONLY: the region's own units are spent before an outage decides
+          case DENY, REGIONAL_ONLY -> Outage.DENY;
+          case ALLOW -> Outage.ALLOW;
+          case LOCAL -> Outage.LOCAL;
+        };
+    return new TieredClaim(claim, counters.tierOf(rule), outage);
   }
 
   private Role role(Rule rule, int index) {
@@ -271,16 +347,10 @@ final class ManyDescriptors {
   }
 
   private boolean wouldRefuse(List<Verdict> verdicts) {
-    boolean anyQuota = false;
-    boolean quotaPassed = quotaPasses;
+    RequestWait request = combination();
     for (Verdict verdict : verdicts) {
-      if (verdict.role() == Role.QUOTA) {
-        anyQuota = true;
-        quotaPassed |= !verdict.refused();
-      } else if (verdict.refused()) {
-        return true;
-      }
+      request.add(verdict.role(), verdict.refused());
     }
-    return anyQuota && !quotaPassed;
+    return request.refused();
   }
 }

@@ -1,15 +1,15 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.tier.DecidedBy;
+import io.throttlekit.tier.OutcomeCallback;
+import io.throttlekit.tier.Tier;
+import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
-import io.throttlekit.tier.Tiers;
-import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
@@ -21,12 +21,7 @@ import java.util.List;
 public record MemoryCounters(InMemoryStore store) implements Counters {
 
   @Override
-  public boolean mayKnow(Rule rule) {
-    return true;
-  }
-
-  @Override
-  public Decision decide(Rule rule, Charge charge) {
+  public Decision tryAcquire(Rule rule, Charge charge) {
     return store.decide(charge);
   }
 
@@ -36,12 +31,18 @@ public record MemoryCounters(InMemoryStore store) implements Counters {
   }
 
   @Override
-  public TieredOutcome decide(List<RuleClaim> claims, Tiers.Later later) {
-    List<Claim> all = new ArrayList<>(claims.size());
-    for (int c = 0; c < claims.size(); c++) {
-      all.add(claims.get(c).claim());
-    }
-    Outcome outcome = store.decide(all);
+  public Tier tierOf(Rule rule) {
+    return rule.tier();
+  }
+
+  @Override
+  public TieredOutcome acquireAfterMiss(TieredClaim claim, OutcomeCallback callback) {
+    throw new IllegalStateException("memory decides every charge");
+  }
+
+  @Override
+  public TieredOutcome acquire(List<TieredClaim> claims, OutcomeCallback callback) {
+    Outcome outcome = store.decide(claims.stream().map(TieredClaim::claim).toList());
     List<Decision> decisions = outcome.decisions();
     List<DecidedBy> decidedBy = Collections.nCopies(decisions.size(), DecidedBy.MEMORY);
     return new TieredOutcome(outcome.admitted(), decisions, decidedBy);

@@ -16,13 +16,13 @@ import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
-import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.TieredOutcome;
-import io.throttlekit.tier.Tiers;
+import io.throttlekit.tier.DecidedBy;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Decides requests by the rules of the policies and by their counters.
@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe. A request is decided by a single policy book, even if that is replaced meanwhile.
  */
 public final class PolicyAdmission implements Admission {
+  private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.class);
   private static final Answer UNTOUCHED = new Answer(true, List.of(Verdict.UNTOUCHED));
 
   private final Supplier<@Nullable PolicyBook> policies;
@@ -57,32 +58,33 @@ public final class PolicyAdmission implements Admission {
   }
 
   @Override
-  public @Nullable Answer decide(RateLimitRequest request, Later later) {
-    // before the policies are read: a lease must end even if its rule is gone
-    boolean releases = endLeases(request);
+  public @Nullable Answer decide(RateLimitRequest request, AnswerCallback callback) {
+    // before the policies are read: a permit is returned even if its rule is gone
+    boolean releases = returnPermits(request);
     PolicyBook book = policies.get();
     if (book == null) {
       throw new NoPoliciesException();
     }
     DomainPolicies domain = book.domain(request.domain());
+    Answer answer;
     if (domain == null) {
       metrics.domainNotFound(request.domain());
       int count = request.descriptors().size();
-      return told(request, new Answer(true, Collections.nCopies(count, Verdict.UNTOUCHED)));
+      answer = new Answer(true, Collections.nCopies(count, Verdict.UNTOUCHED));
+    } else if (request.descriptors().size() > 1) {
+      answer = decideMany(request, rulesOf(request, domain, releases), callback);
+    } else {
+      // if the only descriptor returns a permit, no rule applies
+      answer = releases ? UNTOUCHED : decideOne(request, domain, callback);
     }
-    Answer answer =
-        request.descriptors().size() == 1
-            // the only descriptor releases a lease: no rule applies
-            ? releases ? UNTOUCHED : decideOne(request, domain, later)
-            : decideMany(request, rulesOf(request, domain, releases), later);
-    return answer == null ? null : told(request, answer);
+    return answer == null ? null : logged(request, answer);
   }
 
   /**
-   * Ends the leases that the request releases, whatever the policies are, and returns whether it
+   * Returns the permits that the request names, whatever the policies are, and reports whether it
    * names any.
    */
-  private boolean endLeases(RateLimitRequest request) {
+  private boolean returnPermits(RateLimitRequest request) {
     boolean any = false;
     List<Descriptor> descriptors = request.descriptors();
     for (int i = 0; i < descriptors.size(); i++) {
@@ -95,7 +97,7 @@ public final class PolicyAdmission implements Admission {
     return any;
   }
 
-  /** Returns the id of the lease that a descriptor releases, or null if it releases none. */
+  /** Returns the id of the permit that a descriptor returns, or null if it returns none. */
   private static @Nullable String leaseOf(Descriptor descriptor) {
     String[] entries = descriptor.entries();
     for (int i = 0; i + 1 < entries.length; i += 2) {
@@ -109,7 +111,7 @@ public final class PolicyAdmission implements Admission {
   /**
    * Returns the rule of each descriptor.
    *
-   * @param releases whether a descriptor releases a lease; such a descriptor matches no rule
+   * @param releases whether a descriptor returns a permit; such a descriptor matches no rule
    */
   private static @Nullable Rule[] rulesOf(
       RateLimitRequest request, DomainPolicies domain, boolean releases) {
@@ -144,40 +146,43 @@ public final class PolicyAdmission implements Admission {
     return new Charge(key, limit.algorithm(), cost, overrun);
   }
 
-  private @Nullable Answer decideOne(RateLimitRequest request, DomainPolicies domain, Later later) {
+  private @Nullable Answer decideOne(
+      RateLimitRequest request, DomainPolicies domain, AnswerCallback callback) {
     Rule rule = ruleFor(domain, request.descriptors().getFirst());
-    Answer atOnce = decideAtOnce(request, rule);
-    return atOnce != null ? atOnce : decideMany(request, new @Nullable Rule[] {rule}, later);
-  }
-
-  /**
-   * Decides a request with a single charge without lists of claims: the path of nearly every
-   * request. Returns null if the request needs more than that.
-   */
-  private @Nullable Answer decideAtOnce(RateLimitRequest request, @Nullable Rule rule) {
     if (rule == null) {
       return UNTOUCHED;
     }
     if (rule.unlimited()) {
       return new Answer(true, List.of(Verdict.unlimited(rule)));
     }
-    return rule.limits().size() == 1 && counters.mayKnow(rule)
-        ? decideAtOnce(request, rule, rule.limits().getFirst())
-        : null;
+    return rule.limits().size() == 1
+        ? charge(request, rule, callback)
+        : decideMany(request, new @Nullable Rule[] {rule}, callback);
   }
 
-  private @Nullable Answer decideAtOnce(RateLimitRequest request, Rule rule, Limit limit) {
+  /**
+   * Decides a request with a single charge: the path of nearly every request. Lists of claims and a
+   * callback are created only if memory cannot decide.
+   */
+  private @Nullable Answer charge(RateLimitRequest request, Rule rule, AnswerCallback callback) {
     Descriptor descriptor = request.descriptors().getFirst();
-    String[] entries = descriptor.entries();
     long cost = request.costOf(descriptor);
-    Charge charge = chargeOf(rule, limit, entries, cost, compatibility.chargeRejected());
-    Decision decision = counters.decide(rule, charge);
+    Charge charge =
+        chargeOf(
+            rule,
+            rule.limits().getFirst(),
+            descriptor.entries(),
+            cost,
+            compatibility.chargeRejected());
+    Decision decision = counters.tryAcquire(rule, charge);
     if (decision == null) {
-      return null;
+      return new ManyDescriptors(request, new @Nullable Rule[] {rule}, compatibility, metrics)
+          .chargeAfterMiss(charge, counters, callback);
     }
-    metrics.decided(rule, entries, cost, decision, rule.shadow());
+    metrics.decided(rule, descriptor.entries(), cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
-    Verdict verdict = Verdict.of(role, rule, limit, decision, counters.decidedBy(rule));
+    DecidedBy by = counters.decidedBy(rule);
+    Verdict verdict = Verdict.of(role, rule, rule.limits().getFirst(), decision, by);
     boolean admitted = !verdict.refused();
     if (!admitted && compatibility.shadowMode()) {
       metrics.globalShadow();
@@ -187,54 +192,19 @@ public final class PolicyAdmission implements Admission {
   }
 
   private @Nullable Answer decideMany(
-      RateLimitRequest request, @Nullable Rule[] rules, Later later) {
+      RateLimitRequest request, @Nullable Rule[] rules, AnswerCallback callback) {
     ManyDescriptors many = new ManyDescriptors(request, rules, compatibility, metrics);
     List<SlotRequest> wanted = many.wanted();
     return wanted.isEmpty()
-        ? charge(request, many, later)
-        : new LimitedAdmission(request, many, counters, gate.time(), later).enter(gate, wanted);
+        ? many.charge(counters, callback)
+        : new LimitedAdmission(request, many, counters, gate.time(), callback).enter(gate, wanted);
   }
 
-  private @Nullable Answer charge(RateLimitRequest request, ManyDescriptors many, Later later) {
-    List<RuleClaim> claims = many.claims();
-    if (claims.isEmpty()) {
-      return many.nothingCharged();
-    }
-    TieredOutcome outcome = counters.decide(claims, new Answering(request, many, later));
-    return outcome == null ? null : many.answer(outcome);
-  }
-
-  static Answer told(RateLimitRequest request, Answer answer) {
-    if (DecisionLog.on()) {
-      DecisionLog.tell(request, answer);
+  /** Writes a line about the answer if that is wanted, and returns the answer. */
+  static Answer logged(RateLimitRequest request, Answer answer) {
+    if (DECISIONS.isDebugEnabled()) { // here, so that no line costs no more than this
+      DecisionLog.log(DECISIONS, request, answer);
     }
     return answer;
-  }
-
-  /** Converts a deferred outcome of the counters to an answer. */
-  private record Answering(RateLimitRequest request, ManyDescriptors many, Later later)
-      implements Tiers.Later {
-
-    @Override
-    public void decided(TieredOutcome outcome) {
-      Answer answer;
-      try {
-        answer = told(request, many.answer(outcome));
-      } catch (RuntimeException unexpected) { // without this the call would never be answered
-        later.failed(unexpected);
-        return;
-      }
-      later.answered(answer);
-    }
-
-    @Override
-    public void failed(StoreException cause) {
-      later.failed(cause);
-    }
-
-    @Override
-    public long waitTimeoutNanos() {
-      return later.waitTimeoutNanos();
-    }
   }
 }

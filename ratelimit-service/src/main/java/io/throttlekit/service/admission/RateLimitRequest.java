@@ -8,13 +8,15 @@ import java.util.List;
  *
  * @param domain not empty
  * @param descriptors at least one; owned, not copied
- * @param hits cost of each descriptor without a cost of its own, from 1 to 2^53 − 1
+ * @param hitsAddend cost of each descriptor without a cost of its own, to 2^53 − 1; 0 stands for 1,
+ *     as in Envoy's API
  */
-public record RateLimitRequest(String domain, List<Descriptor> descriptors, long hits) {
+public record RateLimitRequest(String domain, List<Descriptor> descriptors, long hitsAddend) {
 
   /** Returns the units to charge for {@code descriptor}: 0 to read only, negative for a refund. */
   public long costOf(Descriptor descriptor) {
-    long units = descriptor.hits() == Descriptor.HITS_UNSET ? hits : descriptor.hits();
+    long own = descriptor.hits();
+    long units = own == Descriptor.HITS_UNSET ? Math.max(1, hitsAddend) : own;
     return descriptor.refund() ? -units : units;
   }
 }

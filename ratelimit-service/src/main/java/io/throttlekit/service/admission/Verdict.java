@@ -30,11 +30,11 @@ public record Verdict(
 
   /** The verdict on a descriptor that nothing limits. */
   public static final Verdict UNTOUCHED =
-      new Verdict(false, Role.ENFORCED, null, null, null, DecidedBy.NOBODY);
+      new Verdict(false, Role.ENFORCED, null, null, null, DecidedBy.NONE);
 
   /** Returns the verdict on a descriptor that matched a rule without a limit. */
   static Verdict unlimited(Rule rule) {
-    return new Verdict(false, Role.ENFORCED, rule, null, null, DecidedBy.NOBODY);
+    return new Verdict(false, Role.ENFORCED, rule, null, null, DecidedBy.NONE);
   }
 
   /** Returns the verdict that follows from a decision of the counter of {@code limit}. */
@@ -47,6 +47,21 @@ public record Verdict(
   static Verdict ofConcurrency(Role role, Rule rule, Decision decision) {
     boolean refused = !decision.admitted() && role != Role.SHADOW;
     return new Verdict(refused, role, rule, null, decision, DecidedBy.MEMORY);
+  }
+
+  /** Converts milliseconds to whole seconds for messages and headers, rounded up. */
+  public static long secondsCeil(long millis) {
+    return Math.ceilDiv(millis, 1_000);
+  }
+
+  /** Returns the limit as reported: the policy's number, or that of a concurrency limit. */
+  public long requestsPerUnit() {
+    return limit != null ? limit.requestsPerUnit() : decision == null ? 0 : decision.limit();
+  }
+
+  /** Returns the seconds until the counter is full again; 0 without a decision. */
+  public long secondsUntilReset() {
+    return decision == null ? 0 : secondsCeil(decision.resetAfterMillis());
   }
 
   /**

@@ -2,12 +2,12 @@ package io.throttlekit.service.authz;
 
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.admission.Admission;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
-import io.throttlekit.service.rls.AnswerExtras;
 import io.throttlekit.service.rls.EntryBound;
+import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.rls.FrontEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.telemetry.CheckMetrics;
@@ -48,7 +48,7 @@ public final class CheckFrontEnd implements FrontEnd {
   public CheckFrontEnd(
       ExtAuthzConfig config,
       EntryBound bound,
-      AnswerExtras extras,
+      ExtrasFactory extras,
       Admission admission,
       Supplier<@Nullable PolicyBook> policies,
       RateLimitMetrics metrics,
@@ -78,7 +78,7 @@ public final class CheckFrontEnd implements FrontEnd {
   }
 
   @Override
-  public @Nullable Answer decide(RateLimitRequest request, Later later) {
+  public @Nullable Answer decide(RateLimitRequest request, AnswerCallback callback) {
     PolicyBook book = policies.get();
     if (book != null && book.domain(request.domain()) == null) {
       metrics.domainNotFound(request.domain());
@@ -88,12 +88,12 @@ public final class CheckFrontEnd implements FrontEnd {
       checks.undescribed();
       return undescribed;
     }
-    return admission.decide(request, later);
+    return admission.decide(request, callback);
   }
 
   /** Returns the bytes of the {@code CheckResponse}, which always has a status. */
   @Override
-  public byte[] write(byte[] message, Answer answer) {
-    return writer.write(answer, () -> reader.read(message));
+  public byte[] write(RateLimitRequest request, Answer answer) {
+    return writer.write(request, answer);
   }
 }

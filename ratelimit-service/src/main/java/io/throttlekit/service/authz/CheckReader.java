@@ -35,19 +35,19 @@ final class CheckReader {
    *     too long
    */
   RateLimitRequest read(byte[] message) {
-    AttributeContext said;
+    AttributeContext context;
     try {
-      said = CheckRequest.parseFrom(message).getAttributes();
+      context = CheckRequest.parseFrom(message).getAttributes();
     } catch (InvalidProtocolBufferException malformed) {
       throw new InvalidRequestException("the request is not a valid protobuf message");
     }
-    String ofRoute = said.getContextExtensionsMap().get(DOMAIN);
+    String ofRoute = context.getContextExtensionsMap().get(DOMAIN);
     String domain = ofRoute == null ? config.domain() : ofRoute;
     if (domain.isEmpty()) {
       throw new InvalidRequestException(
           "no domain: set ext_authz.domain, or domain in the context_extensions of the route");
     }
-    RequestAttributes attributes = new RequestAttributes(said);
+    RequestAttributes attributes = new RequestAttributes(context);
     List<Descriptor> descriptors = new ArrayList<>(config.descriptors().size());
     for (RequestDescriptor configured : config.descriptors()) {
       Descriptor descriptor = descriptor(configured, attributes);
@@ -55,7 +55,7 @@ final class CheckReader {
         descriptors.add(descriptor);
       }
     }
-    return new RateLimitRequest(domain, descriptors, 1);
+    return new RateLimitRequest(domain, descriptors, 0);
   }
 
   private @Nullable Descriptor descriptor(
@@ -63,8 +63,8 @@ final class CheckReader {
     String[] entries = new String[2 * configured.entries().size()];
     int size = 0;
     for (Entry entry : configured.entries()) {
-      String said = attributes.valueOf(entry.source());
-      String value = said == null ? entry.otherwise() : said;
+      String sent = attributes.valueOf(entry.source());
+      String value = sent == null ? entry.otherwise() : sent;
       // a missing entry without a default drops its descriptor, as in Envoy's filter
       if (value == null) {
         return null;

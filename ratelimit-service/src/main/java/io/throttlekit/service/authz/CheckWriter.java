@@ -2,21 +2,21 @@ package io.throttlekit.service.authz;
 
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.config.core.v3.HeaderValueOption;
-import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
 import io.envoyproxy.envoy.service.auth.v3.DeniedHttpResponse;
 import io.envoyproxy.envoy.service.auth.v3.OkHttpResponse;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.type.v3.HttpStatus;
 import io.grpc.Status.Code;
 import io.throttlekit.descriptors.Denial;
-import io.throttlekit.descriptors.Descriptor;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;
-import io.throttlekit.service.rls.AnswerExtras;
-import java.util.function.Supplier;
+import io.throttlekit.service.rls.ExtrasFactory;
+import io.throttlekit.service.rls.JsonValue;
+import io.throttlekit.service.rls.ResponseExtras;
+import io.throttlekit.service.rls.ResponseExtras.Header;
+import java.util.Map;
 
 /**
  * Writes an answer as the message that Envoy reads.
@@ -30,54 +30,56 @@ final class CheckWriter {
   private static final int MIN_SERVER_ERROR = 500;
   private static final int SERVICE_UNAVAILABLE = 503;
 
-  private final AnswerExtras extras;
+  private final ExtrasFactory extras;
 
-  CheckWriter(AnswerExtras extras) {
+  CheckWriter(ExtrasFactory extras) {
     this.extras = extras;
   }
 
-  /**
-   * Returns the bytes of a {@code CheckResponse}.
-   *
-   * @param asked supplies the request if the metadata include it
-   */
-  byte[] write(Answer answer, Supplier<RateLimitRequest> asked) {
-    return (answer.admitted() ? admission(answer, asked) : refusal(answer, asked)).toByteArray();
+  /** Returns the bytes of a {@code CheckResponse}. */
+  byte[] write(RateLimitRequest request, Answer answer) {
+    return (answer.admitted() ? admission(request, answer) : refusal(request, answer))
+        .toByteArray();
   }
 
-  private CheckResponse admission(Answer answer, Supplier<RateLimitRequest> asked) {
-    RateLimitResponse told = told(answer, asked);
+  private CheckResponse admission(RateLimitRequest request, Answer answer) {
+    ResponseExtras more = extras.of(request, answer);
     OkHttpResponse.Builder ok = OkHttpResponse.newBuilder();
-    for (HeaderValue header : told.getResponseHeadersToAddList()) {
-      ok.addResponseHeadersToAdd(HeaderValueOption.newBuilder().setHeader(header));
+    for (Header header : more.headers()) {
+      ok.addResponseHeadersToAdd(option(header));
     }
-    return response(Code.OK, told).setOkResponse(ok).build();
+    return response(Code.OK, more.metadata()).setOkResponse(ok).build();
   }
 
-  private CheckResponse refusal(Answer answer, Supplier<RateLimitRequest> asked) {
+  private CheckResponse refusal(RateLimitRequest request, Answer answer) {
     if (answer.verdicts().isEmpty()) { // no rule decided: there are no headers or metadata
-      return response(Code.PERMISSION_DENIED, RateLimitResponse.getDefaultInstance())
+      return response(Code.PERMISSION_DENIED, Map.of())
           .setDeniedResponse(DeniedHttpResponse.newBuilder().setStatus(status(FORBIDDEN)))
           .build();
     }
-    RateLimitResponse told = told(answer, asked);
+    ResponseExtras more = extras.of(request, answer);
     int status = statusOf(answer);
     DeniedHttpResponse.Builder denied =
-        DeniedHttpResponse.newBuilder().setStatus(status(status)).setBodyBytes(told.getRawBody());
-    for (HeaderValue header : told.getResponseHeadersToAddList()) {
-      denied.addHeaders(HeaderValueOption.newBuilder().setHeader(header));
+        DeniedHttpResponse.newBuilder().setStatus(status(status)).setBody(more.body());
+    for (Header header : more.headers()) {
+      denied.addHeaders(option(header));
     }
     Code code = status < MIN_SERVER_ERROR ? Code.RESOURCE_EXHAUSTED : Code.UNAVAILABLE;
-    return response(code, told).setDeniedResponse(denied).build();
+    return response(code, more.metadata()).setDeniedResponse(denied).build();
   }
 
-  private static CheckResponse.Builder response(Code code, RateLimitResponse told) {
+  private static CheckResponse.Builder response(Code code, Map<String, ?> metadata) {
     CheckResponse.Builder response = CheckResponse.newBuilder();
     response.getStatusBuilder().setCode(code.value());
-    if (told.hasDynamicMetadata()) {
-      response.setDynamicMetadata(told.getDynamicMetadata());
+    if (!metadata.isEmpty()) {
+      response.setDynamicMetadata(JsonValue.struct(metadata));
     }
     return response;
+  }
+
+  private static HeaderValueOption.Builder option(Header header) {
+    return HeaderValueOption.newBuilder()
+        .setHeader(HeaderValue.newBuilder().setKey(header.name()).setValue(header.value()));
   }
 
   private static HttpStatus status(int status) {
@@ -99,25 +101,5 @@ final class CheckWriter {
       return denial.status();
     }
     return rule.concurrency() == null ? TOO_MANY_REQUESTS : SERVICE_UNAVAILABLE;
-  }
-
-  private RateLimitResponse told(Answer answer, Supplier<RateLimitRequest> asked) {
-    return extras.of(answer, extras.reportsWhatWasRequested() ? asByFilter(asked.get()) : null);
-  }
-
-  /** Returns the request in the form of Envoy's rate limit filter. */
-  private static io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest asByFilter(
-      RateLimitRequest asked) {
-    var message =
-        io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest.newBuilder()
-            .setDomain(asked.domain());
-    for (Descriptor descriptor : asked.descriptors()) {
-      RateLimitDescriptor.Builder entries = message.addDescriptorsBuilder();
-      String[] texts = descriptor.entries();
-      for (int i = 0; i + 1 < texts.length; i += 2) {
-        entries.addEntriesBuilder().setKey(texts[i]).setValue(texts[i + 1]);
-      }
-    }
-    return message.build();
   }
 }

@@ -12,19 +12,19 @@ import org.jspecify.annotations.Nullable;
 
 /** The attributes of one request as sent by Envoy. For one thread. */
 final class RequestAttributes {
-  private final AttributeContext said;
+  private final AttributeContext context;
   private final HttpRequest http;
 
-  RequestAttributes(AttributeContext said) {
-    this.said = said;
-    this.http = said.getRequest().getHttp();
+  RequestAttributes(AttributeContext context) {
+    this.context = context;
+    this.http = context.getRequest().getHttp();
   }
 
   /** Returns the value of the source for the request, or null if it has none. */
   @Nullable String valueOf(Source source) {
     return switch (source) {
       case Header header -> header(header.name());
-      case Context context -> said.getContextExtensionsMap().get(context.key());
+      case Context extension -> context.getContextExtensionsMap().get(extension.key());
       case Constant constant -> constant.value();
       case Attribute attribute -> {
         String value = attribute(attribute);
@@ -40,8 +40,8 @@ final class RequestAttributes {
       case PATH_WITHOUT_QUERY -> withoutQuery(http.getPath());
       case HOST -> http.getHost();
       case SCHEME -> http.getScheme();
-      case SOURCE_ADDRESS -> said.getSource().getAddress().getSocketAddress().getAddress();
-      case PRINCIPAL -> said.getSource().getPrincipal();
+      case SOURCE_ADDRESS -> context.getSource().getAddress().getSocketAddress().getAddress();
+      case PRINCIPAL -> context.getSource().getPrincipal();
     };
   }
 

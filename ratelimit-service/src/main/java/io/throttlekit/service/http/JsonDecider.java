@@ -1,7 +1,7 @@
 package io.throttlekit.service.http;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.throttlekit.service.rls.PendingResponse;
+import io.throttlekit.service.rls.JsonAnswer;
+import io.throttlekit.service.rls.RequestFields;
 import java.util.concurrent.Callable;
 
 /** Decides requests that come as JSON. Thread-safe. */
@@ -13,7 +13,7 @@ public interface JsonDecider {
    * counted, too.
    *
    * @return the answer; a caller that cannot deliver it must mark it as lost
-   * @throws Exception of {@code body}, or of {@code RateLimitFrontEnd.answer}
+   * @throws Exception of {@code body}, or of {@code JsonFrontEnd.answer}
    */
-  PendingResponse answer(Callable<RateLimitRequest> body) throws Exception;
+  JsonAnswer answer(Callable<RequestFields> body) throws Exception;
 }

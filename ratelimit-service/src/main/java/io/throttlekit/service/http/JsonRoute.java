@@ -1,26 +1,20 @@
 package io.throttlekit.service.http;
 
-import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.protobuf.util.JsonFormat;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.rls.InvalidRequestException;
-import io.throttlekit.service.rls.PendingResponse;
+import io.throttlekit.service.rls.JsonAnswer;
 import io.throttlekit.store.StoreException;
 import java.util.regex.Pattern;
 
 /**
  * Decides requests in JSON: 200 when admitted, 429 when refused, with the response in the body.
  *
- * <p>Any method is accepted; a reply to HEAD has no body and so cannot name a lease, which is then
- * released. A malformed request is answered 400 with the reason, one that is too long 413, and 503
+ * <p>Any method is accepted; a reply to HEAD has no body and so cannot name a permit, which is then
+ * returned. A malformed request is answered 400 with the reason, one that is too long 413, and 503
  * is answered when the service cannot decide. In compatibility with envoyproxy/ratelimit, missing
  * policies are a 400, too, and a 400 has no reason.
  */
 final class JsonRoute implements Route {
-  private static final JsonFormat.Printer PRINTER =
-      JsonFormat.printer().omittingInsignificantWhitespace();
   private static final Pattern NOT_PRINTABLE =
       Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029]+");
 
@@ -68,18 +62,7 @@ final class JsonRoute implements Route {
     return NOT_PRINTABLE.matcher(String.valueOf(cause.getMessage())).replaceAll(" ");
   }
 
-  private static Reply reply(PendingResponse answered) throws InvalidProtocolBufferException {
-    RateLimitResponse response = answered.response();
-    int status = response.getOverallCode() == Code.OK ? 200 : 429;
-    boolean printed = false;
-    try {
-      Reply reply = Reply.json(status, PRINTER.print(response)).orElse(answered::lost);
-      printed = true;
-      return reply;
-    } finally {
-      if (!printed) { // the caller gets a 500, without the lease
-        answered.lost();
-      }
-    }
+  private static Reply reply(JsonAnswer answer) {
+    return Reply.json(answer.admitted() ? 200 : 429, answer.json()).orElse(answer::lost);
   }
 }

@@ -1,14 +1,12 @@
 package io.throttlekit.service.http;
 
-import com.google.protobuf.UInt64Value;
-import com.google.protobuf.UnknownFieldSet;
-import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
-import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.type.v3.RateLimitUnit;
+import io.throttlekit.service.rls.DescriptorFields;
+import io.throttlekit.service.rls.RequestFields;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Parses a rate-limit request in JSON: field names in camelCase or snake_case, numbers also as
@@ -21,9 +19,6 @@ final class RequestJson {
       BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
   private static final BigInteger INT32_MIN = BigInteger.valueOf(Integer.MIN_VALUE);
   private static final BigInteger INT32_MAX = BigInteger.valueOf(Integer.MAX_VALUE);
-
-  /** Number of a descriptor's field {@code is_negative_hits}, missing in the generated messages. */
-  private static final int IS_NEGATIVE_HITS = 4;
 
   /** Number of the unit {@code WEEK}, missing in the generated messages. */
   private static final int WEEK = 7;
@@ -57,7 +52,7 @@ final class RequestJson {
    * @throws MalformedBodyException when the body is no request, or has more than 10,000 descriptors
    *     and entries
    */
-  static RateLimitRequest parse(byte[] body, boolean refunds)
+  static RequestFields parse(byte[] body, boolean refunds)
       throws MalformedBodyException, RefundException {
     try {
       return new RequestJson(JsonFields.of(body), refunds).request();
@@ -66,108 +61,71 @@ final class RequestJson {
     }
   }
 
-  private RateLimitRequest request() throws IOException, MalformedBodyException, RefundException {
-    RateLimitRequest.Builder request = RateLimitRequest.newBuilder();
-    object(name -> {
-      switch (name) {
-        case "domain" -> {
-          if (!json.absent()) {
-            request.setDomain(json.text());
+  private RequestFields request() throws IOException, MalformedBodyException, RefundException {
+    RequestFields request = new RequestFields();
+    object(
+        Set.of("domain", "descriptors", "hitsAddend"),
+        name -> {
+          switch (name) {
+            case "domain" -> request.domain(json.text());
+            case "descriptors" -> json.list(() -> request.add(descriptor()));
+            default -> request.hitsAddend(uint32());
           }
-        }
-        case "descriptors" -> {
-          if (!json.absent()) {
-            json.list(() -> request.addDescriptors(descriptor()));
-          }
-        }
-        case "hitsAddend" -> {
-          if (!json.absent()) {
-            request.setHitsAddend(uint32());
-          }
-        }
-        default -> throw unknown(name);
-      }
-    });
+        });
     json.end();
     if (refund && !refunds) { // after the whole body: a malformed one is reported as such
       throw new RefundException();
     }
-    return request.build();
+    return request;
   }
 
-  private RateLimitDescriptor descriptor() throws IOException, MalformedBodyException {
+  private DescriptorFields descriptor() throws IOException, MalformedBodyException {
     countElement();
-    RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
-    object(name -> {
-      switch (name) {
-        case "entries" -> {
-          if (!json.absent()) {
-            json.list(() -> descriptor.addEntries(entry()));
+    DescriptorFields descriptor = new DescriptorFields();
+    object(
+        Set.of("entries", "limit", "hitsAddend", "isNegativeHits"),
+        name -> {
+          switch (name) {
+            case "entries" -> json.list(() -> entry(descriptor));
+            case "limit" -> limit(descriptor);
+            case "hitsAddend" ->
+                descriptor.hits(json.whole(BigInteger.ZERO, UINT64_MAX).longValue());
+            default -> {
+              if (json.truth()) { // isNegativeHits
+                descriptor.refund();
+                refund = true;
+              }
+            }
           }
-        }
-        case "limit" -> {
-          if (!json.absent()) {
-            descriptor.setLimit(override());
-          }
-        }
-        case "hitsAddend" -> {
-          if (!json.absent()) {
-            long hits = json.whole(BigInteger.ZERO, UINT64_MAX).longValue();
-            descriptor.setHitsAddend(UInt64Value.of(hits));
-          }
-        }
-        case "isNegativeHits" -> {
-          if (!json.absent() && json.truth()) {
-            descriptor.setUnknownFields(
-                UnknownFieldSet.newBuilder().mergeVarintField(IS_NEGATIVE_HITS, 1).build());
-            refund = true;
-          }
-        }
-        default -> throw unknown(name);
-      }
-    });
-    return descriptor.build();
+        });
+    return descriptor;
   }
 
-  private RateLimitDescriptor.Entry entry() throws IOException, MalformedBodyException {
+  private void entry(DescriptorFields descriptor) throws IOException, MalformedBodyException {
     countElement();
-    RateLimitDescriptor.Entry.Builder entry = RateLimitDescriptor.Entry.newBuilder();
-    object(name -> {
-      switch (name) {
-        case "key" -> {
-          if (!json.absent()) {
-            entry.setKey(json.text());
+    String[] entry = {"", ""};
+    object(
+        Set.of("key", "value"),
+        name -> {
+          switch (name) {
+            case "key" -> entry[0] = json.text();
+            default -> entry[1] = json.text();
           }
-        }
-        case "value" -> {
-          if (!json.absent()) {
-            entry.setValue(json.text());
-          }
-        }
-        default -> throw unknown(name);
-      }
-    });
-    return entry.build();
+        });
+    descriptor.entry(entry[0], entry[1]);
   }
 
-  private RateLimitOverride override() throws IOException, MalformedBodyException {
-    RateLimitOverride.Builder override = RateLimitOverride.newBuilder();
-    object(name -> {
-      switch (name) {
-        case "requestsPerUnit" -> {
-          if (!json.absent()) {
-            override.setRequestsPerUnit(uint32());
+  private void limit(DescriptorFields descriptor) throws IOException, MalformedBodyException {
+    int[] limit = {0, 0};
+    object(
+        Set.of("requestsPerUnit", "unit"),
+        name -> {
+          switch (name) {
+            case "requestsPerUnit" -> limit[0] = uint32();
+            default -> limit[1] = unit();
           }
-        }
-        case "unit" -> {
-          if (!json.absent()) {
-            override.setUnitValue(unit());
-          }
-        }
-        default -> throw unknown(name);
-      }
-    });
-    return override.build();
+        });
+    descriptor.limit(limit[0], limit[1]);
   }
 
   private int unit() throws IOException, MalformedBodyException {
@@ -197,11 +155,18 @@ final class RequestJson {
     return json.whole(BigInteger.ZERO, UINT32_MAX).intValue();
   }
 
-  private void object(JsonFields.Field field) throws IOException, MalformedBodyException {
-    json.object(name -> CAMEL_CASE.getOrDefault(name, name), field);
-  }
-
-  private static MalformedBodyException unknown(String name) {
-    return new MalformedBodyException("unknown field " + name);
+  /** Reads the fields of an object that are not null, and rejects unknown ones. */
+  private void object(Set<String> known, JsonFields.Field field)
+      throws IOException, MalformedBodyException {
+    json.object(
+        name -> CAMEL_CASE.getOrDefault(name, name),
+        name -> {
+          if (!known.contains(name)) {
+            throw new MalformedBodyException("unknown field " + name);
+          }
+          if (!json.absent()) {
+            field.read(name);
+          }
+        });
   }
 }

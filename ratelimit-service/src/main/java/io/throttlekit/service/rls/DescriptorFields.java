@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Repeated fields follow protobuf's rules: the last scalar wins, messages are merged. For one
  * thread.
  */
-final class DescriptorFields {
+public final class DescriptorFields {
   // protobuf: the lowest three bits of a tag are the wire type
   private static final int TAG_BITS = 3;
   private static final int ENTRIES =
@@ -51,7 +51,37 @@ final class DescriptorFields {
   private long hits;
   private boolean refund;
 
-  private DescriptorFields() {}
+  /** Adds an entry. */
+  public void entry(String key, String value) {
+    if (size == texts.length) {
+      texts = Arrays.copyOf(texts, 2 * size);
+    }
+    texts[size++] = key;
+    texts[size++] = value;
+  }
+
+  /**
+   * Sets the limit that the descriptor brings.
+   *
+   * @param perUnit an unsigned number
+   * @param unitNumber the number of a {@code RateLimitUnit}
+   */
+  public void limit(int perUnit, int unitNumber) {
+    hasLimit = true;
+    requestsPerUnit = perUnit;
+    unit = unitNumber;
+  }
+
+  /** Sets the descriptor's own hits, an unsigned number. */
+  public void hits(long units) {
+    hasHits = true;
+    hits = units;
+  }
+
+  /** Makes the hits a refund. */
+  public void refund() {
+    refund = true;
+  }
 
   /** Reads the length of a descriptor and the descriptor. */
   static DescriptorFields read(CodedInputStream in) throws IOException {
@@ -63,7 +93,7 @@ final class DescriptorFields {
         case LIMIT -> fields.readLimit(in);
         case HITS_ADDEND -> fields.readHits(in);
         case IS_NEGATIVE_HITS -> fields.refund = in.readBool();
-        default -> RequestReader.skip(in, tag);
+        default -> RequestFields.skip(in, tag);
       }
     }
     in.popLimit(outer);
@@ -89,15 +119,11 @@ final class DescriptorFields {
       switch (tag) {
         case KEY -> key = in.readStringRequireUtf8();
         case VALUE -> value = in.readStringRequireUtf8();
-        default -> RequestReader.skip(in, tag);
+        default -> RequestFields.skip(in, tag);
       }
     }
     in.popLimit(outer);
-    if (size == texts.length) {
-      texts = Arrays.copyOf(texts, 2 * size);
-    }
-    texts[size++] = key;
-    texts[size++] = value;
+    entry(key, value);
   }
 
   private void readLimit(CodedInputStream in) throws IOException {
@@ -107,7 +133,7 @@ final class DescriptorFields {
       switch (tag) {
         case REQUESTS_PER_UNIT -> requestsPerUnit = in.readUInt32();
         case UNIT -> unit = in.readEnum();
-        default -> RequestReader.skip(in, tag);
+        default -> RequestFields.skip(in, tag);
       }
     }
     in.popLimit(outer);
@@ -120,7 +146,7 @@ final class DescriptorFields {
       if (tag == HITS) {
         hits = in.readUInt64();
       } else {
-        RequestReader.skip(in, tag);
+        RequestFields.skip(in, tag);
       }
     }
     in.popLimit(outer);
@@ -155,5 +181,13 @@ final class DescriptorFields {
               "the limit of a descriptor needs a unit from SECOND to YEAR, was "
                   + (number == 0 ? "UNKNOWN" : String.valueOf(number)));
     };
+  }
+
+  @Override
+  public String toString() {
+    return String.join(",", Arrays.asList(texts).subList(0, size))
+        + (hasLimit ? " limit " + Integer.toUnsignedString(requestsPerUnit) + "/" + unit : "")
+        + (hasHits ? " hits " + Long.toUnsignedString(hits) : "")
+        + (refund ? " refund" : "");
   }
 }

@@ -1,7 +1,7 @@
 package io.throttlekit.service.rls;
 
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
 import org.jspecify.annotations.Nullable;
@@ -11,7 +11,6 @@ import org.jspecify.annotations.Nullable;
  * as bytes. Implementations are thread-safe and never block.
  */
 public interface FrontEnd {
-
   /**
    * Reads a request.
    *
@@ -22,14 +21,14 @@ public interface FrontEnd {
   /**
    * Decides and charges a request.
    *
-   * @return null if {@code later} receives the answer
+   * @return null if {@code callback} receives the answer
    * @throws InvalidRequestException if no policy could apply to the request
    * @throws NoPoliciesException if no policies were ever loaded
    */
-  @Nullable Answer decide(RateLimitRequest request, Later later);
+  @Nullable Answer decide(RateLimitRequest request, AnswerCallback callback);
 
   /**
-   * Returns the response to {@code message}, in a form that Envoy can only read as it was decided.
+   * Returns the response to {@code request}, in a form that Envoy can only read as it was decided.
    */
-  byte[] write(byte[] message, Answer answer);
+  byte[] write(RateLimitRequest request, Answer answer);
 }

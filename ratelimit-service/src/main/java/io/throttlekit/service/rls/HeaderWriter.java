@@ -1,8 +1,5 @@
 package io.throttlekit.service.rls;
 
-import io.envoyproxy.envoy.config.core.v3.HeaderValue;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.Rule;
@@ -10,9 +7,10 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
+import io.throttlekit.service.rls.ResponseExtras.Header;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** Adds the response headers that inform clients of their limits. Immutable. */
 final class HeaderWriter {
@@ -26,84 +24,52 @@ final class HeaderWriter {
     this.structured = config.structuredHeaders();
   }
 
-  /** Returns whether {@link #addTo} may add a header. */
-  boolean concerns(Answer answer) {
-    return classic.enabled() || structured || (retryAfter && !answer.admitted());
+  /** Returns whether answers that admit have headers, too. */
+  boolean describeLimits() {
+    return classic.enabled() || structured;
   }
 
-  void addTo(RateLimitResponse.Builder response, Answer answer) {
+  void addTo(List<Header> headers, Answer answer) {
     if (classic.enabled()) {
-      addClassic(response, answer);
+      addClassic(headers, answer);
     }
     if (structured) {
-      addStructured(response, answer);
+      addStructured(headers, answer);
     }
     if (retryAfter && !answer.admitted()) {
       long millis = answer.retryAfterMillis();
       if (millis != Decision.NEVER) {
         // 0 would invite an immediate retry
-        add(response, "Retry-After", Math.max(1, Seconds.ceil(millis)));
+        add(headers, "Retry-After", Math.max(1, Verdict.secondsCeil(millis)));
       }
     }
   }
 
-  private void addClassic(RateLimitResponse.Builder response, Answer answer) {
-    Verdict shown = shown(answer);
-    Decision decision = shown == null ? null : shown.decision();
-    if (shown != null && decision != null) {
-      add(response, classic.limit(), limitOf(shown, decision));
-      add(response, classic.remaining(), shown.remaining());
-      add(response, classic.reset(), Seconds.untilReset(decision));
+  private void addClassic(List<Header> headers, Answer answer) {
+    Verdict shown = answer.reportedByHeaders();
+    if (shown != null) {
+      add(headers, classic.limit(), shown.requestsPerUnit());
+      add(headers, classic.remaining(), shown.remaining());
+      add(headers, classic.reset(), shown.secondsUntilReset());
     }
   }
 
-  private static long limitOf(Verdict verdict, Decision decision) {
-    Limit limit = verdict.limit();
-    return limit == null ? decision.limit() : limit.requestsPerUnit();
-  }
-
-  /**
-   * Returns the descriptor that the three classic headers describe: the last enforced one that
-   * refuses, otherwise the first with the least remaining.
-   */
-  private static @Nullable Verdict shown(Answer answer) {
-    Verdict shown = null;
-    long least = Long.MAX_VALUE;
-    for (Verdict verdict : answer.verdicts()) {
-      if (verdict.decision() == null) {
-        continue;
-      }
-      if (verdict.refused() && verdict.role() == Role.ENFORCED) {
-        shown = verdict;
-        least = 0;
-      } else if (shown == null || verdict.remaining() < least) {
-        shown = verdict;
-        least = verdict.remaining();
-      }
-    }
-    return shown;
-  }
-
-  private static void addStructured(RateLimitResponse.Builder response, Answer answer) {
+  private static void addStructured(List<Header> headers, Answer answer) {
     StructuredList limits = new StructuredList();
     StructuredList policies = new StructuredList();
     tightestOfEachName(answer)
         .forEach((name, verdict) -> {
           Limit limit = verdict.limit();
-          Decision decision = verdict.decision();
-          if (decision == null) {
-            return;
-          }
           limits.member(name).parameter('r', verdict.remaining());
-          policies.member(name).parameter('q', limitOf(verdict, decision));
+          policies.member(name).parameter('q', verdict.requestsPerUnit());
           if (limit != null) { // a concurrency limit has no window
-            limits.parameter('t', Seconds.untilReset(decision));
-            policies.parameter('w', Seconds.ceil(limit.windowMillis()));
+            limits.parameter('t', verdict.secondsUntilReset());
+            policies.parameter('w', Verdict.secondsCeil(limit.windowMillis()));
           }
         });
     if (!limits.isEmpty()) {
-      add(response, "RateLimit", limits.toString());
-      add(response, "RateLimit-Policy", policies.toString());
+      headers.add(new Header("RateLimit", limits.toString()));
+      headers.add(new Header("RateLimit-Policy", policies.toString()));
     }
   }
 
@@ -136,11 +102,7 @@ final class HeaderWriter {
     return other.remaining() < one.remaining() ? other : one;
   }
 
-  private static void add(RateLimitResponse.Builder response, String name, long value) {
-    add(response, name, Long.toString(value));
-  }
-
-  private static void add(RateLimitResponse.Builder response, String name, String value) {
-    response.addResponseHeadersToAdd(HeaderValue.newBuilder().setKey(name).setValue(value));
+  private static void add(List<Header> headers, String name, long value) {
+    headers.add(new Header(name, Long.toString(value)));
   }
 }

@@ -1,11 +1,16 @@
 package io.throttlekit.service.rls;
 
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
+import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.telemetry.Failure;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.StoreException;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,13 +18,27 @@ import org.jspecify.annotations.Nullable;
  * its failure if it fails. Thread-safe.
  */
 public final class JsonFrontEnd {
-  private final FrontEnd frontEnd;
+  private final RateLimitFrontEnd frontEnd;
+  private final BiFunction<RateLimitRequest, Answer, String> writer;
   private final RateLimitMetrics metrics;
   private final TimeSource time;
 
   /** Creates a front end that counts the requests of {@code frontEnd}. */
-  public JsonFrontEnd(FrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
+  public JsonFrontEnd(RateLimitFrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
+    this(
+        frontEnd,
+        (request, answer) -> ResponseJson.of(answer, frontEnd.extras().of(request, answer)),
+        metrics,
+        time);
+  }
+
+  JsonFrontEnd(
+      RateLimitFrontEnd frontEnd,
+      BiFunction<RateLimitRequest, Answer, String> writer,
+      RateLimitMetrics metrics,
+      TimeSource time) {
     this.frontEnd = frontEnd;
+    this.writer = writer;
     this.metrics = metrics;
     this.time = time;
   }
@@ -27,15 +46,18 @@ public final class JsonFrontEnd {
   /**
    * Reads, decides and writes; blocks if a store is needed, so it must not run on an event loop.
    *
-   * @param body reads the message; an exception counts as a failure and is rethrown
-   * @return the answer; a caller that cannot deliver it must call {@link PendingResponse#lost}
-   * @throws Exception thrown by {@code body} or {@link RateLimitFrontEnd#answer}
+   * @param body reads the request; an exception counts as a failure and is rethrown
+   * @return the answer; a caller that cannot deliver it must call {@link JsonAnswer#lost}
+   * @throws InvalidRequestException if no policy could apply to the request
+   * @throws io.throttlekit.service.admission.NoPoliciesException if no policies were ever loaded
+   * @throws StoreException if a store that was needed did not answer
+   * @throws Exception thrown by {@code body}
    */
-  public PendingResponse answer(Callable<RateLimitRequest> body) throws Exception {
+  public JsonAnswer answer(Callable<RequestFields> body) throws Exception {
     long start = time.monotonicNanos();
     @Nullable Failure failure = Failure.SERVICE;
     try {
-      PendingResponse answered = PendingResponse.by(frontEnd, body.call());
+      JsonAnswer answered = decide(frontEnd.checked(body.call()));
       failure = null;
       return answered;
     } catch (StoreException outage) {
@@ -46,6 +68,41 @@ public final class JsonFrontEnd {
         metrics.failed(failure);
       }
       metrics.answered(time.monotonicNanos() - start);
+    }
+  }
+
+  private JsonAnswer decide(RateLimitRequest request) {
+    Pending pending = new Pending();
+    Answer now = frontEnd.decide(request, pending);
+    Answer answer = now != null ? now : pending.await();
+    String json = null;
+    try {
+      json = writer.apply(request, answer);
+      return new JsonAnswer(answer.admitted(), json, answer.lease());
+    } finally {
+      if (json == null && answer.lease() != null) { // the caller gets an error without the permit
+        answer.lease().cancelled();
+      }
+    }
+  }
+
+  private static final class Pending extends CompletableFuture<Answer> implements AnswerCallback {
+    @Override
+    public void answered(Answer answer) {
+      complete(answer);
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      completeExceptionally(cause);
+    }
+
+    Answer await() {
+      try {
+        return join();
+      } catch (CompletionException failed) {
+        throw failed.getCause() instanceof StoreException outage ? outage : failed;
+      }
     }
   }
 }

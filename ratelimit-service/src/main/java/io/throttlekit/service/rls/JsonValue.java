@@ -9,15 +9,22 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Converts JSON-like Java values to protobuf values. */
-final class JsonValue {
+public final class JsonValue {
 
   private JsonValue() {}
+
+  /** Returns the fields of a map as a protobuf message. */
+  public static Struct struct(Map<?, ?> map) {
+    Struct.Builder fields = Struct.newBuilder();
+    map.forEach((key, value) -> fields.putFields(String.valueOf(key), of(value)));
+    return fields.build();
+  }
 
   /**
    * Returns maps, lists, texts, numbers, booleans and null as such, and any other value as its
    * text.
    */
-  static Value of(@Nullable Object value) {
+  private static Value of(@Nullable Object value) {
     Value.Builder result = Value.newBuilder();
     switch (value) {
       case null -> result.setNullValue(NullValue.NULL_VALUE);
@@ -28,11 +35,7 @@ final class JsonValue {
         list.forEach(element -> values.addValues(of(element)));
         result.setListValue(values);
       }
-      case Map<?, ?> map -> {
-        Struct.Builder fields = Struct.newBuilder();
-        map.forEach((key, element) -> fields.putFields(String.valueOf(key), of(element)));
-        result.setStructValue(fields);
-      }
+      case Map<?, ?> map -> result.setStructValue(struct(map));
       default -> result.setStringValue(value.toString());
     }
     return result.build();

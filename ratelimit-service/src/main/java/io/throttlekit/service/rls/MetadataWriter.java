@@ -1,17 +1,15 @@
 package io.throttlekit.service.rls;
 
-import com.google.protobuf.ListValue;
-import com.google.protobuf.Struct;
-import com.google.protobuf.TextFormat;
-import com.google.protobuf.Value;
-import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
-import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.descriptors.Denial;
+import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.LimitOverride;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -26,44 +24,43 @@ final class MetadataWriter {
     this.reportDecidingRule = reportDecidingRule;
   }
 
-  Struct write(RateLimitRequest request, Answer answer) {
-    Struct.Builder metadata = Struct.newBuilder();
-    metadata.putFields("domain", text(request.getDomain()));
-    ListValue.Builder descriptors = ListValue.newBuilder();
-    for (RateLimitDescriptor descriptor : request.getDescriptorsList()) {
-      descriptors.addValues(Value.newBuilder().setStructValue(descriptor(descriptor)));
-    }
-    metadata.putFields("descriptors", Value.newBuilder().setListValue(descriptors).build());
-    if (request.getHitsAddend() != 0) {
-      metadata.putFields("hitsAddend", number(Integer.toUnsignedLong(request.getHitsAddend())));
+  /** Returns the metadata: texts, numbers, booleans, lists and maps. */
+  Map<String, @Nullable Object> write(RateLimitRequest request, Answer answer) {
+    Map<String, @Nullable Object> metadata = new LinkedHashMap<>();
+    metadata.put("domain", request.domain());
+    metadata.put("descriptors", request.descriptors().stream().map(MetadataWriter::of).toList());
+    if (request.hitsAddend() != 0) {
+      metadata.put("hitsAddend", request.hitsAddend());
     }
     Map<String, @Nullable Object> ofRules = ofRules(answer);
     if (!ofRules.isEmpty()) {
-      metadata.putFields("metadata", JsonValue.of(ofRules));
+      metadata.put("metadata", ofRules);
     }
     String decidedBy = reportDecidingRule ? decidedBy(answer) : "";
     if (!decidedBy.isEmpty()) {
-      metadata.putFields("decidedBy", text(decidedBy));
+      metadata.put("decidedBy", decidedBy);
     }
-    return metadata.build();
+    return metadata;
   }
 
-  private static Struct descriptor(RateLimitDescriptor descriptor) {
-    ListValue.Builder entries = ListValue.newBuilder();
-    for (Entry entry : descriptor.getEntriesList()) {
-      entries.addValues(text(entry.getKey() + "=" + entry.getValue()));
+  private static Map<String, Object> of(Descriptor descriptor) {
+    String[] texts = descriptor.entries();
+    List<String> entries = new ArrayList<>(texts.length / 2);
+    for (int i = 0; i < texts.length; i += 2) {
+      entries.add(texts[i] + "=" + texts[i + 1]);
     }
-    Struct.Builder struct = Struct.newBuilder();
-    struct.putFields("entries", Value.newBuilder().setListValue(entries).build());
-    if (descriptor.hasLimit()) {
-      String limit =
-          TextFormat.printer().emittingSingleLine(true).printToString(descriptor.getLimit());
-      struct.putFields("limit", text(limit.strip()));
+    Map<String, Object> fields = new LinkedHashMap<>();
+    fields.put("entries", entries);
+    LimitOverride limit = descriptor.override();
+    if (limit != null) { // as protobuf's text format, which leaves out zeros
+      String units =
+          limit.requestsPerUnit() == 0 ? "" : "requests_per_unit: " + limit.requestsPerUnit() + " ";
+      fields.put("limit", units + "unit: " + limit.unit());
     }
-    if (descriptor.hasHitsAddend()) {
-      struct.putFields("hitsAddend", number(descriptor.getHitsAddend().getValue()));
+    if (descriptor.hits() != Descriptor.HITS_UNSET) {
+      fields.put("hitsAddend", descriptor.hits());
     }
-    return struct.build();
+    return fields;
   }
 
   private static Map<String, @Nullable Object> ofRules(Answer answer) {
@@ -110,13 +107,5 @@ final class MetadataWriter {
 
   private static @Nullable Rule ruleOf(@Nullable Verdict verdict) {
     return verdict == null ? null : verdict.rule();
-  }
-
-  private static Value text(String value) {
-    return Value.newBuilder().setStringValue(value).build();
-  }
-
-  private static Value number(long value) {
-    return Value.newBuilder().setNumberValue((double) value).build();
   }
 }

@@ -1,27 +1,30 @@
 package io.throttlekit.service.rls;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedOutputStream;
+import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.admission.Admission;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
-import io.throttlekit.service.admission.NoPoliciesException;
+import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ResponseConfig;
-import io.throttlekit.store.StoreException;
+import io.throttlekit.service.rls.ResponseExtras.Header;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Answers rate limit requests of Envoy, over any transport. Thread-safe.
- *
- * <p>Asynchronous callers use {@link #read}, {@link #decide} and {@link #write}; callers that may
- * block use {@link #answer}.
- */
+/** Answers the rate limit requests of Envoy. Thread-safe. */
 public final class RateLimitFrontEnd implements FrontEnd {
   private final Admission admission;
-  private final RequestReader reader;
-  private final ResponseWriter writer;
+  private final int maxDescriptors;
+  private final EntryBound bound;
+  private final ExtrasFactory extras;
 
   /**
    * Creates a front end to {@code admission}.
@@ -34,8 +37,9 @@ public final class RateLimitFrontEnd implements FrontEnd {
       CompatibilityConfig compatibility,
       GrpcConfig.Limits limits) {
     this.admission = admission;
-    this.reader = new RequestReader(limits);
-    this.writer = new ResponseWriter(response, compatibility);
+    this.maxDescriptors = limits.descriptors();
+    this.bound = new EntryBound(limits.entryBytes());
+    this.extras = new ExtrasFactory(response, compatibility);
   }
 
   /**
@@ -45,33 +49,69 @@ public final class RateLimitFrontEnd implements FrontEnd {
    */
   @Override
   public RateLimitRequest read(byte[] message) {
-    return reader.read(message);
+    return RequestFields.read(message, maxDescriptors, bound);
   }
 
   @Override
-  public @Nullable Answer decide(RateLimitRequest request, Later later) {
-    return admission.decide(request, later);
+  public @Nullable Answer decide(RateLimitRequest request, AnswerCallback callback) {
+    return admission.decide(request, callback);
   }
 
   /**
-   * Returns the bytes of the {@code RateLimitResponse} to {@code message}: never empty, and never
+   * Returns the bytes of the {@code RateLimitResponse} to {@code request}: never empty, and never
    * with an unknown code.
    */
   @Override
-  public byte[] write(byte[] message, Answer answer) {
-    return writer.write(message, answer);
+  public byte[] write(RateLimitRequest request, Answer answer) {
+    int code = answer.admitted() ? Code.OK_VALUE : Code.OVER_LIMIT_VALUE;
+    int size = CodedOutputStream.computeEnumSize(RateLimitResponse.OVERALL_CODE_FIELD_NUMBER, code);
+    List<Verdict> verdicts = answer.verdicts();
+    StatusMessage[] statuses = new StatusMessage[verdicts.size()];
+    for (int i = 0; i < statuses.length; i++) {
+      statuses[i] = StatusMessage.of(verdicts.get(i));
+      size += statuses[i].sizeInResponse();
+    }
+    RateLimitResponse rest = message(extras.of(request, answer));
+    size += rest.getSerializedSize();
+    byte[] response = new byte[size];
+    CodedOutputStream out = CodedOutputStream.newInstance(response);
+    try {
+      out.writeEnum(RateLimitResponse.OVERALL_CODE_FIELD_NUMBER, code);
+      for (StatusMessage status : statuses) {
+        status.writeTo(out);
+      }
+      rest.writeTo(out);
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+    out.checkNoSpaceLeft();
+    return response;
   }
 
-  /**
-   * Reads, decides and writes; blocks if a store is needed, so it must not run on an event loop.
-   * For callers that always deliver the answer; others need {@link PendingResponse}.
-   *
-   * @throws InvalidRequestException if the message is not a valid request
-   * @throws NoPoliciesException if no policies were ever loaded
-   * @throws StoreException if a store that was needed did not answer
-   */
-  public RateLimitResponse answer(
-      io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest message) {
-    return PendingResponse.by(this, message).response();
+  /** Returns the request, or throws an {@link InvalidRequestException}. */
+  RateLimitRequest checked(RequestFields fields) {
+    return fields.checked(maxDescriptors, bound);
+  }
+
+  /** Returns the extras of the responses to these requests. */
+  ExtrasFactory extras() {
+    return extras;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // almost every answer has the one without extras
+  private static RateLimitResponse message(ResponseExtras extras) {
+    if (extras == ResponseExtras.NONE) {
+      return RateLimitResponse.getDefaultInstance();
+    }
+    RateLimitResponse.Builder message = RateLimitResponse.newBuilder();
+    for (Header header : extras.headers()) {
+      message.addResponseHeadersToAdd(
+          HeaderValue.newBuilder().setKey(header.name()).setValue(header.value()));
+    }
+    message.setRawBody(ByteString.copyFromUtf8(extras.body()));
+    if (!extras.metadata().isEmpty()) {
+      message.setDynamicMetadata(JsonValue.struct(extras.metadata()));
+    }
+    return message.build();
   }
 }

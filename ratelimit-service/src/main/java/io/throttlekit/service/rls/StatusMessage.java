@@ -7,7 +7,6 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
-import io.throttlekit.Decision;
 import io.throttlekit.descriptors.Limit;
 import io.throttlekit.descriptors.LimitUnit;
 import io.throttlekit.descriptors.Rule;
@@ -22,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * numbers. Immutable.
  */
 final class StatusMessage {
-  private static final long UINT32_MAX = 0xFFFF_FFFFL;
+  static final long UINT32_MAX = 0xFFFF_FFFFL;
   private static final long NO_LIMIT = -1;
   private static final StatusMessage UNTOUCHED =
       new StatusMessage(Code.OK, NO_LIMIT, null, "", 0, 0);
@@ -66,20 +65,25 @@ final class StatusMessage {
   static StatusMessage of(Verdict verdict) {
     Rule rule = verdict.rule();
     Limit limit = verdict.limit();
-    Decision decision = verdict.decision();
     if (rule == null) {
       return UNTOUCHED;
     }
-    if (decision == null) {
+    if (verdict.decision() == null) {
       return UNLIMITED;
     }
     return new StatusMessage(
         verdict.refused() ? Code.OVER_LIMIT : Code.OK,
-        limit == null ? decision.limit() : limit.requestsPerUnit(),
+        verdict.requestsPerUnit(),
         limit == null ? null : limit.unit(),
         rule.name(),
         verdict.remaining(),
-        Seconds.untilReset(decision));
+        verdict.secondsUntilReset());
+  }
+
+  /** Returns the units that a status reports as left, which are all of them without a limit. */
+  static long remaining(Verdict verdict) {
+    boolean unlimited = verdict.rule() != null && verdict.decision() == null;
+    return unlimited ? UINT32_MAX : verdict.remaining();
   }
 
   /** Returns how many bytes {@link #writeTo} writes. */

@@ -62,8 +62,8 @@ final class CallWarnings {
     late.increment();
     if (lateLines.isDue(time.monotonicNanos())) {
       LOG.warn(
-          "Envoy gave up on {} {} calls since the last warning: unless it is to deny on failure, it"
-              + " let their requests pass and counted them in {}; if this process is only slow,"
+          "Envoy timed out on {} {} calls since the last warning: unless it is to deny on failure,"
+              + " it let their requests pass and counted them in {}; if this process is only slow,"
               + " raise {}",
           late.sumThenReset(),
           method,

@@ -15,8 +15,8 @@ import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.rls.AnswerExtras;
 import io.throttlekit.service.rls.EntryBound;
+import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.CheckMetrics;
 import io.throttlekit.service.telemetry.ConcurrencyMetrics;
@@ -106,10 +106,15 @@ public record DecisionPath(
   public GrpcServer server(GrpcConfig listener, Health health, DecisionTracing tracing) {
     List<ServerServiceDefinition> more = new ArrayList<>(1);
     if (checks != null) {
-      more.add(new Check(checks, tracing, time).definition());
+      more.add(CallHandler.ofChecks(checks, tracing, time).definition());
     }
-    ShouldRateLimit rateLimits = new ShouldRateLimit(frontEnd, metrics, tracing, time);
+    CallHandler rateLimits = CallHandler.ofRateLimits(frontEnd, metrics, tracing, time);
     return new GrpcServer(listener, rateLimits, more, health, loops);
+  }
+
+  /** Returns the gRPC service of this path, for servers other than {@link GrpcServer}. */
+  public ServerServiceDefinition service(DecisionTracing tracing) {
+    return CallHandler.ofRateLimits(frontEnd, metrics, tracing, time).definition();
   }
 
   private static @Nullable CheckFrontEnd checks(
@@ -124,7 +129,7 @@ public record DecisionPath(
         : new CheckFrontEnd(
             authz,
             new EntryBound(config.grpc().limits().entryBytes()),
-            new AnswerExtras(config.response(), config.compatibility()),
+            new ExtrasFactory(config.response(), config.compatibility()),
             admission,
             policies::book,
             metrics,

@@ -109,7 +109,7 @@ public final class GrpcServer {
    */
   GrpcServer(
       GrpcConfig config,
-      ShouldRateLimit service,
+      CallHandler service,
       List<ServerServiceDefinition> more,
       Health health,
       @Nullable EventLoopGroup shared) {
@@ -118,7 +118,7 @@ public final class GrpcServer {
 
   GrpcServer(
       GrpcConfig config,
-      ShouldRateLimit service,
+      CallHandler service,
       List<ServerServiceDefinition> more,
       Health health,
       @Nullable EventLoopGroup shared,
@@ -128,7 +128,7 @@ public final class GrpcServer {
 
   private GrpcServer(
       GrpcConfig config,
-      @Nullable ShouldRateLimit service,
+      @Nullable CallHandler service,
       List<ServerServiceDefinition> more,
       Health health,
       @Nullable EventLoopGroup shared,
@@ -138,7 +138,7 @@ public final class GrpcServer {
     this.config = config;
     this.health = health;
     this.connections = new ConnectionBound(config.limits().connections());
-    TimeSource time = service == null ? TimeSource.system() : service.deciding().time();
+    TimeSource time = service == null ? TimeSource.system() : service.time;
     this.held =
         new HeldByClients(
             Transport.loops(config.eventLoops()), config.limits().messageBytes(), time);
@@ -255,7 +255,7 @@ public final class GrpcServer {
     }
   }
 
-  private Server build(@Nullable ShouldRateLimit service, List<ServerServiceDefinition> more) {
+  private Server build(@Nullable CallHandler service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
             .channelFactory(listeningChannels())

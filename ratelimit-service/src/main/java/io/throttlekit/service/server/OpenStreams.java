@@ -113,7 +113,7 @@ final class OpenStreams implements ServerInterceptor {
     }
 
     synchronized void end() {
-      close(Status.UNAVAILABLE.withDescription("the server is going"), new Metadata());
+      close(Status.UNAVAILABLE.withDescription("the server is shutting down"), new Metadata());
     }
 
     @Override

@@ -6,8 +6,8 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.concurrency.Lease;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * while the cancellation comes on the event loop: only the thread that sets {@code ended} ends the
  * call.
  */
-final class RateLimitCall extends ServerCall.Listener<InputStream> implements Later {
+final class RateLimitCall extends ServerCall.Listener<InputStream> implements AnswerCallback {
   /** The value of {@link #startNanos} before a message arrived. */
   private static final long NOT_STARTED = Long.MIN_VALUE;
 
@@ -49,7 +49,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private static final AtomicIntegerFieldUpdater<RateLimitCall> ENDED =
       AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
-  private final CallContext deciding;
+  private final CallHandler handler;
   private final ServerCall<InputStream, byte[]> call;
   private final Metadata headers;
   private final @Nullable DecisionSpan span;
@@ -81,50 +81,42 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   private volatile @Nullable Runnable onCancelled;
 
   RateLimitCall(
-      CallContext deciding,
+      CallHandler handler,
       ServerCall<InputStream, byte[]> call,
       Metadata headers,
       @Nullable DecisionSpan span) {
-    this.deciding = deciding;
+    this.handler = handler;
     this.call = call;
     this.headers = headers;
     this.span = span;
-    this.arrivedNanos = LoopThread.arrivedNanos(deciding.time());
-    this.readNanos = deciding.time().monotonicNanos();
-  }
-
-  /** Starts a call and requests its message. */
-  static RateLimitCall begin(
-      CallContext deciding,
-      ServerCall<InputStream, byte[]> call,
-      Metadata headers,
-      @Nullable DecisionSpan span) {
-    // Requests a second message, too, so that grpc-java detects one and cancels the call.
-    call.request(2);
-    return new RateLimitCall(deciding, call, headers, span);
+    this.arrivedNanos = LoopThread.arrivedNanos(handler.time);
+    this.readNanos = handler.time.monotonicNanos();
   }
 
   @Override
   public void onMessage(InputStream stream) {
-    startNanos = deciding.time().monotonicNanos();
+    startNanos = handler.time.monotonicNanos();
     try {
       message = MessageBytes.read(stream);
     } catch (StatusRuntimeException tooMuch) {
       fail(tooMuch.getStatus());
     } catch (IOException malformed) {
-      fail(Status.INVALID_ARGUMENT.withDescription("the request is not compressed as it says"));
+      fail(
+          Status.INVALID_ARGUMENT.withDescription(
+              "the request does not match its declared compression"));
     }
   }
 
   @Override
   public void onHalfClose() {
     byte[] complete = message;
+    message = null; // parsed below, and not retained while the decision waits for a store
     if (ended != OPEN) {
       return; // already failed by onMessage, or cancelled
     }
     held.requestIsComplete();
     if (complete == null) {
-      startNanos = deciding.time().monotonicNanos();
+      startNanos = handler.time.monotonicNanos();
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));
     } else if (isTooOld()) {
       shed();
@@ -136,11 +128,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public void onCancel() {
     try {
-      long now = deciding.time().monotonicNanos();
+      long now = handler.time.monotonicNanos();
       boolean gaveUp = hasGivenUp(now);
       if (claimEnd(COUNTED)) {
         if (startNanos != NOT_STARTED) {
-          deciding.metrics().failed(Failure.CANCELLED);
+          handler.metrics.failed(Failure.CANCELLED);
           if (gaveUp) {
             abandoned(Abandonment.RESET, now);
           }
@@ -161,7 +153,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   @Override
   public void onComplete() {
     if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
-      long now = deciding.time().monotonicNanos();
+      long now = handler.time.monotonicNanos();
       if (isLate(now)) {
         abandoned(Abandonment.ANSWERED_LATE, now);
       }
@@ -199,7 +191,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       case StoreException outage ->
           fail(Status.UNAVAILABLE.withDescription(outage.forCaller()), Failure.STORE);
       default -> {
-        deciding.warnings().failed(cause);
+        handler.warnings.failed(cause);
         fail(Status.INTERNAL.withDescription("internal error"));
       }
     }
@@ -207,19 +199,19 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   @Override
   public long waitTimeoutNanos() {
-    long now = deciding.time().monotonicNanos();
+    long now = handler.time.monotonicNanos();
     return ExpectedTimeout.waitTimeoutNanos(
         headers, Context.current().getDeadline(), Math.max(0, now - arrivedNanos), now - readNanos);
   }
 
   private void decide(byte[] complete) {
     try {
-      RateLimitRequest read = deciding.frontEnd().read(complete);
+      RateLimitRequest read = handler.frontEnd.read(complete);
       request = read;
       Answer answer =
           span == null
-              ? deciding.frontEnd().decide(read, this)
-              : span.around(() -> deciding.frontEnd().decide(read, this));
+              ? handler.frontEnd.decide(read, this)
+              : span.around(() -> handler.frontEnd.decide(read, this));
       if (answer != null) {
         reply(answer);
       }
@@ -229,10 +221,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   }
 
   private void reply(Answer answer) {
-    byte[] asked = message;
     RateLimitRequest complete = request;
     Lease lease = answer.lease();
-    long now = deciding.time().monotonicNanos();
+    long now = handler.time.monotonicNanos();
     boolean late = isLate(now);
     if (lease != null) {
       // Before the answer is sent: a cancellation from here on releases the permit.
@@ -243,10 +234,10 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
       }
     }
     // Ended meanwhile, perhaps by onCancel: the request was released.
-    if (ended != OPEN || asked == null || complete == null) {
+    if (ended != OPEN || complete == null) {
       return;
     }
-    byte[] response = deciding.frontEnd().write(asked, answer);
+    byte[] response = handler.frontEnd.write(complete, answer);
     if (!claimEnd(late ? COUNTED : ANSWERED)) { // cancelled while the answer was serialized
       return;
     }
@@ -304,21 +295,21 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
     }
     long timeout = ExpectedTimeout.timeoutNanos(headers);
     return now - arrivedNanos >= timeout / 2
-        || (timeout != Long.MAX_VALUE && LoopThread.arrivedNanos(deciding.time()) == arrivedNanos);
+        || (timeout != Long.MAX_VALUE && LoopThread.arrivedNanos(handler.time) == arrivedNanos);
   }
 
   private void abandoned(Abandonment how, long now) {
-    deciding.metrics().abandoned(how);
-    deciding.warnings().missed();
+    handler.metrics.abandoned(how);
+    handler.warnings.missed();
     if (span != null) {
       long millis = TimeUnit.NANOSECONDS.toMillis(now - arrivedNanos);
-      span.failed("the caller gave up: there was no answer within " + millis + " ms");
+      span.failed("deadline exceeded after " + millis + " ms");
     }
   }
 
   private void shed() {
     if (claimEnd(COUNTED)) {
-      deciding.warnings().missed();
+      handler.warnings.missed();
       end(
           Status.DEADLINE_EXCEEDED.withDescription("read too late to be answered in time"),
           Failure.SHED,
@@ -329,8 +320,8 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
   /** Fails a late call whose answer carries a lease: the caller no longer holds it. */
   private void failLate(long now) {
     if (claimEnd(COUNTED)) {
-      deciding.metrics().abandoned(Abandonment.ANSWERED_LATE);
-      deciding.warnings().missed();
+      handler.metrics.abandoned(Abandonment.ANSWERED_LATE);
+      handler.warnings.missed();
       end(
           Status.DEADLINE_EXCEEDED.withDescription("the caller's timeout has passed"),
           Failure.CANCELLED,
@@ -344,13 +335,13 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   private void fail(Status status, Failure failure) {
     if (claimEnd(COUNTED)) { // counted as a failure once, cancelled or not
-      end(status, failure, deciding.time().monotonicNanos());
+      end(status, failure, handler.time.monotonicNanos());
     }
   }
 
   private void end(Status status, Failure failure, long now) {
     try {
-      deciding.metrics().failed(failure);
+      handler.metrics.failed(failure);
       if (span != null) {
         span.failed(String.valueOf(status.getDescription()));
       }
@@ -389,7 +380,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements La
 
   private void count(long now) {
     if (startNanos != NOT_STARTED) {
-      deciding.metrics().answered(now - startNanos);
+      handler.metrics.answered(now - startNanos);
     }
   }
 

@@ -99,7 +99,7 @@ public final class FederationMetrics implements FederationListener {
   }
 
   @Override
-  public void coordinatorLeftAlone() {
+  public void coordinatorBreakerOpen() {
     leftAlone.increment();
   }
 

@@ -3,7 +3,7 @@ package io.throttlekit.service.admission;
 import org.jspecify.annotations.Nullable;
 
 /** The result of a request, received at once or before the test continued. */
-final class RecordingCallback implements Admission.Later {
+final class RecordingCallback implements AnswerCallback {
   private long waitTimeoutNanos = Long.MAX_VALUE;
   private @Nullable Runnable onCancelled;
   @Nullable Throwable failure;

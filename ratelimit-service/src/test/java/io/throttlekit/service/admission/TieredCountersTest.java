@@ -160,7 +160,7 @@ class TieredCountersTest {
         .containsExactlyInAnyOrder(10_000_000L, 250_000_000L, 2_000_000L);
   }
 
-  private record Hasty() implements Admission.Later {
+  private record Hasty() implements AnswerCallback {
     @Override
     public void answered(Answer answer) {
       throw new AssertionError("answered");

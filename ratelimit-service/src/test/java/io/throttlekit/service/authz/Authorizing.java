@@ -7,8 +7,8 @@ import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.RateLimitRequest;
@@ -21,8 +21,8 @@ import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.ResponseConfig;
-import io.throttlekit.service.rls.AnswerExtras;
 import io.throttlekit.service.rls.EntryBound;
+import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.CheckMetrics;
@@ -56,7 +56,7 @@ public final class Authorizing {
         new CheckFrontEnd(
             config,
             new EntryBound(GrpcConfig.defaults().limits().entryBytes()),
-            new AnswerExtras(response, compatibility),
+            new ExtrasFactory(response, compatibility),
             new PolicyAdmission(
                 () -> book, new MemoryCounters(store), gate, compatibility, metrics),
             () -> book,
@@ -127,13 +127,13 @@ public final class Authorizing {
       throw new AssertionError("is answered later");
     }
     try {
-      return CheckResponse.parseFrom(frontEnd.write(message, answer));
+      return CheckResponse.parseFrom(frontEnd.write(read, answer));
     } catch (InvalidProtocolBufferException e) {
       throw new AssertionError(e);
     }
   }
 
-  private static final class NeverLater implements Later {
+  private static final class NeverLater implements AnswerCallback {
     @Override
     public void answered(Answer answer) {
       throw new AssertionError("was answered at once: " + answer);

@@ -51,7 +51,7 @@ class EnvoyTimeoutTest {
       assertThat(allowed).isEqualTo(REQUESTS);
       await().atMost(LONG).until(() -> missed(mesh) - ours, counted -> counted == allowed);
       assertThat(mesh.service().log())
-          .contains("Envoy gave up on")
+          .contains("Envoy timed out on")
           .contains("cluster.<name>.ratelimit.failure_mode_allowed");
     }
   }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.gson.JsonElement;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonParser;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.LoadOptions;
 import io.throttlekit.descriptors.LoadResult;
@@ -17,7 +16,7 @@ import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.rls.PendingResponse;
+import io.throttlekit.service.rls.JsonAnswer;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.io.IOException;
@@ -63,7 +62,7 @@ class HttpServersTest {
         new HttpFixture(
             servers.service(
                 new HttpConfig("127.0.0.1", 0, false, false, 64),
-                _ -> new PendingResponse(RateLimitResponse.getDefaultInstance()),
+                _ -> new JsonAnswer(true, "{}", null),
                 1_000,
                 false,
                 serving::get));

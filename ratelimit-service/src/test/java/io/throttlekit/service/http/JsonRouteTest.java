@@ -3,20 +3,16 @@ package io.throttlekit.service.http;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.gson.JsonParser;
-import com.google.protobuf.util.Durations;
 import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
-import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.rls.InvalidRequestException;
-import io.throttlekit.service.rls.PendingResponse;
+import io.throttlekit.service.rls.JsonAnswer;
+import io.throttlekit.service.rls.RequestFields;
+import io.throttlekit.service.rls.Told;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -47,27 +43,11 @@ class JsonRouteTest {
          "limit":{"requestsPerUnit":2,"unit":"HOUR"}},
         {"entries":[{"key":"a","value":"b"},{"key":"c","value":""}]}]}
       """;
-  private static final RateLimitResponse OK =
-      RateLimitResponse.newBuilder()
-          .setOverallCode(Code.OK)
-          .addStatuses(
-              DescriptorStatus.newBuilder()
-                  .setCode(Code.OK)
-                  .setCurrentLimit(
-                      RateLimit.newBuilder()
-                          .setName("ten-limit")
-                          .setRequestsPerUnit(10)
-                          .setUnit(RateLimit.Unit.DAY))
-                  .setLimitRemaining(-1)
-                  .setDurationUntilReset(Durations.fromSeconds(58)))
-          .build();
-  private static final RateLimitResponse OVER =
-      RateLimitResponse.newBuilder()
-          .setOverallCode(Code.OVER_LIMIT)
-          .addStatuses(DescriptorStatus.newBuilder().setCode(Code.OVER_LIMIT))
-          .build();
+  private static final JsonAnswer OK = new JsonAnswer(true, "{\"overallCode\":\"OK\"}", null);
+  private static final JsonAnswer OVER =
+      new JsonAnswer(false, "{\"overallCode\":\"OVER_LIMIT\"}", null);
 
-  private final Queue<RateLimitRequest> asked = new ConcurrentLinkedQueue<>();
+  private final Queue<String> asked = new ConcurrentLinkedQueue<>();
   private final AtomicInteger failures = new AtomicInteger();
   private final HttpFixture http;
 
@@ -87,24 +67,16 @@ class JsonRouteTest {
 
     assertThat(answer.statusCode()).isEqualTo(200);
     assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
-    assertThat(JsonParser.parseString(answer.body()))
-        .isEqualTo(
-            JsonParser.parseString(
-                """
-                {"overallCode":"OK","statuses":[{"code":"OK",
-                "currentLimit":{"requestsPerUnit":10,"unit":"DAY","name":"ten-limit"},
-                "limitRemaining":4294967295,"durationUntilReset":"58s"}]}
-                """));
+    assertThat(answer.body()).isEqualTo(OK.json());
   }
 
   @Test
-  void answers429ToARefusedRequestAndLeavesOutZeros() throws Exception {
+  void answers429ToARefusedRequest() throws Exception {
     HttpResponse<String> answer = post("{\"domain\":\"over\"}");
 
     assertThat(answer.statusCode()).isEqualTo(429);
     assertThat(answer.headers().firstValue("Content-Type")).hasValue("application/json");
-    assertThat(answer.body())
-        .isEqualTo("{\"overallCode\":\"OVER_LIMIT\",\"statuses\":[{\"code\":\"OVER_LIMIT\"}]}");
+    assertThat(answer.body()).isEqualTo(OVER.json());
   }
 
   @Test
@@ -113,7 +85,7 @@ class JsonRouteTest {
     RateLimitRequest.Builder expected = RateLimitRequest.newBuilder();
     JsonFormat.parser().merge(VALID, expected);
 
-    assertThat(asked).containsExactly(expected.build());
+    assertThat(asked).containsExactly(fields(expected));
   }
 
   @Test
@@ -142,8 +114,7 @@ class JsonRouteTest {
           "/json",
           "{\"domain\":\"x\",\"descriptors\":[{\"is_negative_hits\":true}]}".getBytes(UTF_8));
     }
-    assertThat(asked.element().getDescriptors(0).getUnknownFields().getField(4).getVarintList())
-        .containsExactly(1L);
+    assertThat(asked.element()).endsWith("refund");
   }
 
   @ParameterizedTest
@@ -278,7 +249,7 @@ class JsonRouteTest {
         accepted++;
         RateLimitRequest.Builder expected = RateLimitRequest.newBuilder();
         JsonFormat.parser().merge(new String(body, UTF_8), expected); // throws when it is invalid
-        assertThat(asked).containsExactly(expected.build());
+        assertThat(asked).containsExactly(fields(expected));
       }
     }
     assertThat(accepted).isBetween(100, 9_000);
@@ -336,23 +307,27 @@ class JsonRouteTest {
         .service(config, this::decide, MAX_BODY, standsIn, () -> true);
   }
 
-  private PendingResponse decide(Callable<RateLimitRequest> body) throws Exception {
-    RateLimitRequest request;
+  private JsonAnswer decide(Callable<RequestFields> body) throws Exception {
+    RequestFields request;
     try {
       request = body.call();
     } catch (Exception e) {
       failures.incrementAndGet();
       throw e;
     }
-    asked.add(request);
-    return switch (request.getDomain()) {
-      case "over" -> new PendingResponse(OVER);
+    asked.add(request.toString());
+    return switch (request.domain()) {
+      case "over" -> OVER;
       case "invalid" -> throw new InvalidRequestException("rate limit domain must not be empty");
       case "outage" -> throw new NoPoliciesException();
       case "broken" -> throw new LinkageError("broken");
       case "bug" -> throw new IllegalStateException("bug");
-      default -> new PendingResponse(OK);
+      default -> OK;
     };
+  }
+
+  private static String fields(RateLimitRequest.Builder expected) {
+    return Told.fields(expected.build()).toString();
   }
 
   private HttpResponse<String> post(String body) throws IOException, InterruptedException {

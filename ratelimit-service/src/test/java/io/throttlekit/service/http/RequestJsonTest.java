@@ -22,12 +22,12 @@ class RequestJsonTest {
   }
 
   private static int unit(String json) throws Exception {
-    return RequestJson.parse(
-            ("{\"domain\": \"x\", \"descriptors\": [{\"limit\": {\"unit\": " + json + "}}]}")
-                .getBytes(UTF_8),
-            false)
-        .getDescriptors(0)
-        .getLimit()
-        .getUnitValue();
+    String fields =
+        RequestJson.parse(
+                ("{\"domain\": \"x\", \"descriptors\": [{\"limit\": {\"unit\": " + json + "}}]}")
+                    .getBytes(UTF_8),
+                false)
+            .toString();
+    return Integer.parseInt(fields.substring(fields.indexOf('/') + 1));
   }
 }

@@ -42,7 +42,7 @@ class DenialsTest {
 
   @Test
   void theHeadersAndTheBodyOfARuleTakeThePlaceOfTheServices() {
-    RateLimitResponse refused = frontEnd.answer(x(entries("own", "a")));
+    RateLimitResponse refused = Told.answer(frontEnd, x(entries("own", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("{}");
     assertThat(headers(refused))
         .containsExactly(
@@ -53,26 +53,26 @@ class DenialsTest {
 
   @Test
   void aRuleMayWantNoBodyAndOneThatSaysNothingGetsTheServices() {
-    RateLimitResponse none = frontEnd.answer(x(entries("none", "a")));
+    RateLimitResponse none = Told.answer(frontEnd, x(entries("none", "a")));
     assertThat(none.getRawBody().isEmpty()).isTrue();
     assertThat(headers(none)).noneMatch(header -> header.startsWith("content-type"));
-    RateLimitResponse plain = frontEnd.answer(x(entries("plain", "a")));
+    RateLimitResponse plain = Told.answer(frontEnd, x(entries("plain", "a")));
     assertThat(plain.getRawBody().toStringUtf8()).isEqualTo("<p/>");
     assertThat(headers(plain)).contains("content-type: text/html");
   }
 
   @Test
   void onlyWhoIsRefusedIsToldSo() {
-    RateLimitResponse admitted = frontEnd.answer(x(entries("one", "a")));
+    RateLimitResponse admitted = Told.answer(frontEnd, x(entries("one", "a")));
     assertThat(admitted.getRawBody().isEmpty()).isTrue();
     assertThat(admitted.getDynamicMetadata().getFieldsMap()).doesNotContainKey("metadata");
-    RateLimitResponse refused = frontEnd.answer(x(entries("one", "a")));
+    RateLimitResponse refused = Told.answer(frontEnd, x(entries("one", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("never while it admits");
   }
 
   @Test
   void theMetadataOfARefusalStandsWhereThatOfAnAdmissionWould() {
-    RateLimitResponse refused = frontEnd.answer(x(entries("own", "a")));
+    RateLimitResponse refused = Told.answer(frontEnd, x(entries("own", "a")));
     assertThat(
             refused.getDynamicMetadata().getFieldsOrThrow("metadata").getStructValue().toString())
         .contains("plan", "free");

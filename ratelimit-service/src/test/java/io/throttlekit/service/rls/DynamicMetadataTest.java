@@ -12,8 +12,8 @@ import com.google.protobuf.UnknownFieldSet;
 import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.config.ResponseConfig.DeniedBody;
@@ -69,7 +69,7 @@ class DynamicMetadataTest {
 
   @Test
   void neverChangesThePolicies() {
-    counting.answer(BOTH);
+    Told.answer(counting, BOTH);
     assertThatMetadata(
         counting,
         to("rl", entries("service", "two")),
@@ -102,16 +102,16 @@ class DynamicMetadataTest {
          "metadata": {"quota": {"name": "one", "tags": ["a", 2, true, null]}},
          "decidedBy": "hard"}
         """);
-    assertThat(counting.answer(request).getDynamicMetadata().containsFields("decidedBy")).isFalse();
+    assertThat(Told.answer(counting, request).getDynamicMetadata().containsFields("decidedBy"))
+        .isFalse();
   }
 
   @Test
   void namesTheFirstQuotaWhenAllOfThemRefused() {
     RateLimitFrontEnd service = serving(Setup.NATIVE);
-    service.answer(to("rl", entries("service", "one")));
+    Told.answer(service, to("rl", entries("service", "one")));
     assertThat(
-            service
-                .answer(to("rl", entries("service", "one")))
+            Told.answer(service, to("rl", entries("service", "one")))
                 .getDynamicMetadata()
                 .getFieldsOrThrow("decidedBy")
                 .getStringValue())
@@ -121,7 +121,7 @@ class DynamicMetadataTest {
   @Test
   void isAbsentUnlessConfigured() {
     RateLimitFrontEnd service = new Setup(POLICIES, Setup.NATIVE, Setup.BARE).frontEnd();
-    assertThat(service.answer(BOTH).hasDynamicMetadata()).isFalse();
+    assertThat(Told.answer(service, BOTH).hasDynamicMetadata()).isFalse();
   }
 
   /** A request that can be read is answered, however deep its unknown groups are nested. */
@@ -133,8 +133,9 @@ class DynamicMetadataTest {
     for (int depth = 95; depth <= 105; depth++) {
       byte[] message = withGroups(depth);
       try {
-        Answer answer = Objects.requireNonNull(service.decide(service.read(message), new Never()));
-        RateLimitResponse response = RateLimitResponse.parseFrom(service.write(message, answer));
+        var asked = service.read(message);
+        Answer answer = Objects.requireNonNull(service.decide(asked, new Never()));
+        RateLimitResponse response = RateLimitResponse.parseFrom(service.write(asked, answer));
         assertThat(response.getDynamicMetadata().getFieldsMap()).containsKey("descriptors");
         answered++;
       } catch (InvalidRequestException e) {
@@ -157,7 +158,7 @@ class DynamicMetadataTest {
         .toByteArray();
   }
 
-  private record Never() implements Later {
+  private record Never() implements AnswerCallback {
     @Override
     public void answered(Answer answer) {
       throw new AssertionError("answered later");
@@ -172,7 +173,8 @@ class DynamicMetadataTest {
   private static void assertThatMetadata(
       RateLimitFrontEnd service, RateLimitRequest request, String json) {
     try {
-      String actual = JsonFormat.printer().print(service.answer(request).getDynamicMetadata());
+      String actual =
+          JsonFormat.printer().print(Told.answer(service, request).getDynamicMetadata());
       assertThat(JsonParser.parseString(actual)).isEqualTo(JsonParser.parseString(json));
     } catch (InvalidProtocolBufferException e) {
       throw new AssertionError(e);

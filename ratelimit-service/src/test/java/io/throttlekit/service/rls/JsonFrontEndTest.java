@@ -7,12 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
-import io.throttlekit.service.admission.Admission.Later;
-import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import java.io.IOException;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class JsonFrontEndTest {
@@ -44,7 +41,7 @@ class JsonFrontEndTest {
 
   @Test
   void whatIsNoRequestIsCountedOnceAsAFailureAndAsACall() {
-    assertThatThrownBy(() -> json.answer(RateLimitRequest::getDefaultInstance))
+    assertThatThrownBy(() -> json.answer(RequestFields::new))
         .isInstanceOf(InvalidRequestException.class);
     assertThatThrownBy(() ->
             json.answer(() -> {
@@ -56,47 +53,38 @@ class JsonFrontEndTest {
 
   @Test
   void aLeaseIsOverWhenItsAnswerIsLost() throws Exception {
-    PendingResponse first = gated.answer(() -> x(entries("up", "a")));
-    assertThat(first.response().getOverallCode()).isEqualTo(Code.OK);
+    JsonAnswer first = gated.answer(() -> fields(x(entries("up", "a"))));
+    assertThat(first.admitted()).isTrue();
     assertThat(limit.gate().leases().size()).isEqualTo(1);
     first.lost();
     first.lost();
     assertThat(limit.gate().leases().size()).isZero();
-    assertThat(gated.answer(() -> x(entries("up", "a"))).response().getOverallCode())
+    assertThat(gated.answer(() -> fields(x(entries("up", "a")))).admitted())
         .as("there is room again")
-        .isEqualTo(Code.OK);
+        .isTrue();
   }
 
   @Test
   void aLeaseIsOverWhenItsAnswerCannotBeWritten() {
     JsonFrontEnd speechless =
-        new JsonFrontEnd(new Speechless(limit.frontEnd()), limit.metrics(), limit.time());
-    assertThatThrownBy(() -> speechless.answer(() -> x(entries("up", "a"))))
+        new JsonFrontEnd(
+            limit.frontEnd(),
+            (_, _) -> {
+              throw new IllegalStateException("speechless");
+            },
+            limit.metrics(),
+            limit.time());
+    assertThatThrownBy(() -> speechless.answer(() -> fields(x(entries("up", "a")))))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("speechless");
     assertThat(limit.gate().leases().size()).isZero();
   }
 
   private Code code(RateLimitRequest request) throws Exception {
-    return json.answer(() -> request).response().getOverallCode();
+    return json.answer(() -> fields(request)).admitted() ? Code.OK : Code.OVER_LIMIT;
   }
 
-  /** Decides like another front end, but cannot write the answer. */
-  private record Speechless(FrontEnd other) implements FrontEnd {
-    @Override
-    public io.throttlekit.service.admission.RateLimitRequest read(byte[] message) {
-      return other.read(message);
-    }
-
-    @Override
-    public @Nullable Answer decide(
-        io.throttlekit.service.admission.RateLimitRequest request, Later later) {
-      return other.decide(request, later);
-    }
-
-    @Override
-    public byte[] write(byte[] message, Answer answer) {
-      throw new IllegalStateException("speechless");
-    }
+  private static RequestFields fields(RateLimitRequest request) {
+    return Told.fields(request);
   }
 }

@@ -22,7 +22,8 @@ class LargeBurstTest {
               {unit: second, requests_per_unit: 5, algorithm: token_bucket, burst: 8589934592}
         """;
     RateLimitFrontEnd service = new Setup(twoToThe33, Setup.NATIVE, Setup.BARE).frontEnd();
-    assertThat(service.answer(x(hits(2, entries("k", "v")))).getStatuses(0).getLimitRemaining())
+    assertThat(
+            Told.answer(service, x(hits(2, entries("k", "v")))).getStatuses(0).getLimitRemaining())
         .isEqualTo(UINT32_MAX);
   }
 }

@@ -71,11 +71,11 @@ class ResponseHeadersTest {
   void aRefusalSaysWhenToComeBackRoundedUp() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
     RateLimitRequest request = hits(10, x(entries("min", "a")));
-    assertThat(headers(setup.frontEnd().answer(request))).isEmpty();
+    assertThat(headers(Told.answer(setup.frontEnd(), request))).isEmpty();
     setup.time().set(Setup.NOW + 500);
-    assertThat(headers(setup.frontEnd().answer(request))).isEqualTo("Retry-After: 58");
+    assertThat(headers(Told.answer(setup.frontEnd(), request))).isEqualTo("Retry-After: 58");
     setup.time().set(Setup.NOW + 57_999);
-    assertThat(headers(setup.frontEnd().answer(request))).isEqualTo("Retry-After: 1");
+    assertThat(headers(Told.answer(setup.frontEnd(), request))).isEqualTo("Retry-After: 1");
   }
 
   @Test
@@ -88,12 +88,12 @@ class ResponseHeadersTest {
   void theWaitIsThatOfTheSlowestRefusalAndOfTheFastestQuota() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
     var service = setup.frontEnd();
-    service.answer(hits(10, x(entries("min", "a"), entries("hr", "a"))));
-    assertThat(headers(service.answer(x(entries("min", "a"), entries("hr", "a")))))
+    Told.answer(service, hits(10, x(entries("min", "a"), entries("hr", "a"))));
+    assertThat(headers(Told.answer(service, x(entries("min", "a"), entries("hr", "a")))))
         .isEqualTo("Retry-After: 1378");
     Setup quotas = new Setup(Book.X, new CompatibilityConfig(false, false, true), RETRY);
-    quotas.frontEnd().answer(hits(10, x(entries("min", "a"), entries("hr", "a"))));
-    assertThat(headers(quotas.frontEnd().answer(x(entries("min", "a"), entries("hr", "a")))))
+    Told.answer(quotas.frontEnd(), hits(10, x(entries("min", "a"), entries("hr", "a"))));
+    assertThat(headers(Told.answer(quotas.frontEnd(), x(entries("min", "a"), entries("hr", "a")))))
         .isEqualTo("Retry-After: 58");
   }
 
@@ -111,9 +111,9 @@ class ResponseHeadersTest {
     Setup setup = new Setup(policies, Setup.NATIVE, RETRY);
     var both = x(entries("min", "a"), entries("quota", "a"));
     var withSure = x(entries("min", "a"), entries("quota", "a"), entries("sure", "a"));
-    setup.frontEnd().answer(both);
-    assertThat(headers(setup.frontEnd().answer(both))).isEqualTo("Retry-After: 84178");
-    assertThat(headers(setup.frontEnd().answer(withSure))).isEqualTo("Retry-After: 58");
+    Told.answer(setup.frontEnd(), both);
+    assertThat(headers(Told.answer(setup.frontEnd(), both))).isEqualTo("Retry-After: 84178");
+    assertThat(headers(Told.answer(setup.frontEnd(), withSure))).isEqualTo("Retry-After: 58");
   }
 
   @Test
@@ -153,7 +153,9 @@ class ResponseHeadersTest {
             Setup.NATIVE,
             STRUCTURED);
     String value =
-        setup.frontEnd().answer(x(entries("evil", "1"))).getResponseHeadersToAdd(0).getValue();
+        Told.answer(setup.frontEnd(), x(entries("evil", "1")))
+            .getResponseHeadersToAdd(0)
+            .getValue();
     assertThat(value).isEqualTo("\"a\\\"\\\\??Set-Cookie: ?;q=9\";r=0;t=84178");
   }
 
@@ -162,16 +164,16 @@ class ResponseHeadersTest {
     DeniedBody body = new DeniedBody("application/json", "{\"error\":\"zu viel ü\"}");
     ResponseConfig config = new ResponseConfig(OFF, false, false, body, false);
     RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, config).frontEnd();
-    RateLimitResponse refused = service.answer(x(entries("zero", "a")));
+    RateLimitResponse refused = Told.answer(service, x(entries("zero", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("{\"error\":\"zu viel ü\"}");
     assertThat(headers(refused)).isEqualTo("content-type: application/json");
-    RateLimitResponse admitted = service.answer(x(entries("ten", "a")));
+    RateLimitResponse admitted = Told.answer(service, x(entries("ten", "a")));
     assertThat(admitted.getRawBody().isEmpty()).isTrue();
     assertThat(headers(admitted)).isEmpty();
   }
 
   private static String headers(ResponseConfig config, RateLimitRequest request) {
-    return headers(new Setup(Book.X, Setup.NATIVE, config).frontEnd().answer(request));
+    return headers(Told.answer(new Setup(Book.X, Setup.NATIVE, config).frontEnd(), request));
   }
 
   private static String headers(RateLimitResponse response) {

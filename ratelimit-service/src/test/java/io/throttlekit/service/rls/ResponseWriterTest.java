@@ -42,9 +42,9 @@ class ResponseWriterTest {
     for (RateLimitRequest request : REQUESTS) {
       for (int times = 0; times < 3; times++) {
         byte[] message = request.toByteArray();
-        var answer =
-            Objects.requireNonNull(service.decide(service.read(message), new NeverLater()));
-        byte[] response = service.write(message, answer);
+        var asked = service.read(message);
+        var answer = Objects.requireNonNull(service.decide(asked, new NeverLater()));
+        byte[] response = service.write(asked, answer);
         RateLimitResponse read = RateLimitResponse.parseFrom(response);
         assertThat(read.toByteArray()).isEqualTo(response);
         assertThat(read.getUnknownFields().asMap()).isEmpty();

@@ -38,12 +38,12 @@ class AbandonedCallsTest {
   private final SdkTracerProvider tracers =
       SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
   private final DecisionTracing tracing = DecisionTracing.on(tracers.get("test"), 1);
-  private final CallContext deciding =
-      new CallContext(
+  private final CallHandler deciding =
+      CallHandler.ofRateLimits(
           new RateLimitFrontEnd((_, _) -> null, Setup.BARE, Setup.NATIVE, Setup.limits()),
           new Counted(),
-          time,
-          CallWarnings.ofRateLimits(time));
+          DecisionTracing.off(),
+          time);
 
   @AfterEach
   void close() {

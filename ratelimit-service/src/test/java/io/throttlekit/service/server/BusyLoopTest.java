@@ -130,7 +130,7 @@ class BusyLoopTest {
             Setup.BARE,
             Setup.NATIVE,
             Setup.limits());
-    ShouldRateLimit service = new ShouldRateLimit(frontEnd, metrics, DecisionTracing.off(), time);
+    CallHandler service = CallHandler.ofRateLimits(frontEnd, metrics, DecisionTracing.off(), time);
     GrpcConfig d = Setup.loopback();
     GrpcConfig config =
         new GrpcConfig(

@@ -45,7 +45,7 @@ class CheckTest {
           Setup.loopback(),
           setup.service(),
           List.of(
-              new Check(authorizing.frontEnd, DecisionTracing.off(), new ManualTime(0))
+              CallHandler.ofChecks(authorizing.frontEnd, DecisionTracing.off(), new ManualTime(0))
                   .definition()),
           setup.health,
           null,

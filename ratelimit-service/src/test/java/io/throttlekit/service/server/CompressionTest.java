@@ -62,10 +62,10 @@ class CompressionTest {
   void damagedCompressionIsAnInvalidArgumentThatIsCounted() {
     harm.set(bytes -> new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
     assertThatThrownBy(() -> ask("a"))
-        .hasMessage("INVALID_ARGUMENT: the request is not compressed as it says");
+        .hasMessage("INVALID_ARGUMENT: the request does not match its declared compression");
     harm.set(bytes -> Arrays.copyOf(bytes, bytes.length / 2));
     assertThatThrownBy(() -> ask("a"))
-        .hasMessage("INVALID_ARGUMENT: the request is not compressed as it says");
+        .hasMessage("INVALID_ARGUMENT: the request does not match its declared compression");
     assertCounted(2);
   }
 

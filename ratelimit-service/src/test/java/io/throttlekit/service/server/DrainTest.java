@@ -279,7 +279,8 @@ class DrainTest {
         gated.serve(
             Setup.listener(null, null, Duration.ofSeconds(25), Duration.ZERO),
             List.of(() ->
-                new Check(checked.frontEnd, DecisionTracing.off(), checked.time).definition()));
+                CallHandler.ofChecks(checked.frontEnd, DecisionTracing.off(), checked.time)
+                    .definition()));
     ManagedChannel channel = Channels.to(server);
     var limits = RateLimitServiceGrpc.newFutureStub(channel);
     var checks = AuthorizationGrpc.newFutureStub(channel);

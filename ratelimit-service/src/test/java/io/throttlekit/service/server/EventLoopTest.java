@@ -161,7 +161,9 @@ class EventLoopTest {
         new GrpcServer(
             Setup.loopback(),
             setup.service(),
-            List.of(new Check(authorizing.frontEnd, DecisionTracing.off(), clock).definition()),
+            List.of(
+                CallHandler.ofChecks(authorizing.frontEnd, DecisionTracing.off(), clock)
+                    .definition()),
             setup.health,
             null,
             Duration.ofMillis(20));

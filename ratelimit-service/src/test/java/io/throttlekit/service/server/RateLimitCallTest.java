@@ -8,8 +8,8 @@ import io.grpc.Metadata;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
-import io.throttlekit.service.admission.Admission.Later;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
@@ -41,13 +41,13 @@ class RateLimitCallTest {
   private static final Answer ADMITTED = new Answer(true, List.of(Verdict.UNTOUCHED));
 
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
-  private final AtomicReference<@Nullable Later> later = new AtomicReference<>();
+  private final AtomicReference<@Nullable AnswerCallback> later = new AtomicReference<>();
   private final Gated gated = new Gated();
   private final ConcurrencyLimiter gate =
       new ConcurrencyLimiter(setup.time, (_, _) -> {}, gated, () -> 1_000);
 
-  private final ShouldRateLimit service =
-      new ShouldRateLimit(
+  private final CallHandler service =
+      CallHandler.ofRateLimits(
           new RateLimitFrontEnd(
               (request, waiting) -> {
                 later.set(waiting);
@@ -61,11 +61,10 @@ class RateLimitCallTest {
           setup.time);
 
   private final List<Failure> failures = Collections.synchronizedList(new ArrayList<>());
-  private final CallContext deciding = deciding(setup.time);
+  private final CallHandler deciding = deciding(setup.time);
 
-  private CallContext deciding(TimeSource time) {
-    return new CallContext(
-        service.deciding().frontEnd(), new Counted(), time, CallWarnings.ofRateLimits(time));
+  private CallHandler deciding(TimeSource time) {
+    return CallHandler.ofRateLimits(service.frontEnd, new Counted(), DecisionTracing.off(), time);
   }
 
   @Test
@@ -178,7 +177,7 @@ class RateLimitCallTest {
   @Test
   void faultsAreLoggedOnceInTenSeconds() {
     ManualTime time = new ManualTime(0);
-    CallContext slow = deciding(time);
+    CallHandler slow = deciding(time);
     try (Logged logged = Logged.by(CallWarnings.class)) {
       for (int i = 0; i < 1_000; i++) {
         begun(slow, new SentCall(), new Metadata()).failed(new IllegalStateException("a bug"));
@@ -198,7 +197,7 @@ class RateLimitCallTest {
   void aLeaseIsOverWhenTheAnswerComesLaterThanItsCallerWaits() {
     Metadata headers = waiting("20");
     ManualTime time = new ManualTime(0);
-    CallContext slow = deciding(time);
+    CallHandler slow = deciding(time);
     SentCall inTime = new SentCall();
     RateLimitCall answered = begun(slow, inTime, headers);
     time.advance(19);
@@ -314,7 +313,7 @@ class RateLimitCallTest {
     return begun(deciding, call, headers);
   }
 
-  private static RateLimitCall begun(CallContext deciding, SentCall call, Metadata headers) {
+  private static RateLimitCall begun(CallHandler deciding, SentCall call, Metadata headers) {
     RateLimitCall begun = new RateLimitCall(deciding, call, headers, null);
     begun.onMessage(new ByteArrayInputStream(x(entries("one", "a")).toByteArray()));
     begun.onHalfClose();

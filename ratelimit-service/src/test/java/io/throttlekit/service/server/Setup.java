@@ -110,8 +110,8 @@ public final class Setup {
     return time;
   }
 
-  ShouldRateLimit service() {
-    return new ShouldRateLimit(frontEnd, metrics, DecisionTracing.off(), time);
+  CallHandler service() {
+    return CallHandler.ofRateLimits(frontEnd, metrics, DecisionTracing.off(), time);
   }
 
   /** Returns a healthy server that listens on loopback. */

@@ -33,10 +33,10 @@ import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import io.throttlekit.tier.LeaseSize;
 import io.throttlekit.tier.Outage;
+import io.throttlekit.tier.OutcomeCallback;
 import io.throttlekit.tier.Tier;
 import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
-import io.throttlekit.tier.Tiers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -320,7 +320,7 @@ class SharedStoreTest {
     return admitted;
   }
 
-  private record Waiting(CompletableFuture<TieredOutcome> future) implements Tiers.Later {
+  private record Waiting(CompletableFuture<TieredOutcome> future) implements OutcomeCallback {
     @Override
     public void decided(TieredOutcome outcome) {
       future.complete(outcome);

@@ -1,0 +1,96 @@
+package io.throttlekit.service.server;
+
+import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.ServiceDescriptor;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.authz.CheckFrontEnd;
+import io.throttlekit.service.rls.FrontEnd;
+import io.throttlekit.service.telemetry.CallMetrics;
+import io.throttlekit.service.telemetry.DecisionTracing;
+import java.io.InputStream;
+
+/**
+ * Handles the calls of one gRPC method without generated stubs: a request is parsed, decided and
+ * answered in one turn of the event loop, as plain bytes. Thread-safe.
+ */
+final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
+  final FrontEnd frontEnd;
+  final CallMetrics metrics;
+  final TimeSource time;
+  final CallWarnings warnings;
+  private final ServiceDescriptor generated;
+  private final MethodDescriptor<?, ?> generatedMethod;
+  private final DecisionTracing tracing;
+
+  private CallHandler(
+      ServiceDescriptor generated,
+      MethodDescriptor<?, ?> generatedMethod,
+      FrontEnd frontEnd,
+      CallMetrics metrics,
+      CallWarnings warnings,
+      DecisionTracing tracing,
+      TimeSource time) {
+    this.generated = generated;
+    this.generatedMethod = generatedMethod;
+    this.frontEnd = frontEnd;
+    this.metrics = metrics;
+    this.warnings = warnings;
+    this.tracing = tracing;
+    this.time = time;
+  }
+
+  /**
+   * Returns the handler of the rate-limit service.
+   *
+   * @param time measures latencies; the same clock as that of the event loops
+   */
+  static CallHandler ofRateLimits(
+      FrontEnd frontEnd, CallMetrics metrics, DecisionTracing tracing, TimeSource time) {
+    return new CallHandler(
+        RateLimitServiceGrpc.getServiceDescriptor(),
+        RateLimitServiceGrpc.getShouldRateLimitMethod(),
+        frontEnd,
+        metrics,
+        CallWarnings.ofRateLimits(time),
+        tracing,
+        time);
+  }
+
+  /** Returns the handler of external authorization. */
+  static CallHandler ofChecks(CheckFrontEnd frontEnd, DecisionTracing tracing, TimeSource time) {
+    return new CallHandler(
+        AuthorizationGrpc.getServiceDescriptor(),
+        AuthorizationGrpc.getCheckMethod(),
+        frontEnd,
+        frontEnd.metrics(),
+        CallWarnings.ofChecks(time),
+        tracing,
+        time);
+  }
+
+  /** Returns the service with the generated descriptors, so that reflection shows its types. */
+  ServerServiceDefinition definition() {
+    MethodDescriptor<InputStream, byte[]> method =
+        generatedMethod.toBuilder(MessageBytes.REQUEST, MessageBytes.RESPONSE).build();
+    ServiceDescriptor service =
+        ServiceDescriptor.newBuilder(generated.getName())
+            .setSchemaDescriptor(generated.getSchemaDescriptor())
+            .addMethod(method)
+            .build();
+    return ServerServiceDefinition.builder(service).addMethod(method, this).build();
+  }
+
+  @Override
+  public ServerCall.Listener<InputStream> startCall(
+      ServerCall<InputStream, byte[]> call, Metadata headers) {
+    // Requests a second message, too, so that grpc-java detects one and cancels the call.
+    call.request(2);
+    return new RateLimitCall(this, call, headers, tracing.start(headers));
+  }
+}
