@@ -48,8 +48,8 @@ class BinTest {
   @CsvSource({
     "bench, load --rate fast, 2, 'bin/bench: --rate is a number from 0 to 2147483647, not fast'",
     "bench, nothing, 2, 'bin/bench: no command nothing: service, store, startup, jmh, sensors,"
-        + " leases, concurrency, overload, overload-service, federation, chaos, load or all; --help"
-        + " says more'",
+        + " leases, concurrency, overload, overload-service, federation, chaos, path, load or all;"
+        + " --help says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
     "bench, overload --phase 3, 2, 'bin/bench: there is no phase ''3'', but 0.8, 1.2, 2, 5, halved,"
         + " restored'",

@@ -8,7 +8,9 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -21,6 +23,7 @@ class NamedProofsTest {
   private static final Pattern TEST =
       Pattern.compile("`([A-Z]\\w*(?:Test|Conformance))(?:[.#](\\w+)(?:\\(\\))?)?`");
   private static final Pattern PROOF = Pattern.compile("(Test|Conformance)\\.java$");
+  private static final Pattern FILE = Pattern.compile("\\w+\\.java");
   private static final Pattern SPECIFICATION = Pattern.compile("`(\\w+\\.tla)`");
 
   @Test
@@ -44,6 +47,18 @@ class NamedProofsTest {
         .allSatisfy(file -> assertThat(file).exists());
   }
 
+  @Test
+  void everyFileThatTheArchitectureNamesExists() throws IOException {
+    Set<String> files = new HashSet<>();
+    for (Path source : sources("src/main/java")) {
+      files.add(String.valueOf(source.getFileName()));
+    }
+    assertThat(FILE.matcher(read(PROJECT.resolve("docs/ARCHITECTURE.md"))).results())
+        .extracting(MatchResult::group)
+        .hasSizeGreaterThan(20)
+        .allSatisfy(file -> assertThat(files).contains(file));
+  }
+
   private static boolean isTest(Path source, String type, @Nullable String method) {
     return source.endsWith(type + ".java")
         && (method == null
@@ -59,13 +74,18 @@ class NamedProofsTest {
   }
 
   private static List<Path> testSources() throws IOException {
+    return sources("src/test/java").stream()
+        .filter(file -> PROOF.matcher(file.toString()).find())
+        .toList();
+  }
+
+  private static List<Path> sources(String folder) throws IOException {
     List<Path> sources = new ArrayList<>();
     try (DirectoryStream<Path> modules = Files.newDirectoryStream(PROJECT)) {
       for (Path module : modules) {
-        Path tests = module.resolve("src/test/java");
-        if (Files.isDirectory(tests)) {
-          try (Stream<Path> files = Files.walk(tests)) {
-            files.filter(file -> PROOF.matcher(file.toString()).find()).forEach(sources::add);
+        if (Files.isDirectory(module.resolve(folder))) {
+          try (Stream<Path> files = Files.walk(module.resolve(folder))) {
+            files.forEach(sources::add);
           }
         }
       }
