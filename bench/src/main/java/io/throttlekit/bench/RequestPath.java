@@ -17,8 +17,8 @@ import io.throttlekit.descriptors.PolicyLoader;
 import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.TierListener;
@@ -82,7 +82,8 @@ public final class RequestPath {
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
       RequestPath path =
           new RequestPath(
-              DecisionPath.shared(config, policies, tiers, telemetry, time, null)
+              MeasuredPath.shared(config, policies, tiers, telemetry, time, null)
+                  .path()
                   .service(DecisionTracing.off()));
       Set<String> leased = path.types("leased");
       Set<String> missing = path.types("one_by_one");

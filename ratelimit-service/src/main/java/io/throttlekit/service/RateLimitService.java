@@ -23,6 +23,8 @@ import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.steering.Steering;
 import io.throttlekit.service.store.SharedStore;
+import io.throttlekit.service.telemetry.MeasuredPath;
+import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.warmup.StoreWarmUp;
@@ -58,6 +60,7 @@ public final class RateLimitService {
   private final CountDownLatch stopping = new CountDownLatch(1);
   private final Telemetry telemetry;
   private final DecisionPath path;
+  private final RateLimitMetrics metrics;
   private final @Nullable Steering steering;
   private final Sensors sensors;
   private final PolicyReloader reloader;
@@ -80,8 +83,10 @@ public final class RateLimitService {
     } catch (IllegalArgumentException e) {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
-    this.path =
+    MeasuredPath measured =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
+    this.path = measured.path();
+    this.metrics = measured.metrics();
     this.steering = steers(config) ? new Steering(time, config.concurrency().maxEnvoys()) : null;
     this.sensors =
         new Sensors(config, path.gate().leases(), steering, telemetry.meter(), time, () -> marking);
@@ -185,12 +190,12 @@ public final class RateLimitService {
     return config.concurrency().steer() && !config.compatibility().shadowMode();
   }
 
-  private DecisionPath inMemory() {
+  private MeasuredPath inMemory() {
     InMemoryStore counters = new InMemoryStore(time, config.store().maxCounters());
-    return DecisionPath.inMemory(config, policies, counters, telemetry, time);
+    return MeasuredPath.inMemory(config, policies, counters, telemetry, time);
   }
 
-  private DecisionPath shared() {
+  private MeasuredPath shared() {
     EventLoopGroup loops;
     try {
       loops = GrpcServer.eventLoops(config.grpc(), time);
@@ -213,7 +218,7 @@ public final class RateLimitService {
       throw new StartException(List.of(String.valueOf(e.getMessage())), e);
     }
     store = shared;
-    return DecisionPath.shared(config, policies, shared.tiers(), telemetry, time, loops);
+    return MeasuredPath.shared(config, policies, shared.tiers(), telemetry, time, loops);
   }
 
   private void warmUp() {
@@ -282,8 +287,8 @@ public final class RateLimitService {
     PolicyConfig source = config.policies();
     boolean standsIn = source.paths().isEmpty() && source.runtime() != null;
     Scrape scrape = telemetry.scrape();
-    MetricsRoute metrics = scrape == null ? null : new MetricsRoute(scrape, time);
-    HttpServers servers = new HttpServers(time, metrics);
+    MetricsRoute route = scrape == null ? null : new MetricsRoute(scrape, time);
+    HttpServers servers = new HttpServers(time, route);
     listen(
         "http",
         config.http().host(),
@@ -291,7 +296,7 @@ public final class RateLimitService {
         () ->
             servers.service(
                 config.http(),
-                new JsonFrontEnd(path.frontEnd(), path.metrics(), time)::answer,
+                new JsonFrontEnd(path.frontEnd(), path.calls(), time)::answer,
                 config.grpc().limits().messageBytes(),
                 standsIn,
                 health::serving));
@@ -299,7 +304,7 @@ public final class RateLimitService {
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () -> servers.debug(config.debug(), policies, this::describeStore, path.metrics()::lines));
+        () -> servers.debug(config.debug(), policies, this::describeStore, metrics::lines));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
@@ -352,7 +357,7 @@ public final class RateLimitService {
   }
 
   private void policiesLoaded(boolean good) {
-    path.metrics().policiesLoaded(good);
+    metrics.policiesLoaded(good);
     PolicyBook book = policies.book();
     // A failed load leaves the previous policies in effect.
     if (good && book != null) {

@@ -8,10 +8,10 @@ import io.throttlekit.descriptors.PolicySource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
@@ -54,7 +54,8 @@ final class ThrottledService implements AutoCloseable {
             TierListener.NONE);
     Health health = new Health();
     server =
-        DecisionPath.shared(config, policies, tiers, telemetry, time, null)
+        MeasuredPath.shared(config, policies, tiers, telemetry, time, null)
+            .path()
             .server(listener(config.grpc()), health, DecisionTracing.off());
     server.start();
     health.clear(Health.Obstacle.STARTING);

@@ -16,7 +16,7 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
-import io.throttlekit.service.server.DecisionPath;
+import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import java.util.List;
@@ -40,12 +40,13 @@ final class Decider implements AutoCloseable {
   Decider(String descriptors) {
     TimeSource time = TimeSource.system();
     frontEnd =
-        DecisionPath.inMemory(
+        MeasuredPath.inMemory(
                 ServiceConfig.defaults(),
                 policies(descriptors, time),
                 new InMemoryStore(time, COUNTERS),
                 telemetry,
                 time)
+            .path()
             .frontEnd();
   }
 

@@ -12,7 +12,6 @@ import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
-import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.Outage;
@@ -39,7 +38,7 @@ final class ManyDescriptors implements OutcomeCallback {
 
   private final RateLimitRequest request;
   private final CompatibilityConfig compatibility;
-  private final RateLimitMetrics metrics;
+  private final DecisionListener metrics;
   private final @Nullable Rule[] rules;
 
   /**
@@ -65,7 +64,7 @@ final class ManyDescriptors implements OutcomeCallback {
       RateLimitRequest request,
       @Nullable Rule[] rules,
       CompatibilityConfig compatibility,
-      RateLimitMetrics metrics) {
+      DecisionListener metrics) {
     this.request = request;
     this.compatibility = compatibility;
     this.metrics = metrics;

@@ -15,7 +15,6 @@ import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
-import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.tier.DecidedBy;
 import java.util.Collections;
 import java.util.List;
@@ -37,7 +36,7 @@ public final class PolicyAdmission implements Admission {
   private final Counters counters;
   private final ConcurrencyLimiter gate;
   private final CompatibilityConfig compatibility;
-  private final RateLimitMetrics metrics;
+  private final DecisionListener metrics;
 
   /**
    * Creates an admission that uses the current book of {@code policies} for each request.
@@ -49,7 +48,7 @@ public final class PolicyAdmission implements Admission {
       Counters counters,
       ConcurrencyLimiter gate,
       CompatibilityConfig compatibility,
-      RateLimitMetrics metrics) {
+      DecisionListener metrics) {
     this.policies = policies;
     this.counters = counters;
     this.gate = gate;

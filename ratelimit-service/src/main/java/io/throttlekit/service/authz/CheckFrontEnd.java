@@ -4,14 +4,13 @@ import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.service.admission.Admission;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
+import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.rls.FrontEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
-import io.throttlekit.service.telemetry.CheckMetrics;
-import io.throttlekit.service.telemetry.RateLimitMetrics;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -31,8 +30,8 @@ public final class CheckFrontEnd implements FrontEnd {
 
   private final Admission admission;
   private final Supplier<@Nullable PolicyBook> policies;
-  private final RateLimitMetrics metrics;
-  private final CheckMetrics checks;
+  private final DecisionListener decisions;
+  private final CheckListener checks;
   private final CheckReader reader;
   private final CheckWriter writer;
   private final Answer undescribed;
@@ -42,8 +41,8 @@ public final class CheckFrontEnd implements FrontEnd {
    *
    * @param bound of the entries of one request
    * @param policies those that admission uses; supplies null while none was ever loaded
-   * @param metrics counts requests of unknown domains
-   * @param checks counts calls
+   * @param decisions receives requests of unknown domains
+   * @param checks receives the calls
    */
   public CheckFrontEnd(
       ExtAuthzConfig config,
@@ -51,19 +50,19 @@ public final class CheckFrontEnd implements FrontEnd {
       ExtrasFactory extras,
       Admission admission,
       Supplier<@Nullable PolicyBook> policies,
-      RateLimitMetrics metrics,
-      CheckMetrics checks) {
+      DecisionListener decisions,
+      CheckListener checks) {
     this.admission = admission;
     this.policies = policies;
-    this.metrics = metrics;
+    this.decisions = decisions;
     this.checks = checks;
     this.reader = new CheckReader(config, bound);
     this.writer = new CheckWriter(extras);
     this.undescribed = config.admitsUndescribed() ? UNDESCRIBED_ADMITTED : UNDESCRIBED_REFUSED;
   }
 
-  /** Returns the metrics of the calls to this front end. */
-  public CheckMetrics metrics() {
+  /** Returns the listener of the calls to this front end. */
+  public CheckListener listener() {
     return checks;
   }
 
@@ -81,7 +80,7 @@ public final class CheckFrontEnd implements FrontEnd {
   public @Nullable Answer decide(RateLimitRequest request, AnswerCallback callback) {
     PolicyBook book = policies.get();
     if (book != null && book.domain(request.domain()) == null) {
-      metrics.domainNotFound(request.domain());
+      decisions.domainNotFound(request.domain());
       throw new InvalidRequestException("no policy has the domain of the request");
     }
     if (request.descriptors().isEmpty()) {

@@ -1,7 +1,6 @@
 package io.throttlekit.service.http;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.telemetry.Scrape;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -11,23 +10,23 @@ import java.nio.charset.StandardCharsets;
 public final class MetricsRoute implements Route {
   private static final String OPEN_METRICS = "application/openmetrics-text";
 
-  private final Scrape scrape;
+  private final MetricsSource metrics;
   private final SharedPage text;
   private final SharedPage openMetrics;
 
-  /** Creates a route that serves {@code scrape}. */
-  public MetricsRoute(Scrape scrape, TimeSource time) {
-    this.scrape = scrape;
-    this.text = new SharedPage(() -> reply(scrape.page(null)), time);
-    this.openMetrics = new SharedPage(() -> reply(scrape.page(OPEN_METRICS)), time);
+  /** Creates a route that serves {@code metrics}. */
+  public MetricsRoute(MetricsSource metrics, TimeSource time) {
+    this.metrics = metrics;
+    this.text = new SharedPage(() -> reply(metrics.page(null)), time);
+    this.openMetrics = new SharedPage(() -> reply(metrics.page(OPEN_METRICS)), time);
   }
 
   @Override
   public Reply answer(HttpQuery query) throws InterruptedException {
-    return (scrape.asOpenMetrics(query.accept()) ? openMetrics : text).get();
+    return (metrics.asOpenMetrics(query.accept()) ? openMetrics : text).get();
   }
 
-  private static Reply reply(Scrape.Page page) {
+  private static Reply reply(MetricsSource.Page page) {
     return new Reply(200, page.contentType(), page.body().getBytes(StandardCharsets.UTF_8));
   }
 }

@@ -4,8 +4,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.RateLimitRequest;
-import io.throttlekit.service.telemetry.Failure;
-import io.throttlekit.service.telemetry.RateLimitMetrics;
+import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.store.StoreException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -20,26 +19,26 @@ import org.jspecify.annotations.Nullable;
 public final class JsonFrontEnd {
   private final RateLimitFrontEnd frontEnd;
   private final BiFunction<RateLimitRequest, Answer, String> writer;
-  private final RateLimitMetrics metrics;
+  private final CallListener calls;
   private final TimeSource time;
 
   /** Creates a front end that counts the requests of {@code frontEnd}. */
-  public JsonFrontEnd(RateLimitFrontEnd frontEnd, RateLimitMetrics metrics, TimeSource time) {
+  public JsonFrontEnd(RateLimitFrontEnd frontEnd, CallListener calls, TimeSource time) {
     this(
         frontEnd,
         (request, answer) -> ResponseJson.of(answer, frontEnd.extras().of(request, answer)),
-        metrics,
+        calls,
         time);
   }
 
   JsonFrontEnd(
       RateLimitFrontEnd frontEnd,
       BiFunction<RateLimitRequest, Answer, String> writer,
-      RateLimitMetrics metrics,
+      CallListener calls,
       TimeSource time) {
     this.frontEnd = frontEnd;
     this.writer = writer;
-    this.metrics = metrics;
+    this.calls = calls;
     this.time = time;
   }
 
@@ -65,9 +64,9 @@ public final class JsonFrontEnd {
       throw outage;
     } finally {
       if (failure != null) {
-        metrics.failed(failure);
+        calls.failed(failure);
       }
-      metrics.answered(time.monotonicNanos() - start);
+      calls.answered(time.monotonicNanos() - start);
     }
   }
 

@@ -10,9 +10,8 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.authz.CheckFrontEnd;
+import io.throttlekit.service.rls.CallListener;
 import io.throttlekit.service.rls.FrontEnd;
-import io.throttlekit.service.telemetry.CallMetrics;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import java.io.InputStream;
 
 /**
@@ -21,25 +20,25 @@ import java.io.InputStream;
  */
 final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
   final FrontEnd frontEnd;
-  final CallMetrics metrics;
+  final CallListener listener;
   final TimeSource time;
   final CallWarnings warnings;
   private final ServiceDescriptor generated;
   private final MethodDescriptor<?, ?> generatedMethod;
-  private final DecisionTracing tracing;
+  private final CallTracing tracing;
 
   private CallHandler(
       ServiceDescriptor generated,
       MethodDescriptor<?, ?> generatedMethod,
       FrontEnd frontEnd,
-      CallMetrics metrics,
+      CallListener listener,
       CallWarnings warnings,
-      DecisionTracing tracing,
+      CallTracing tracing,
       TimeSource time) {
     this.generated = generated;
     this.generatedMethod = generatedMethod;
     this.frontEnd = frontEnd;
-    this.metrics = metrics;
+    this.listener = listener;
     this.warnings = warnings;
     this.tracing = tracing;
     this.time = time;
@@ -51,24 +50,24 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
    * @param time measures latencies; the same clock as that of the event loops
    */
   static CallHandler ofRateLimits(
-      FrontEnd frontEnd, CallMetrics metrics, DecisionTracing tracing, TimeSource time) {
+      FrontEnd frontEnd, CallListener listener, CallTracing tracing, TimeSource time) {
     return new CallHandler(
         RateLimitServiceGrpc.getServiceDescriptor(),
         RateLimitServiceGrpc.getShouldRateLimitMethod(),
         frontEnd,
-        metrics,
+        listener,
         CallWarnings.ofRateLimits(time),
         tracing,
         time);
   }
 
   /** Returns the handler of external authorization. */
-  static CallHandler ofChecks(CheckFrontEnd frontEnd, DecisionTracing tracing, TimeSource time) {
+  static CallHandler ofChecks(CheckFrontEnd frontEnd, CallTracing tracing, TimeSource time) {
     return new CallHandler(
         AuthorizationGrpc.getServiceDescriptor(),
         AuthorizationGrpc.getCheckMethod(),
         frontEnd,
-        frontEnd.metrics(),
+        frontEnd.listener(),
         CallWarnings.ofChecks(time),
         tracing,
         time);

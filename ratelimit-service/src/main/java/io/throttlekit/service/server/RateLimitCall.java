@@ -13,10 +13,10 @@ import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.concurrency.Lease;
 import io.throttlekit.service.loop.HeldCall;
 import io.throttlekit.service.loop.LoopThread;
+import io.throttlekit.service.rls.CallListener.Abandonment;
+import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.service.rls.InvalidRequestException;
-import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
-import io.throttlekit.service.telemetry.DecisionSpan;
-import io.throttlekit.service.telemetry.Failure;
+import io.throttlekit.service.server.CallTracing.CallSpan;
 import io.throttlekit.store.StoreException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -52,7 +52,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   private final CallHandler handler;
   private final ServerCall<InputStream, byte[]> call;
   private final Metadata headers;
-  private final @Nullable DecisionSpan span;
+  private final @Nullable CallSpan span;
   private final HeldCall held = HeldCall.begun();
 
   /** Earliest time at which the call can have arrived; its caller's timeout counts from it. */
@@ -84,7 +84,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
       CallHandler handler,
       ServerCall<InputStream, byte[]> call,
       Metadata headers,
-      @Nullable DecisionSpan span) {
+      @Nullable CallSpan span) {
     this.handler = handler;
     this.call = call;
     this.headers = headers;
@@ -132,7 +132,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
       boolean gaveUp = hasGivenUp(now);
       if (claimEnd(COUNTED)) {
         if (startNanos != NOT_STARTED) {
-          handler.metrics.failed(Failure.CANCELLED);
+          handler.listener.failed(Failure.CANCELLED);
           if (gaveUp) {
             abandoned(Abandonment.RESET, now);
           }
@@ -299,7 +299,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   }
 
   private void abandoned(Abandonment how, long now) {
-    handler.metrics.abandoned(how);
+    handler.listener.abandoned(how);
     handler.warnings.missed();
     if (span != null) {
       long millis = TimeUnit.NANOSECONDS.toMillis(now - arrivedNanos);
@@ -320,7 +320,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   /** Fails a late call whose answer carries a lease: the caller no longer holds it. */
   private void failLate(long now) {
     if (claimEnd(COUNTED)) {
-      handler.metrics.abandoned(Abandonment.ANSWERED_LATE);
+      handler.listener.abandoned(Abandonment.ANSWERED_LATE);
       handler.warnings.missed();
       end(
           Status.DEADLINE_EXCEEDED.withDescription("the caller's timeout has passed"),
@@ -341,7 +341,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   private void end(Status status, Failure failure, long now) {
     try {
-      handler.metrics.failed(failure);
+      handler.listener.failed(failure);
       if (span != null) {
         span.failed(String.valueOf(status.getDescription()));
       }
@@ -380,7 +380,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   private void count(long now) {
     if (startNanos != NOT_STARTED) {
-      handler.metrics.answered(now - startNanos);
+      handler.listener.answered(now - startNanos);
     }
   }
 

@@ -3,7 +3,7 @@ package io.throttlekit.service.server;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
-import io.throttlekit.service.telemetry.DecisionSpan;
+import io.throttlekit.service.server.CallTracing.CallSpan;
 import io.throttlekit.tier.DecidedBy;
 import java.util.Locale;
 
@@ -11,7 +11,7 @@ import java.util.Locale;
 final class Trace {
   private Trace() {}
 
-  static void decided(DecisionSpan span, String domain, Answer answer) {
+  static void decided(CallSpan span, String domain, Answer answer) {
     Verdict reported = answer.reported();
     Rule rule = reported == null ? null : reported.rule();
     DecidedBy by = reported == null ? DecidedBy.NONE : reported.decidedBy();

@@ -2,10 +2,11 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.service.authz.CheckListener;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Metrics of external authorization calls. Create once. Thread-safe. */
-public final class CheckMetrics implements CallMetrics {
+public final class CheckMetrics implements CheckListener {
   private static final String PREFIX = "throttlekit_ext_authz_";
   private static final double NANOS_PER_SECOND = 1e9;
 
@@ -48,7 +49,7 @@ public final class CheckMetrics implements CallMetrics {
     abandoned.increment(how);
   }
 
-  /** Counts a request that yields no descriptor. */
+  @Override
   public void undescribed() {
     undescribed.increment();
   }

@@ -4,11 +4,12 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.context.Scope;
+import io.throttlekit.service.server.CallTracing;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The span of one traced request. Thread-safe; calls after {@link #end} are ignored. */
-public final class DecisionSpan {
+/** The span of one traced request. */
+final class DecisionSpan implements CallTracing.CallSpan {
   private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
   private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");
   private static final AttributeKey<String> DECISION = AttributeKey.stringKey("ratelimit.decision");
@@ -22,14 +23,7 @@ public final class DecisionSpan {
     this.span = span;
   }
 
-  /**
-   * Records the decision.
-   *
-   * @param rule path of the rule that decided; empty if no rule matched
-   * @param admitted whether the request may pass
-   * @param remaining units that the rule has left
-   * @param where what decided, such as {@code memory}
-   */
+  @Override
   public void decided(String domain, String rule, boolean admitted, long remaining, String where) {
     span.setAttribute(DOMAIN, domain);
     span.setAttribute(DECISION, admitted ? "ok" : "over_limit");
@@ -40,19 +34,19 @@ public final class DecisionSpan {
     }
   }
 
-  /** Runs {@code work}; spans that start in it become children of this one. */
+  @Override
   public <T extends @Nullable Object> T around(Supplier<T> work) {
     try (Scope _ = span.makeCurrent()) {
       return work.get();
     }
   }
 
-  /** Records the reason why there was no decision. */
+  @Override
   public void failed(String reason) {
     span.setStatus(StatusCode.ERROR, reason);
   }
 
-  /** Ends the span. */
+  @Override
   public void end() {
     span.end();
   }

@@ -6,6 +6,7 @@ import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
+import io.throttlekit.service.server.CallTracing;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Starts the spans of traced decisions: those of sampled callers, and a fraction of those without a
  * trace. If tracing is off, it neither allocates nor reads a header. Thread-safe.
  */
-public final class DecisionTracing {
+public final class DecisionTracing implements CallTracing {
   private static final String SPAN = "ratelimit.decide";
 
   private final @Nullable Tracer tracer;
@@ -50,10 +51,8 @@ public final class DecisionTracing {
     return new DecisionTracing(tracer, ratio, random);
   }
 
-  /**
-   * Returns the span of a request, or null if it is not traced. Malformed headers count as absent.
-   */
-  public @Nullable DecisionSpan start(Metadata headers) {
+  @Override
+  public @Nullable CallSpan start(Metadata headers) {
     if (tracer == null) {
       return null;
     }

@@ -4,7 +4,8 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
-import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
+import io.throttlekit.service.rls.CallListener.Abandonment;
+import io.throttlekit.service.rls.CallListener.Failure;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -19,6 +20,10 @@ final class Instruments {
   private static final AttributeKey<String> ERR_TYPE = AttributeKey.stringKey("err_type");
   private static final Attributes SHOULD_RATE_LIMIT =
       Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
+
+  /** The failures that envoyproxy/ratelimit counts, with its names for them. */
+  static final Map<Failure, String> ERROR_TYPES =
+      Map.of(Failure.SERVICE, "service_error", Failure.STORE, "redis_error");
 
   private final Meter meter;
   private final RateLimitMetrics metrics;
@@ -69,10 +74,8 @@ final class Instruments {
     meter
         .counterBuilder(SERVICE + "should_rate_limit_error")
         .buildWithCallback(measured -> {
-          for (Failure failure : Failure.OF_THE_ORIGINAL) {
-            measured.record(
-                metrics.failures(failure), Attributes.of(ERR_TYPE, failure.errorType()));
-          }
+          ERROR_TYPES.forEach((failure, type) ->
+              measured.record(metrics.failures(failure), Attributes.of(ERR_TYPE, type)));
         });
     meter
         .counterBuilder(SERVICE + "total_requests")

@@ -7,6 +7,8 @@ import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.admission.DecisionListener;
+import io.throttlekit.service.rls.CallListener;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * domains at most {@value #MAX_UNKNOWN_DOMAINS}; further ones are counted as {@code other}.
  * Thread-safe.
  */
-public final class RateLimitMetrics implements CallMetrics {
+public final class RateLimitMetrics implements DecisionListener, CallListener {
   /** Maximum number of unknown domains with a series of their own: callers choose their names. */
   static final int MAX_UNKNOWN_DOMAINS = 32;
 
@@ -83,14 +85,7 @@ public final class RateLimitMetrics implements CallMetrics {
     new Instruments(meter, this).register(counters, forgotten);
   }
 
-  /**
-   * Counts the decision of one descriptor.
-   *
-   * @param entries of the descriptor: key, value, key, value …
-   * @param hits the cost; 0 for a peek, below 0 for a refund
-   * @param decision of the limit that the answer reports
-   * @param shadow whether a refusal has no effect because the rule is in shadow mode
-   */
+  @Override
   public void decided(Rule rule, String[] entries, long hits, Decision decision, boolean shadow) {
     if (hits < 0) {
       refundedHits.add(-hits);
@@ -106,7 +101,7 @@ public final class RateLimitMetrics implements CallMetrics {
     series.of(rule, entries).add(hits, decision, nearLimitRatio, shadow);
   }
 
-  /** Counts a request for an unknown domain. */
+  @Override
   public void domainNotFound(String domain) {
     unknownDomains.count(domain);
   }
@@ -127,7 +122,7 @@ public final class RateLimitMetrics implements CallMetrics {
     counter(how).increment();
   }
 
-  /** Counts a refusal that was answered with OK because the whole service is in shadow mode. */
+  @Override
   public void globalShadow() {
     globalShadow.increment();
   }

@@ -7,6 +7,7 @@ import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import io.throttlekit.service.http.MetricsSource;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,10 +21,7 @@ import org.jspecify.annotations.Nullable;
  * names: as counters in the Prometheus text format, and with unknown type in OpenMetrics, where the
  * name of a counter must end in {@code _total}. Thread-safe.
  */
-public final class Scrape {
-
-  /** The body of a scrape, with its content type. */
-  public record Page(String contentType, String body) {}
+public final class Scrape implements MetricsSource {
 
   private final MultiCollector metrics;
   private final PrometheusTextFormatWriter text = PrometheusTextFormatWriter.create();
@@ -33,17 +31,12 @@ public final class Scrape {
     this.metrics = metrics;
   }
 
-  /** Returns whether the Accept header of a request prefers OpenMetrics. */
+  @Override
   public boolean asOpenMetrics(@Nullable String accept) {
     return openMetrics.accepts(accept);
   }
 
-  /**
-   * Collects all metrics.
-   *
-   * @param accept the request's Accept header: OpenMetrics if it names that, otherwise Prometheus
-   *     text
-   */
+  @Override
   public Page page(@Nullable String accept) throws IOException {
     MetricSnapshots.Builder ours = MetricSnapshots.builder();
     EnvoyRatelimitCounters originals = new EnvoyRatelimitCounters();

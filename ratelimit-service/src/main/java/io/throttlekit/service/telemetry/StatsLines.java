@@ -21,9 +21,8 @@ final class StatsLines {
     metrics
         .unknownDomains()
         .forEach((domain, count) -> add(RATE_LIMIT + domain + ".domain_not_found", count));
-    for (Failure failure : Failure.OF_THE_ORIGINAL) {
-      add(SERVICE + "call.should_rate_limit." + failure.errorType(), metrics.failures(failure));
-    }
+    Instruments.ERROR_TYPES.forEach((failure, type) ->
+        add(SERVICE + "call.should_rate_limit." + type, metrics.failures(failure)));
     add("ratelimit_server.ShouldRateLimit.total_requests", metrics.totalRequests());
     add(SERVICE + "config_load_success", metrics.goodLoads());
     add(SERVICE + "config_load_error", metrics.badLoads());

@@ -12,6 +12,7 @@ import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.LeaseRequest;
@@ -130,7 +131,8 @@ public final class StoreWarmUp {
             config.store().localShare());
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
-      DecisionPath path = DecisionPath.shared(config, policies, tiers, telemetry, time, loops);
+      DecisionPath path =
+          MeasuredPath.shared(config, policies, tiers, telemetry, time, loops).path();
       GrpcServer server = path.server(config.grpc(), new Health(), DecisionTracing.off());
       server.start();
       try {

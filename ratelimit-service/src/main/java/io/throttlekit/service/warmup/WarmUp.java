@@ -6,10 +6,10 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.TierListener;
@@ -89,11 +89,11 @@ public final class WarmUp {
     InMemoryStore counters = new InMemoryStore(time, COUNTERS);
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = shared ? tiers(counters) : null) {
-      DecisionPath path =
+      MeasuredPath measured =
           tiers == null
-              ? DecisionPath.inMemory(config, policies, counters, telemetry, time)
-              : DecisionPath.shared(config, policies, tiers, telemetry, time, null);
-      GrpcServer server = path.server(config.grpc(), new Health(), tracing());
+              ? MeasuredPath.inMemory(config, policies, counters, telemetry, time)
+              : MeasuredPath.shared(config, policies, tiers, telemetry, time, null);
+      GrpcServer server = measured.path().server(config.grpc(), new Health(), tracing());
       server.start();
       try {
         return visit.round(server.port(), traffic.callers(), requests, end);

@@ -13,13 +13,13 @@ import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.rls.CallListener;
+import io.throttlekit.service.rls.CallListener.Abandonment;
+import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
-import io.throttlekit.service.telemetry.CallMetrics;
-import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
-import io.throttlekit.service.telemetry.DecisionSpan;
+import io.throttlekit.service.server.CallTracing.CallSpan;
 import io.throttlekit.service.telemetry.DecisionTracing;
-import io.throttlekit.service.telemetry.Failure;
 import java.io.ByteArrayInputStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,7 +174,7 @@ class AbandonedCallsTest {
     return begun(headers, null);
   }
 
-  private RateLimitCall begun(Metadata headers, @Nullable DecisionSpan span) {
+  private RateLimitCall begun(Metadata headers, @Nullable CallSpan span) {
     RateLimitCall call = new RateLimitCall(deciding, new SentCall(), headers, span);
     call.onMessage(new ByteArrayInputStream(x(entries("zero", "a")).toByteArray()));
     call.onHalfClose();
@@ -189,7 +189,7 @@ class AbandonedCallsTest {
     return headers;
   }
 
-  private final class Counted implements CallMetrics {
+  private final class Counted implements CallListener {
     @Override
     public void answered(long nanos) {}
 

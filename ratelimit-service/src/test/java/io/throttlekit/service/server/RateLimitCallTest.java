@@ -14,12 +14,12 @@ import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.rls.CallListener;
+import io.throttlekit.service.rls.CallListener.Abandonment;
+import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
-import io.throttlekit.service.telemetry.CallMetrics;
-import io.throttlekit.service.telemetry.CallMetrics.Abandonment;
 import io.throttlekit.service.telemetry.DecisionTracing;
-import io.throttlekit.service.telemetry.Failure;
 import io.throttlekit.store.StoreException;
 import java.io.ByteArrayInputStream;
 import java.util.AbstractList;
@@ -364,7 +364,7 @@ class RateLimitCallTest {
         });
   }
 
-  private final class Counted implements CallMetrics {
+  private final class Counted implements CallListener {
     @Override
     public void answered(long nanos) {
       setup.metrics.answered(nanos);

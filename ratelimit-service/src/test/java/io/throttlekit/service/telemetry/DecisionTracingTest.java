@@ -10,6 +10,7 @@ import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.throttlekit.service.server.CallTracing.CallSpan;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -38,7 +39,7 @@ class DecisionTracingTest {
 
   @Test
   void continuesASampledTraceAndSaysWhatWasDecided() {
-    DecisionSpan span =
+    CallSpan span =
         started(never.start(headers("traceparent", "00-" + TRACE + "-" + SPAN + "-01")));
     span.decided("shop", "user", false, 3, "memory");
     span.end();
@@ -57,7 +58,7 @@ class DecisionTracingTest {
 
   @Test
   void saysWhyThereWasNoDecision() {
-    DecisionSpan span = started(never.start(headers("b3", "1")));
+    CallSpan span = started(never.start(headers("b3", "1")));
     span.failed("no policies");
     span.end();
 
@@ -67,7 +68,7 @@ class DecisionTracingTest {
 
   @Test
   void leavesOutTheRuleWhenNoneMatched() {
-    DecisionSpan span = started(never.start(headers("b3", "1")));
+    CallSpan span = started(never.start(headers("b3", "1")));
     span.decided("shop", "", true, 0, "memory");
     span.end();
 
@@ -184,7 +185,7 @@ class DecisionTracingTest {
           put(headers, name, mutated(seeds[random.nextInt(seeds.length)], random));
         }
       }
-      DecisionSpan span = half.start(headers);
+      CallSpan span = half.start(headers);
       if (span != null) {
         begun++;
       }
@@ -205,7 +206,7 @@ class DecisionTracingTest {
     return text.toString();
   }
 
-  private static DecisionSpan started(@Nullable DecisionSpan span) {
+  private static CallSpan started(@Nullable CallSpan span) {
     return Objects.requireNonNull(span, "not traced");
   }
 

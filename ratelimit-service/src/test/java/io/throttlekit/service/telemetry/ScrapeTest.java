@@ -3,6 +3,7 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
+import io.throttlekit.service.rls.CallListener.Failure;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;

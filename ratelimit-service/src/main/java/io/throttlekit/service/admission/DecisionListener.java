@@ -1,0 +1,24 @@
+package io.throttlekit.service.admission;
+
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.Rule;
+
+/** Receives the decisions of an admission. Implementations are thread-safe and do not block. */
+public interface DecisionListener {
+
+  /**
+   * Called when a descriptor was decided.
+   *
+   * @param entries of the descriptor: key, value, key, value …
+   * @param hits the cost; 0 for a peek, below 0 for a refund
+   * @param decision of the limit that the answer reports
+   * @param shadow whether a refusal has no effect because the rule is in shadow mode
+   */
+  void decided(Rule rule, String[] entries, long hits, Decision decision, boolean shadow);
+
+  /** Called when a request named a domain without policies. */
+  void domainNotFound(String domain);
+
+  /** Called when a refusal was answered with OK because the whole service is in shadow mode. */
+  void globalShadow();
+}

@@ -1,0 +1,35 @@
+package io.throttlekit.service.server;
+
+import io.grpc.Metadata;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Selects the calls to trace. Implementations are thread-safe and do not block. */
+public interface CallTracing {
+
+  /** Returns the span of a call, or null if it is not traced. Malformed headers count as absent. */
+  @Nullable CallSpan start(Metadata headers);
+
+  /** The span of one call. Thread-safe; calls after {@link #end} are ignored. */
+  interface CallSpan {
+
+    /**
+     * Records the decision.
+     *
+     * @param rule path of the rule that decided; empty if no rule matched
+     * @param admitted whether the request may pass
+     * @param remaining units that the rule has left
+     * @param where what decided, such as {@code memory}
+     */
+    void decided(String domain, String rule, boolean admitted, long remaining, String where);
+
+    /** Runs {@code work}; spans that start in it become children of this one. */
+    <T extends @Nullable Object> T around(Supplier<T> work);
+
+    /** Records the reason why there was no decision. */
+    void failed(String reason);
+
+    /** Ends the span. */
+    void end();
+  }
+}

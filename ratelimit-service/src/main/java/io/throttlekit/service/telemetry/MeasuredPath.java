@@ -1,0 +1,83 @@
+package io.throttlekit.service.telemetry;
+
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.admission.Counters;
+import io.throttlekit.service.admission.MemoryCounters;
+import io.throttlekit.service.admission.TieredCounters;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.server.DecisionPath;
+import io.throttlekit.service.server.PathListeners;
+import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.Tiers;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A decision path whose listeners are metrics.
+ *
+ * @param metrics of its decisions
+ */
+public record MeasuredPath(DecisionPath path, RateLimitMetrics metrics) {
+
+  /** Returns a path that decides by {@code policies} on counters in this process's memory. */
+  public static MeasuredPath inMemory(
+      ServiceConfig config,
+      PolicyStore policies,
+      InMemoryStore counters,
+      Telemetry telemetry,
+      TimeSource time) {
+    RateLimitMetrics metrics =
+        metrics(config, policies, telemetry, counters::size, counters::forgotten);
+    return of(new MemoryCounters(counters), config, policies, metrics, telemetry, time, null);
+  }
+
+  /**
+   * Returns a path that decides by {@code policies} on shared counters.
+   *
+   * @param loops the event loops that serve, if the store needs them; otherwise null
+   */
+  public static MeasuredPath shared(
+      ServiceConfig config,
+      PolicyStore policies,
+      Tiers tiers,
+      Telemetry telemetry,
+      TimeSource time,
+      @Nullable EventLoopGroup loops) {
+    RateLimitMetrics metrics = metrics(config, policies, telemetry, tiers::cells, () -> 0);
+    Counters counters = new TieredCounters(tiers, config.store().cachedDenyDefault());
+    return of(counters, config, policies, metrics, telemetry, time, loops);
+  }
+
+  private static MeasuredPath of(
+      Counters counters,
+      ServiceConfig config,
+      PolicyStore policies,
+      RateLimitMetrics metrics,
+      Telemetry telemetry,
+      TimeSource time,
+      @Nullable EventLoopGroup loops) {
+    ConcurrencyMetrics limits = new ConcurrencyMetrics(telemetry.meter());
+    CheckMetrics checks = config.extAuthz() == null ? null : new CheckMetrics(telemetry.meter());
+    PathListeners listeners = new PathListeners(metrics, metrics, checks, limits);
+    DecisionPath path = DecisionPath.of(config, policies, counters, listeners, time, loops);
+    limits.show(path.gate());
+    return new MeasuredPath(path, metrics);
+  }
+
+  private static RateLimitMetrics metrics(
+      ServiceConfig config,
+      PolicyStore policies,
+      Telemetry telemetry,
+      LongSupplier counters,
+      LongSupplier forgotten) {
+    return new RateLimitMetrics(
+        telemetry.meter(),
+        policies::book,
+        counters,
+        forgotten,
+        config.telemetry().nearLimitRatio(),
+        config.telemetry().maxSeries());
+  }
+}
