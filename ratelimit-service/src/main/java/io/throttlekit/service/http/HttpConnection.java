@@ -8,12 +8,8 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.DefaultHttpContent;
-import io.netty.handler.codec.http.DefaultHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpHeaderValues;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
@@ -40,12 +36,6 @@ import org.slf4j.LoggerFactory;
  */
 final class HttpConnection extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
-
-  /**
-   * Bytes written at once; the write buffer holds little more than one slice of a slow reader's
-   * reply.
-   */
-  private static final int SLICE = 16 * 1024;
 
   /** Time to discard what the client still sends after its last reply. */
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -74,13 +64,11 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   private @Nullable HttpRequest request;
   private ByteArrayOutputStream body = new ByteArrayOutputStream(0);
   private int bodyBytes;
-  private @Nullable Reply reply;
-  private int sentBytes;
+  private @Nullable ReplyWriter sending;
   private boolean last;
   private boolean unread;
   // Whether a read is scheduled on the event loop.
   private boolean readPending;
-  private boolean handing;
 
   /** Answers a request by calling {@link #answered} on the event loop. */
   interface Answering {
@@ -100,7 +88,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   /** Returns whether a reply with another body is being sent. */
   @SuppressWarnings("ReferenceEquality") // a shared page is one array
   boolean sendsOtherThan(byte[] body) {
-    return reply != null && reply.body() != body;
+    return sending != null && sending.reply().body() != body;
   }
 
   /** Returns whether the deadline of the phase has passed; the phase {@code ANSWERING} has none. */
@@ -193,25 +181,11 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     enter(Phase.SENDING, connections.bounds().response());
-    reply = answer;
-    sentBytes = 0;
+    ReplyWriter writer = new ReplyWriter(answer, answered);
+    sending = writer;
     connections.sending(this, answer.body());
-    DefaultHttpResponse head =
-        new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()));
-    if (!answer.contentType().isEmpty()) {
-      head.headers().set(HttpHeaderNames.CONTENT_TYPE, answer.contentType());
-    }
-    HttpUtil.setContentLength(head, answer.body().length);
     last |= !HttpUtil.isKeepAlive(answered);
-    if (last) {
-      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
-    } else if (!answered.protocolVersion().isKeepAliveDefault()) {
-      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
-    }
-    var _ = ctx.write(head);
-    if (answered.method().equals(HttpMethod.HEAD)) { // sends no body
-      sentBytes = answer.body().length;
-    }
+    var _ = ctx.write(writer.head(answered, last));
     sendMore(ctx);
   }
 
@@ -311,28 +285,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void sendMore(ChannelHandlerContext ctx) {
-    Reply sending = reply;
-    if (phase != Phase.SENDING || sending == null || handing || sentBytes == Integer.MAX_VALUE) {
-      return;
-    }
-    byte[] bytes = sending.body();
-    handing = true; // guards against reentry: writes and flushes change writability
-    try {
-      while (sentBytes < bytes.length && ctx.channel().isWritable()) {
-        int length = Math.min(SLICE, bytes.length - sentBytes);
-        var _ = ctx.write(new DefaultHttpContent(Unpooled.wrappedBuffer(bytes, sentBytes, length)));
-        sentBytes += length;
-        if (!ctx.channel().isWritable()) {
-          ctx.flush();
-        }
-      }
-    } finally {
-      handing = false;
-    }
-    if (sentBytes < bytes.length) {
+    ReplyWriter writer = sending;
+    if (phase != Phase.SENDING || writer == null || !writer.write(ctx)) {
       return; // continued by channelWritabilityChanged
     }
-    sentBytes = Integer.MAX_VALUE; // marks that the last chunk is written, once
     ctx.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
         .addListener(
             (ChannelFutureListener)
@@ -346,15 +302,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void sent(ChannelHandlerContext ctx) {
-    HttpRequest answered = request;
-    Reply whole = reply;
     // A reply to HEAD has no body, so its content is not received.
-    boolean unwanted =
-        answered != null
-            && whole != null
-            && answered.method().equals(HttpMethod.HEAD)
-            && whole.body().length > 0;
-    finishReply(unwanted);
+    finishReply(sending != null && sending.omitsBody());
     request = null;
     if (!last) {
       enter(Phase.WAITING, connections.bounds().idle());
@@ -394,14 +343,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void finishReply(boolean lost) {
-    Reply done = reply;
+    ReplyWriter done = sending;
     if (done == null) {
       return;
     }
-    reply = null;
-    connections.sent(done.body());
+    sending = null;
+    connections.sent(done.reply().body());
     if (lost) {
-      done.lost().run();
+      done.reply().lost().run();
     }
   }
 

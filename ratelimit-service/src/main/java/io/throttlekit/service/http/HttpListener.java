@@ -54,9 +54,6 @@ public final class HttpListener implements AutoCloseable {
   /** Seconds for a client to read a reply. */
   static final int RESPONSE_SECONDS = 10;
 
-  /** Default maximum of open connections. */
-  static final int MAX_CONNECTIONS = 1024;
-
   /** Seconds that answers in progress get at shutdown. */
   private static final int STOP_SECONDS = 1;
 
@@ -99,11 +96,6 @@ public final class HttpListener implements AutoCloseable {
   private final InetSocketAddress address;
   private final TimeSource time;
   private final LogInterval faults;
-
-  /** Creates a listener with default bounds that accepts no bodies. */
-  HttpListener(String host, int port, Map<String, Route> routes) throws IOException {
-    this(host, port, HttpBounds.of(MAX_CONNECTIONS, 0), TimeSource.system(), routes);
-  }
 
   /**
    * Binds the address; nothing is accepted before {@link #start}.

@@ -3,6 +3,7 @@ package io.throttlekit.service.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.throttlekit.TimeSource;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -55,7 +56,8 @@ class HttpListenerTest {
   }
 
   private HttpListener listener() throws Exception {
-    return new HttpListener("127.0.0.1", 0, Map.of("/", _ -> answer()));
+    return new HttpListener(
+        "127.0.0.1", 0, HttpBounds.of(10, 0), TimeSource.system(), Map.of("/", _ -> answer()));
   }
 
   private Reply answer() {

@@ -279,7 +279,9 @@ class HttpServersTest {
           never.acquireUninterruptibly();
           return Reply.empty(200);
         };
-    HttpListener listener = new HttpListener("127.0.0.1", 0, Map.of("/stuck", stuck));
+    HttpListener listener =
+        new HttpListener(
+            "127.0.0.1", 0, HttpBounds.of(10, 0), TimeSource.system(), Map.of("/stuck", stuck));
     listener.start();
     try (Socket idle = new Socket(InetAddress.getLoopbackAddress(), listener.address().getPort());
         Socket busy = new Socket(InetAddress.getLoopbackAddress(), listener.address().getPort())) {
