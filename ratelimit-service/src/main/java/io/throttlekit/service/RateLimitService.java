@@ -26,6 +26,7 @@ import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
+import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
@@ -87,7 +88,10 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
-    this.steering = steers(config) ? new Steering(time, config.concurrency().maxEnvoys()) : null;
+    this.steering =
+        steers(config)
+            ? new Steering(time, measured.limits(), config.concurrency().maxEnvoys())
+            : null;
     this.sensors =
         new Sensors(config, path.gate().leases(), steering, telemetry.meter(), time, () -> marking);
     this.reloader =
@@ -310,7 +314,7 @@ public final class RateLimitService {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
     GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
-    server.show(telemetry.meter(), "throttlekit_grpc_");
+    var _ = new ServerMetrics(telemetry.meter(), "throttlekit_grpc_", server);
     server.start();
     grpc = server;
     sensors.open();

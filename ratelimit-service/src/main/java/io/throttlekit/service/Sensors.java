@@ -27,7 +27,7 @@ import io.throttlekit.service.steering.Steering;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LimitGauges;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
-import io.throttlekit.service.telemetry.SensorMetrics;
+import io.throttlekit.service.telemetry.ServerMetrics;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
@@ -57,6 +57,7 @@ final class Sensors implements AutoCloseable {
   private boolean needed;
   private boolean logged;
   private @Nullable GrpcServer server;
+  private @Nullable ServerMetrics metrics;
 
   /**
    * Creates the configured services; what they receive releases leases and updates {@code
@@ -75,10 +76,10 @@ final class Sensors implements AutoCloseable {
     this.config = config;
     this.meter = meter;
     this.steers = steering != null;
-    SensorMetrics metrics = new SensorMetrics(meter);
     SensorsConfig sensors = config.sensors();
     ClientIdentities clients =
-        new ClientIdentities(sensors.identities(), sensors.bindsNodeId(), metrics::refused);
+        new ClientIdentities(
+            sensors.identities(), sensors.bindsNodeId(), ServerMetrics.refusedClients(meter));
     this.services =
         services(config.concurrency(), leases, steering, meter, time, marks).stream()
             .map(service -> ServerInterceptors.intercept(service, clients))
@@ -99,7 +100,7 @@ final class Sensors implements AutoCloseable {
       services.addAll(steering.services());
       LimitGauges.show(meter, steering::forEach);
       LimitGauges.showHeld(meter, steering::held);
-      LimitGauges.showTurnedAway(meter, steering::turnedAway);
+      LimitGauges.showRejected(meter, steering::rejected);
       LimitGauges.showSharedNodes(meter, steering::sharedNodes);
       LimitGauges.showAcknowledgements(meter, steering::forEachObeyed);
       LimitGauges.showRefusals(meter, steering::forEachRefusals);
@@ -188,7 +189,7 @@ final class Sensors implements AutoCloseable {
     GrpcServer listening =
         GrpcServer.ofStreams(config.grpc().forSensors(sensors), services, sensors.maxStreams());
     listening.start();
-    listening.show(meter, "throttlekit_sensors_");
+    metrics = new ServerMetrics(meter, "throttlekit_sensors_", listening);
     server = listening;
     logged = false;
     LOG.info("listening for reports of Envoys on {}", listening.address());
@@ -205,6 +206,10 @@ final class Sensors implements AutoCloseable {
     server = null;
     if (listening != null) {
       listening.stop();
+    }
+    if (metrics != null) {
+      metrics.close();
+      metrics = null;
     }
   }
 

@@ -146,6 +146,24 @@ class FloorsTest {
             .resideInAnyPackage("io.envoyproxy..", "com.google.protobuf..", "io.grpc.."));
   }
 
+  @Test
+  void telemetryListensToDecisionsAndIsNotKnownByThem() {
+    check(
+        noClasses()
+            .that()
+            .resideInAnyPackage(SERVICE)
+            .and()
+            .resideOutsideOfPackages(
+                "io.throttlekit.service", // the composition root
+                "io.throttlekit.service.store..",
+                "io.throttlekit.service.telemetry..",
+                "io.throttlekit.service.warmup..")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                "io.throttlekit.service.telemetry..", "io.opentelemetry..", "io.prometheus.."));
+  }
+
   private void check(ArchRule rule) {
     rule.allowEmptyShould(false).check(production);
   }

@@ -288,7 +288,7 @@ class SensorsTest {
         issued(authority).addSanDnsName("edge-1.other.local").buildIssuedBy(authority);
     assertThatThrownBy(subscribeToLimits(sensors(authority, stranger))::join)
         .hasMessageContaining("PERMISSION_DENIED")
-        .hasMessageContaining("none of the identities");
+        .hasMessageContaining("no allowed identity");
     assertThatThrownBy(subscribeToLimits(sensors())::join).hasMessageContaining("UNAVAILABLE");
     assertThat(sample("throttlekit_sensors_refused_clients_total")).isEqualTo("1.0");
   }

@@ -1,12 +1,6 @@
 package io.throttlekit.envoy.xds;
 
 import com.google.protobuf.Any;
-import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc.AggregatedDiscoveryServiceImplBase;
-import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
-import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
-import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
-import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
-import io.envoyproxy.envoy.service.runtime.v3.RuntimeDiscoveryServiceGrpc.RuntimeDiscoveryServiceImplBase;
 import io.grpc.BindableService;
 import io.grpc.Status;
 import io.grpc.SynchronizationContext;
@@ -98,7 +92,7 @@ public final class LimitServer {
 
   /** Returns the services to add to a gRPC server; a direct executor is sufficient. */
   public List<BindableService> services() {
-    return List.of(new Aggregated(), new RuntimeAlone());
+    return DiscoveryServices.of(this, settings.resource());
   }
 
   /**
@@ -224,10 +218,10 @@ public final class LimitServer {
 
   void reject(DiscoveryStream<?, ?> stream, String node, Status why) {
     stream.end(why);
-    listener.turnedAway();
+    listener.rejected();
     String name = NodeId.isUsable(node) ? node : "without a usable id";
     String reason = String.valueOf(why.getDescription());
-    notices.add(() -> LOG.warn("Envoy {} is rejected and has no share: {}", name, reason));
+    notices.add(() -> LOG.warn("Envoy {} was rejected and has no share: {}", name, reason));
   }
 
   /** Lets a stream read further messages: at once, or after a pause. */
@@ -362,37 +356,10 @@ public final class LimitServer {
     limits.forEach((limit, offered) -> offered.notify(limit, listener, notices));
   }
 
-  private <Q, A> StreamObserver<Q> open(Wire<Q, A> wire, StreamObserver<A> answers) {
+  /** Opens a stream of a client. */
+  <Q, A> StreamObserver<Q> open(Wire<Q, A> wire, StreamObserver<A> answers) {
     var call = (ServerCallStreamObserver<A>) answers; // guaranteed by gRPC on the server side
     within(() -> streams++);
     return new DiscoveryStream<>(wire, call, this, NodeIds.ofCall());
-  }
-
-  private final class Aggregated extends AggregatedDiscoveryServiceImplBase {
-    @Override
-    public StreamObserver<DiscoveryRequest> streamAggregatedResources(
-        StreamObserver<DiscoveryResponse> answers) {
-      return open(new StateOfTheWorld(settings.resource()), answers);
-    }
-
-    @Override
-    public StreamObserver<DeltaDiscoveryRequest> deltaAggregatedResources(
-        StreamObserver<DeltaDiscoveryResponse> answers) {
-      return open(new Delta(settings.resource()), answers);
-    }
-  }
-
-  private final class RuntimeAlone extends RuntimeDiscoveryServiceImplBase {
-    @Override
-    public StreamObserver<DiscoveryRequest> streamRuntime(
-        StreamObserver<DiscoveryResponse> answers) {
-      return open(new StateOfTheWorld(settings.resource()), answers);
-    }
-
-    @Override
-    public StreamObserver<DeltaDiscoveryRequest> deltaRuntime(
-        StreamObserver<DeltaDiscoveryResponse> answers) {
-      return open(new Delta(settings.resource()), answers);
-    }
   }
 }

@@ -18,5 +18,5 @@ public interface LimitServerListener {
    * Called when a stream was ended at its first message, because there are too many streams or it
    * named no node id that it may use. Its Envoy has no share.
    */
-  default void turnedAway() {}
+  default void rejected() {}
 }

@@ -147,7 +147,7 @@ class ClusterLimitStreamsTest {
       FakeEnvoy nameless = FakeEnvoy.connect(served.channel(), unusable);
       assertThat(nameless.failure()).contains("INVALID_ARGUMENT", "node id");
     }
-    assertThat(served.turnedAway()).isEqualTo(3);
+    assertThat(served.rejected()).isEqualTo(3);
   }
 
   @Test
@@ -279,7 +279,7 @@ class ClusterLimitStreamsTest {
     try (ServedLimits bound = new ServedLimits(LimitServerSettings.DEFAULT, binding)) {
       FakeEnvoy other = FakeEnvoy.connect(bound.channel(), "b");
       assertThat(other.failure()).contains("PERMISSION_DENIED", "certificate");
-      assertThat(bound.turnedAway()).isEqualTo(1);
+      assertThat(bound.rejected()).isEqualTo(1);
       assertThat(FakeEnvoy.connect(bound.channel(), "a").ended()).isFalse();
     }
   }
@@ -292,10 +292,10 @@ class ClusterLimitStreamsTest {
     FakeEnvoy.open(served.channel(), "says nothing", "", false);
     FakeEnvoy tooMany = FakeEnvoy.connect(served.channel(), "d");
     assertThat(tooMany.failure()).contains("RESOURCE_EXHAUSTED", "3 streams");
-    assertThat(served.turnedAway()).isEqualTo(1);
+    assertThat(served.rejected()).isEqualTo(1);
     a.disconnect();
     assertThat(FakeEnvoy.connect(served.channel(), "e").ended()).isFalse();
-    assertThat(served.turnedAway()).isEqualTo(1);
+    assertThat(served.rejected()).isEqualTo(1);
   }
 
   @Test

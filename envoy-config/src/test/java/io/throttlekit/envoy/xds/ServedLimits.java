@@ -31,7 +31,7 @@ final class ServedLimits implements AutoCloseable {
   private final LimitServer limits;
   private final Server server;
   private final ManagedChannel channel;
-  private int turnedAway;
+  private int rejected;
 
   ServedLimits() {
     this(SETTINGS);
@@ -77,8 +77,8 @@ final class ServedLimits implements AutoCloseable {
     due.forEach(Runnable::run);
   }
 
-  int turnedAway() {
-    return turnedAway;
+  int rejected() {
+    return rejected;
   }
 
   @Override
@@ -98,8 +98,8 @@ final class ServedLimits implements AutoCloseable {
     }
 
     @Override
-    public void turnedAway() {
-      turnedAway++;
+    public void rejected() {
+      rejected++;
     }
   }
 }

@@ -24,7 +24,7 @@ public interface AccessLogListener {
   void closed();
 
   /** A stream was rejected because its node id is not permitted. */
-  void turnedAway();
+  void rejected();
 
   /** A stream sent entries before a usable node id. */
   void withoutNode(int entries);

@@ -114,7 +114,7 @@ public final class EntryReader {
 
   private static Kind kind(HTTPAccessLogEntry entry, AccessLogCommon common) {
     if (!ends(common)) {
-      return Kind.GOES_ON;
+      return Kind.CONTINUES;
     }
     Kind flagged = flagged(common, common.getResponseFlags());
     if (flagged != null) {
@@ -147,7 +147,7 @@ public final class EntryReader {
     }
     // after the response headers the cause may be a slow client
     if (flags.getUpstreamRequestTimeout()) {
-      return common.hasTimeToFirstUpstreamRxByte() ? Kind.BROKEN_OFF : Kind.TIMED_OUT;
+      return common.hasTimeToFirstUpstreamRxByte() ? Kind.ABORTED : Kind.TIMED_OUT;
     }
     if (flags.getDownstreamConnectionTermination() || flags.getDownstreamRemoteReset()) {
       return Kind.CLIENT_LEFT;
@@ -170,7 +170,7 @@ public final class EntryReader {
     if (flags.getResponseFromCacheFilter()) {
       return Kind.LOCAL_REPLY;
     }
-    return brokenOff(flags) ? Kind.BROKEN_OFF : null;
+    return aborted(flags) ? Kind.ABORTED : null;
   }
 
   /**
@@ -194,7 +194,7 @@ public final class EntryReader {
         || flags.getDnsResolutionFailure();
   }
 
-  private static boolean brokenOff(ResponseFlags flags) {
+  private static boolean aborted(ResponseFlags flags) {
     return flags.getStreamIdleTimeout()
         || flags.getDurationTimeout()
         || flags.getUpstreamMaxStreamDurationReached()

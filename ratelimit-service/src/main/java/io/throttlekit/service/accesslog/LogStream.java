@@ -51,7 +51,7 @@ final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
       node = NodeId.isUsable(named) ? named : "";
       if (!node.isEmpty() && !allowed.allow(node)) {
         over();
-        logs.listener().turnedAway();
+        logs.listener().rejected();
         answers.onError(
             Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED).asRuntimeException());
         return;

@@ -1,9 +1,12 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.ConcurrencyRule.Gate;
 import io.throttlekit.tier.Timer;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limiter that admits as many requests in flight as the concurrency limits that they reach allow,
@@ -30,7 +33,7 @@ public final class ConcurrencyLimiter {
    */
   public ConcurrencyLimiter(
       TimeSource time, Timer timer, ConcurrencyListener listener, LongSupplier retryAfterMillis) {
-    this(time, timer, listener, retryAfterMillis, MAX_IDLE_LIMITS, MAX_LEASES);
+    this(time, timer, listener, retryAfterMillis, PriorityTerms::of, MAX_IDLE_LIMITS, MAX_LEASES);
   }
 
   ConcurrencyLimiter(
@@ -38,10 +41,11 @@ public final class ConcurrencyLimiter {
       Timer timer,
       ConcurrencyListener listener,
       LongSupplier retryAfterMillis,
+      Function<Gate, @Nullable PriorityTerms> priorities,
       int mostIdleLimits,
       int mostLeases) {
     this.time = time;
-    this.limits = new ConcurrencyLimits(time, timer, mostIdleLimits);
+    this.limits = new ConcurrencyLimits(time, timer, listener, priorities, mostIdleLimits);
     this.leases = new Leases(time, timer, listener, mostLeases);
     this.listener = listener;
     this.retryAfterMillis = retryAfterMillis;

@@ -2,19 +2,25 @@ package io.throttlekit.service.concurrency;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.concurrency.Prioritizer;
 import io.throttlekit.descriptors.ConcurrencyRule;
+import io.throttlekit.descriptors.ConcurrencyRule.Gate;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.tier.Timer;
 import java.time.Duration;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The concurrency limits of this process, by domain and entries.
@@ -37,15 +43,30 @@ public final class ConcurrencyLimits {
   private final ConcurrentHashMap<CounterKey, PinnedLimit> pinned = new ConcurrentHashMap<>();
   private final Cache<CounterKey, PinnedLimit> known;
   private final AtomicBoolean calibrating = new AtomicBoolean();
+  private final ConcurrencyListener listener;
+  private final Function<Gate, @Nullable PriorityTerms> priorities;
+  private final Prioritizers prioritizers;
+
+  /** Limits that are no longer idle limits to keep, to be closed unless a request uses them. */
+  private final Queue<PinnedLimit> removed = new ConcurrentLinkedQueue<>();
 
   /**
    * Creates an empty set.
    *
+   * @param priorities returns how a gate ranks requests, or null if it does not
    * @param mostIdle idle concurrency limits to keep at most
    */
-  ConcurrencyLimits(TimeSource time, Timer timer, int mostIdle) {
+  ConcurrencyLimits(
+      TimeSource time,
+      Timer timer,
+      ConcurrencyListener listener,
+      Function<Gate, @Nullable PriorityTerms> priorities,
+      int mostIdle) {
     this.time = time;
     this.timer = timer;
+    this.listener = listener;
+    this.priorities = priorities;
+    this.prioritizers = new Prioritizers(time, listener);
     // Runnable::run: evictions run on the calling thread, not in the common pool
     this.known =
         Caffeine.newBuilder()
@@ -53,6 +74,7 @@ public final class ConcurrencyLimits {
             .expireAfterAccess(IDLE_TIME)
             .ticker(time::monotonicNanos)
             .executor(Runnable::run)
+            .removalListener(this::removed)
             .build();
   }
 
@@ -62,6 +84,20 @@ public final class ConcurrencyLimits {
 
   Timer timer() {
     return timer;
+  }
+
+  ConcurrencyListener listener() {
+    return listener;
+  }
+
+  /** Returns how a gate ranks requests, or null if it does not. */
+  @Nullable PriorityTerms priorities(Gate gate) {
+    return priorities.apply(gate);
+  }
+
+  /** Returns the prioritizer of these terms. */
+  @Nullable Prioritizer prioritizer(@Nullable PriorityTerms terms) {
+    return terms == null ? null : prioritizers.of(terms);
   }
 
   /**
@@ -102,9 +138,36 @@ public final class ConcurrencyLimits {
               return null;
             });
     Prioritizer prioritizer = held.prioritizer();
-    // an idle limit is not calibrated again before its next request
-    if (left == null && prioritizer != null) {
+    // an idle limit is not calibrated again before its next request; named ones all are
+    if (left == null
+        && prioritizer != null
+        && prioritizer.threshold() > 0
+        && !held.sharesPrioritizer()) {
       prioritizer.calibrate();
+    }
+  }
+
+  /** Remembers a limit to close: not now, because the caller may hold the lock of another key. */
+  private void removed(@Nullable CounterKey key, @Nullable PinnedLimit limit, RemovalCause cause) {
+    // without a shared prioritizer nothing refers to the limit
+    if (limit != null && cause.wasEvicted() && limit.sharesPrioritizer()) {
+      removed.add(limit);
+    }
+  }
+
+  private void closeRemoved() {
+    for (PinnedLimit limit = removed.poll(); limit != null; limit = removed.poll()) {
+      PinnedLimit unused = limit;
+      // under the lock of the key, so that no request begins to use it meanwhile
+      var _ =
+          pinned.compute(
+              limit.key(),
+              (key, current) -> {
+                if (current != unused && known.getIfPresent(key) != unused) {
+                  unused.close();
+                }
+                return current;
+              });
     }
   }
 
@@ -134,11 +197,14 @@ public final class ConcurrencyLimits {
 
   private void calibrate() {
     calibrating.set(false);
-    boolean any = false;
+    closeRemoved();
+    boolean any = prioritizers.calibrateNamed();
     for (PinnedLimit held : pinned.values()) {
       Prioritizer prioritizer = held.prioritizer();
       if (prioritizer != null) {
-        prioritizer.calibrate();
+        if (!held.sharesPrioritizer()) {
+          prioritizer.calibrate();
+        }
         any = true;
       }
     }

@@ -1,41 +1,42 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.concurrency.Refusal;
+import io.throttlekit.descriptors.Rule;
 
 /** Listener for the events of the limiter. Thread-safe and quick. */
 public interface ConcurrencyListener {
 
   /** A listener that ignores every event. */
-  ConcurrencyListener NONE =
-      new ConcurrencyListener() {
-        @Override
-        public void refused(Refusal why) {}
-
-        @Override
-        public void noRoomForLeases() {}
-
-        @Override
-        public void leased() {}
-
-        @Override
-        public void ended(LeaseEnd how) {}
-
-        @Override
-        public void stale() {}
-      };
+  ConcurrencyListener NONE = new ConcurrencyListener() {};
 
   /** A request found no room below a concurrency limit. */
-  void refused(Refusal why);
+  default void refused(Refusal why) {}
 
   /** A request was refused because there are too many leases. */
-  void noRoomForLeases();
+  default void noRoomForLeases() {}
 
   /** A lease was created. */
-  void leased();
+  default void leased() {}
 
   /** A lease ended. */
-  void ended(LeaseEnd how);
+  default void ended(LeaseEnd how) {}
 
   /** A release named a lease that has ended or never existed. */
-  void stale();
+  default void stale() {}
+
+  /** A concurrency limit of the rule changed. */
+  default void limitChanged(Rule rule, int before, int now) {}
+
+  /**
+   * A concurrency limit of the rule has moved by more than a fifth since this was last reported.
+   *
+   * @return whether the listener reports it; if not, the next change is compared with {@code from}
+   *     again
+   */
+  default boolean limitMoved(Rule rule, int from, int now) {
+    return true;
+  }
+
+  /** The priority level that a request needs to wait changed. */
+  default void thresholdChanged(int before, int now) {}
 }

@@ -8,9 +8,9 @@ public sealed interface Ending {
     /** The backend has answered, as far as is known; its latency is the age of the lease. */
     ANSWERED,
     /** The backend did not answer in time, which is evidence of overload. */
-    GIVEN_UP,
+    TIMED_OUT,
     /** No evidence: the request was not sent, failed fast, or was aborted. */
-    UNTOLD
+    UNKNOWN
   }
 
   /**

@@ -124,7 +124,7 @@ public final class Leases {
   private void recordEnd(Lease lease, LeaseEnd how) {
     // only then did the request reach the backend and end
     boolean answered = how == LeaseEnd.STREAM_DONE;
-    recordEnd(lease, how, answered ? Ending.Plain.ANSWERED : Ending.Plain.UNTOLD);
+    recordEnd(lease, how, answered ? Ending.Plain.ANSWERED : Ending.Plain.UNKNOWN);
   }
 
   private void recordEnd(Lease lease, LeaseEnd how, Ending ending) {

@@ -6,6 +6,7 @@ import io.throttlekit.concurrency.ConcurrencyLimit;
 import io.throttlekit.concurrency.LimitRange;
 import io.throttlekit.concurrency.LimiterBuilder;
 import io.throttlekit.concurrency.LimiterFigures;
+import io.throttlekit.concurrency.LimiterListener;
 import io.throttlekit.concurrency.Prioritizer;
 import io.throttlekit.concurrency.Queueing;
 import io.throttlekit.descriptors.ConcurrencyRule;
@@ -19,21 +20,29 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Only {@link ConcurrencyLimits} counts pins, under the lock of the key. Thread-safe.
  */
-final class PinnedLimit {
+final class PinnedLimit implements LimiterListener {
   private final ConcurrencyLimits home;
   private final CounterKey key;
   private volatile Rule rule;
   private volatile ConcurrencyRule terms;
   private volatile AdaptiveLimiter limiter;
+  private volatile @Nullable PriorityTerms priorities;
   private volatile @Nullable Prioritizer prioritizer;
+  private final LimitMoves moves;
   private int pins;
+
+  /** The gate that was compared last. Guarded by the lock of the key. */
+  private ConcurrencyRule.Gate gate;
 
   PinnedLimit(ConcurrencyLimits home, CounterKey key, Rule rule, ConcurrencyRule terms) {
     this.home = home;
     this.key = key;
     this.rule = rule;
     this.terms = terms;
-    this.prioritizer = prioritizer(terms);
+    this.gate = terms.gate();
+    this.moves = new LimitMoves(home.listener(), terms.range().initial());
+    this.priorities = home.priorities(terms.gate());
+    this.prioritizer = home.prioritizer(priorities);
     this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range()));
   }
 
@@ -57,6 +66,27 @@ final class PinnedLimit {
     return prioritizer;
   }
 
+  /** Returns the terms of the prioritizer, or null if there is none. */
+  @Nullable PriorityTerms priorities() {
+    return priorities;
+  }
+
+  /** Returns whether other limits may use its prioritizer. */
+  boolean sharesPrioritizer() {
+    PriorityTerms terms = priorities;
+    return terms != null && terms.prioritizer() != null;
+  }
+
+  @Override
+  public void limitChanged(int before, int now) {
+    moves.changed(rule, before, now);
+  }
+
+  /** Leaves the prioritizer, which other limits may use. To be called when no request uses it. */
+  void close() {
+    limiter.close();
+  }
+
   LimiterFigures figures() {
     return limiter.figures();
   }
@@ -65,12 +95,19 @@ final class PinnedLimit {
    * Counts one more use. Runs under the lock of the key and therefore notifies no listener. Another
    * queue needs a new limiter, which is created only while nothing uses this one.
    */
+  @SuppressWarnings("ReferenceEquality") // requests between two reloads compare nothing else
   void pin(Rule asked, ConcurrencyRule wanted) {
-    if (pins == 0 && !sameQueue(terms, wanted)) {
-      ConcurrencyLimit algorithm = algorithm(wanted);
-      prioritizer = prioritizer(wanted);
-      limiter = limiter(wanted, algorithm);
-      terms = wanted;
+    if (pins == 0 && gate != wanted.gate()) {
+      gate = wanted.gate();
+      PriorityTerms ranks = home.priorities(gate);
+      if (!sameQueue(terms, wanted) || !PriorityTerms.sameRanks(priorities, ranks)) {
+        ConcurrencyLimit algorithm = algorithm(wanted);
+        limiter.close();
+        priorities = ranks;
+        prioritizer = home.prioritizer(ranks);
+        limiter = limiter(wanted, algorithm);
+        terms = wanted;
+      }
     }
     pins++;
   }
@@ -87,6 +124,10 @@ final class PinnedLimit {
     ConcurrencyLimit algorithm;
     synchronized (this) {
       rule = asked;
+      PriorityTerms ranks = home.priorities(wanted.gate());
+      if (PriorityTerms.sameRanks(priorities, ranks)) {
+        priorities = ranks; // the keys of the entries may have changed
+      }
       if (terms.hasAlgorithmOf(wanted)) {
         return;
       }
@@ -108,8 +149,7 @@ final class PinnedLimit {
   private static boolean sameQueue(ConcurrencyRule one, ConcurrencyRule other) {
     return one.gate() instanceof ConcurrencyRule.AtService first
         && other.gate() instanceof ConcurrencyRule.AtService second
-        && Objects.equals(first.queue(), second.queue())
-        && (first.priorityEntry() == null) == (second.priorityEntry() == null);
+        && Objects.equals(first.queue(), second.queue());
   }
 
   private ConcurrencyLimit algorithm(ConcurrencyRule wanted) {
@@ -118,15 +158,9 @@ final class PinnedLimit {
     return LimitAlgorithms.of(wanted, new LimitRange(range.min(), range.max(), now));
   }
 
-  private static @Nullable Prioritizer prioritizer(ConcurrencyRule terms) {
-    return terms.gate() instanceof ConcurrencyRule.AtService service
-            && service.priorityEntry() != null
-        ? new Prioritizer()
-        : null;
-  }
-
   private AdaptiveLimiter limiter(ConcurrencyRule wanted, ConcurrencyLimit algorithm) {
-    LimiterBuilder builder = AdaptiveLimiter.of(algorithm).time(home.time(), home.timer());
+    LimiterBuilder builder =
+        AdaptiveLimiter.of(algorithm).time(home.time(), home.timer()).listener(this);
     ConcurrencyRule.WaitingRoom queue =
         wanted.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
     if (queue != null) {

@@ -16,7 +16,7 @@ final class Slot {
 
   /** Releases the slot without evidence about the backend. */
   void returnUnits() {
-    end(Ending.Plain.UNTOLD);
+    end(Ending.Plain.UNKNOWN);
   }
 
   /** Releases the slot and reports the result to the limit algorithm. */
@@ -28,8 +28,8 @@ final class Slot {
       switch (ending) {
         case Ending.Measured measured -> permit.record(measured.nanos());
         case Ending.Plain.ANSWERED -> permit.record();
-        case Ending.Plain.GIVEN_UP -> permit.drop();
-        case Ending.Plain.UNTOLD -> permit.release();
+        case Ending.Plain.TIMED_OUT -> permit.drop();
+        case Ending.Plain.UNKNOWN -> permit.release();
       }
     } finally {
       limit.unpin();

@@ -167,9 +167,14 @@ public final class SlotAcquisition {
   }
 
   private PermitRequest asked(SlotRequest next, PinnedLimit limit, long waitNanos) {
+    PriorityTerms ranks = limit.priorities();
     Prioritizer prioritizer = limit.prioritizer();
-    int level = prioritizer == null ? 0 : Levels.of(next.priority(), prioritizer);
-    return new PermitRequest(level, null, waitNanos);
+    if (ranks == null || prioritizer == null) {
+      return new PermitRequest(0, null, waitNanos);
+    }
+    String user = next.value(ranks.userEntry());
+    int level = Levels.of(next.value(ranks.priorityEntry()), user, prioritizer);
+    return new PermitRequest(level, user, waitNanos);
   }
 
   private long waitNanos() {

@@ -22,9 +22,8 @@ public record SlotRequest(
     boolean looks,
     boolean refuses) {
 
-  /** Returns the value of the entry that holds the priority, or null if there is none. */
-  @Nullable String priority() {
-    String key = gate.priorityEntry();
+  /** Returns the value of the first entry with this key, or null if there is none. */
+  @Nullable String value(@Nullable String key) {
     if (key != null) {
       for (int i = 0; i + 1 < entries.length; i += 2) {
         if (entries[i].equals(key)) {

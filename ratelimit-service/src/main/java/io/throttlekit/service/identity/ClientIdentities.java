@@ -37,7 +37,7 @@ public record ClientIdentities(List<Identity> identities, boolean bindNodeIds, R
       refused.run();
       call.close(
           Status.PERMISSION_DENIED.withDescription(
-              "the client's certificate carries none of the identities that are let in"),
+              "the client's certificate carries no allowed identity"),
           new Metadata());
       return new ServerCall.Listener<>() {};
     }

@@ -10,7 +10,7 @@ public interface LoadReportListener {
   void closed();
 
   /** Called when a stream was ended because it named no node id that it may use. */
-  void turnedAway();
+  void rejected();
 
   /** Called when a report was read. */
   void reported();

@@ -73,7 +73,7 @@ final class LoadStream implements StreamObserver<LoadStatsRequest> {
 
   /** Rejects the stream with this status. */
   private void reject(Status status) {
-    reports.listener().turnedAway();
+    reports.listener().rejected();
     over();
     answers.onError(status.asRuntimeException());
   }

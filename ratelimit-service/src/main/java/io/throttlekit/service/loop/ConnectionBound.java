@@ -6,9 +6,6 @@ import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ServerChannel;
-import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.metrics.ObservableLongCounter;
-import io.opentelemetry.api.metrics.ObservableLongGauge;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -39,28 +36,14 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
     };
   }
 
-  /**
-   * Registers the number of open and of rejected connections.
-   *
-   * @param prefix of the names of the instruments
-   * @return removes the instruments
-   */
-  public Runnable show(Meter meter, String prefix) {
-    ObservableLongGauge connections =
-        meter
-            .gaugeBuilder(prefix + "connections")
-            .ofLongs()
-            .setDescription("gRPC connections that are open")
-            .buildWithCallback(measured -> measured.record(open.get()));
-    ObservableLongCounter beyond =
-        meter
-            .counterBuilder(prefix + "refused_connections")
-            .setDescription("gRPC connections closed at once because too many were open")
-            .buildWithCallback(measured -> measured.record(refused.sum()));
-    return () -> {
-      connections.close();
-      beyond.close();
-    };
+  /** Returns the number of open connections. */
+  public int open() {
+    return open.get();
+  }
+
+  /** Returns how many connections were closed because too many were open. */
+  public long refused() {
+    return refused.sum();
   }
 
   @Override

@@ -9,7 +9,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
 import io.netty.channel.ServerChannel;
-import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
 import java.time.Duration;
@@ -76,18 +75,9 @@ public final class HeldByClients {
     return new Calls();
   }
 
-  /**
-   * Registers the number of closed connections.
-   *
-   * @param prefix of the name of the instrument
-   * @return removes the instrument
-   */
-  public Runnable show(Meter meter, String prefix) {
-    return meter
-            .counterBuilder(prefix + "cut_off_connections")
-            .setDescription("gRPC connections closed because of what their clients held in memory")
-            .buildWithCallback(measured -> measured.record(cutOff.sum()))
-        ::close;
+  /** Returns how many connections were closed because of what their clients held. */
+  public long cutOff() {
+    return cutOff.sum();
   }
 
   LoopLedger ledger(EventLoop loop) {

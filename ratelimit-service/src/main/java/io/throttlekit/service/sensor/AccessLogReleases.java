@@ -48,7 +48,7 @@ public final class AccessLogReleases implements OutcomeListener {
       of.ended(reading, nowNanos);
       evidence = reading.kind().isDrop() ? of.evidence(nowNanos) : Evidence.WHOLE;
     }
-    return evidence == Evidence.WHOLE ? reading.ending() : Ending.Plain.UNTOLD;
+    return evidence == Evidence.WHOLE ? reading.ending() : Ending.Plain.UNKNOWN;
   }
 
   private Timeouts timeouts(String cluster) {

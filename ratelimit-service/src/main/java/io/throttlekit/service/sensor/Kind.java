@@ -3,13 +3,13 @@ package io.throttlekit.service.sensor;
 /**
  * The outcome of a request, as far as it matters to a limit algorithm.
  *
- * <p>All but {@link #GOES_ON} end the request. Only outcomes that show the backend's load are
+ * <p>All but {@link #CONTINUES} end the request. Only outcomes that show the backend's load are
  * samples or drops: a fast failure resembles a fast backend, and Envoy's own responses show nothing
  * of the backend.
  */
 public enum Kind {
   /** The request has not ended: an access log entry at its beginning, or an intermediate one. */
-  GOES_ON,
+  CONTINUES,
   /** The backend answered the first attempt without an error. */
   ANSWERED,
   /** The backend answered with an error, possibly faster than with a success. */
@@ -33,7 +33,7 @@ public enum Kind {
   /** There was no route, no cluster or no healthy host. */
   NO_HOST,
   /** Envoy aborted it for a reason other than the backend: idle, too long, malformed. */
-  BROKEN_OFF,
+  ABORTED,
   /** Envoy's fault filter delayed or aborted it. */
   INJECTED,
   /** It took several attempts, so that its times describe none of them. */
@@ -47,7 +47,7 @@ public enum Kind {
 
   /** Returns whether the request has ended. */
   public boolean ends() {
-    return this != GOES_ON;
+    return this != CONTINUES;
   }
 
   /** Returns whether the backend's response time is a sample of its load. */

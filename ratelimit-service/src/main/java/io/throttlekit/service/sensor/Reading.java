@@ -41,7 +41,7 @@ public record Reading(
   public Ending ending() {
     return kind.isSample()
         ? new Ending.Measured(rttNanos)
-        : kind.isDrop() ? Ending.Plain.GIVEN_UP : Ending.Plain.UNTOLD;
+        : kind.isDrop() ? Ending.Plain.TIMED_OUT : Ending.Plain.UNKNOWN;
   }
 
   /**

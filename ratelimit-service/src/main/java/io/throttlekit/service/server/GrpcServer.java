@@ -13,7 +13,6 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ReflectiveChannelFactory;
 import io.netty.channel.ServerChannel;
-import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
@@ -26,7 +25,6 @@ import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -98,7 +96,6 @@ public final class GrpcServer {
   private final @Nullable ServerTls tls;
   private final @Nullable UnixSocketFile socketFile;
   private final OpenStreams streams;
-  private final List<Runnable> instruments = new CopyOnWriteArrayList<>();
 
   /**
    * Creates a server that is not listening yet.
@@ -202,15 +199,24 @@ public final class GrpcServer {
     }
   }
 
-  /**
-   * Registers metrics of the connections and their streams until this stops; to be called once.
-   *
-   * @param prefix of their names
-   */
-  public void show(Meter meter, String prefix) {
-    instruments.add(connections.show(meter, prefix));
-    instruments.add(held.show(meter, prefix));
-    instruments.add(streams.show(meter, prefix));
+  /** Returns the number of open connections. */
+  public int openConnections() {
+    return connections.open();
+  }
+
+  /** Returns how many connections were closed at once because too many were open. */
+  public long refusedConnections() {
+    return connections.refused();
+  }
+
+  /** Returns how many connections were closed because of what their clients held in memory. */
+  public long cutOffConnections() {
+    return held.cutOff();
+  }
+
+  /** Returns how many streams were ended at once because too many were open. */
+  public long refusedStreams() {
+    return streams.refused();
   }
 
   /** Returns the port listened on, or −1 for a Unix socket. */
@@ -329,7 +335,6 @@ public final class GrpcServer {
   }
 
   private void release() {
-    instruments.forEach(Runnable::run);
     // Not after a failed bind, when the file may belong to another process.
     if (socketFile != null && server.isShutdown()) {
       try {

@@ -8,8 +8,6 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
-import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.metrics.ObservableLongCounter;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,19 +31,9 @@ final class OpenStreams implements ServerInterceptor {
     this.most = most;
   }
 
-  /**
-   * Registers the number of refused streams.
-   *
-   * @param prefix of the name of the instrument
-   * @return removes the instrument
-   */
-  Runnable show(Meter meter, String prefix) {
-    ObservableLongCounter beyond =
-        meter
-            .counterBuilder(prefix + "refused_streams")
-            .setDescription("gRPC streams ended at once because too many were open")
-            .buildWithCallback(measured -> measured.record(refused.sum()));
-    return beyond::close;
+  /** Returns how many streams were refused because too many were open. */
+  long refused() {
+    return refused.sum();
   }
 
   /** Ends every stream after the messages already sent, and each later one at once. */

@@ -153,7 +153,8 @@ final class ServerTls implements AutoCloseable {
   private void endUntrusted() {
     int ended = clients == null ? 0 : connections.closeUnless(files::trusts);
     if (ended > 0) {
-      LOG.warn("{} connections ended: {} does not vouch for them", ended, config.clientCa());
+      LOG.warn(
+          "{} connections ended: {} no longer trusts their certificates", ended, config.clientCa());
     }
   }
 

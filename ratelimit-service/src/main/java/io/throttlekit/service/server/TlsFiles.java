@@ -154,7 +154,7 @@ final class TlsFiles {
 
   private static String whyNoKey(byte[] pem) {
     if (holds(pem, "ENCRYPTED PRIVATE KEY")) {
-      return " holds an encrypted private key, which nobody could decrypt here";
+      return " holds an encrypted private key: encrypted keys are not supported";
     }
     return holds(pem, "RSA PRIVATE KEY") || holds(pem, "EC PRIVATE KEY")
         ? " holds a private key in an older form: openssl pkcs8 -topk8 -nocrypt makes it PKCS #8"

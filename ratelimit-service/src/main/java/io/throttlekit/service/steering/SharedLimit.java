@@ -6,7 +6,9 @@ import io.throttlekit.concurrency.LimiterFigures;
 import io.throttlekit.concurrency.Sample;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LimitAlgorithms;
+import io.throttlekit.service.concurrency.LimitMoves;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
@@ -51,15 +53,17 @@ final class SharedLimit {
   private int steady;
   private boolean held;
   private long refusals;
+  private final LimitMoves moves;
 
-  /** Creates a limit at the start of its range. */
-  SharedLimit(Rule rule, ConcurrencyRule terms, long nowNanos) {
+  /** Creates a limit at the start of its range, whose changes are reported to {@code listener}. */
+  SharedLimit(Rule rule, ConcurrencyRule terms, ConcurrencyListener listener, long nowNanos) {
     this.rule = rule;
     this.terms = terms;
     this.algorithm = LimitAlgorithms.of(terms, terms.range());
     this.loss = new LogLoss(nowNanos);
     this.offered = algorithm.limit();
     this.steady = offered;
+    this.moves = new LimitMoves(listener, offered);
   }
 
   /**
@@ -164,6 +168,9 @@ final class SharedLimit {
     held = loss.muchIsMissing(nowNanos);
     offered = held ? Math.min(steady, wanted) : wanted;
     if (!measuring) { // a measurement lowers the limit only for a moment and restores it
+      if (offered != steady) {
+        moves.changed(rule, steady, offered);
+      }
       steady = offered;
     }
     return offered;

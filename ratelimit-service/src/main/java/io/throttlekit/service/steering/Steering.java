@@ -12,6 +12,7 @@ import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerListener;
 import io.throttlekit.envoy.xds.LimitServerSettings;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
@@ -45,27 +46,30 @@ public final class Steering implements OutcomeListener, AutoCloseable {
   private static final long TICK_MILLIS = 500;
 
   private final TimeSource time;
+  private final ConcurrencyListener listener;
   private final LimitServer server;
   private final ScheduledExecutorService timer =
       new ScheduledThreadPoolExecutor(
           1,
           Thread.ofPlatform().daemon().name("steering").factory(),
           new ThreadPoolExecutor.DiscardPolicy()); // tasks after the shutdown are dropped
-  private final LongAdder turnedAway = new LongAdder();
+  private final LongAdder rejected = new LongAdder();
   private volatile Map<ClusterLimit, SharedLimit> steered = Map.of();
   private volatile Map<String, List<SharedLimit>> byCluster = Map.of();
 
   /**
    * Creates an instance without limits, which is idle until {@link #start}.
    *
+   * @param listener notified when a limit changes
    * @param maxEnvoys streams of Envoys that request their limits, from 1; more are rejected
    */
-  public Steering(TimeSource time, int maxEnvoys) {
-    this(time, LimitServerSettings.DEFAULT.withMaxStreams(maxEnvoys));
+  public Steering(TimeSource time, ConcurrencyListener listener, int maxEnvoys) {
+    this(time, listener, LimitServerSettings.DEFAULT.withMaxStreams(maxEnvoys));
   }
 
-  Steering(TimeSource time, LimitServerSettings settings) {
+  Steering(TimeSource time, ConcurrencyListener listener, LimitServerSettings settings) {
     this.time = time;
+    this.listener = listener;
     String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
     this.server = new LimitServer(settings, time, epoch, new Obeyed(), this::later);
   }
@@ -182,8 +186,8 @@ public final class Steering implements OutcomeListener, AutoCloseable {
   }
 
   /** Returns how many Envoys were rejected: too many, or without a permitted node id. */
-  public long turnedAway() {
-    return turnedAway.sum();
+  public long rejected() {
+    return rejected.sum();
   }
 
   /** Stops pushing; Envoys keep the last limits. */
@@ -206,7 +210,7 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     }
     if (current == null) {
       LOG.info("{} is steered, from {} requests on", inWords(limit), terms.range().initial());
-      return new SharedLimit(rule, terms, time.monotonicNanos());
+      return new SharedLimit(rule, terms, listener, time.monotonicNanos());
     }
     current.follow(rule, terms);
     return current;
@@ -243,8 +247,8 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     }
 
     @Override
-    public void turnedAway() {
-      turnedAway.increment();
+    public void rejected() {
+      rejected.increment();
     }
   }
 }

@@ -13,17 +13,12 @@ public final class AccessLogMetrics implements AccessLogListener {
   private static final String PREFIX = "throttlekit_access_log_";
 
   private final LongAdder streams = new LongAdder();
-  private final LongAdder turnedAway;
+  private final LongAdder rejected;
   private final ByWord<Kind> entries;
   private final ByWord<Skipped> skipped;
   private final LongAdder unmarked;
   private final LongAdder withoutNode;
   private final BooleanSupplier marks;
-
-  /** Registers the instruments, for a service whose answers always leave marks in logs. */
-  public AccessLogMetrics(Meter meter) {
-    this(meter, () -> true);
-  }
 
   /**
    * Registers the instruments.
@@ -36,15 +31,14 @@ public final class AccessLogMetrics implements AccessLogListener {
     OurCounters ours = new OurCounters(meter);
     entries =
         ours.counters(
-            PREFIX + "entries", "Entries read, by what became of the request", "kind", Kind.class);
+            PREFIX + "entries", "Entries read, by outcome of the request", "kind", Kind.class);
     skipped = ours.counters(PREFIX + "skipped", "Entries not used", "why", Skipped.class);
     unmarked =
         ours.counter(
             PREFIX + "unmarked",
             "Entries of requests that reached a backend without a mark of this service");
-    withoutNode =
-        ours.counter(PREFIX + "without_node", "Entries of which nobody said whose they are");
-    turnedAway =
+    withoutNode = ours.counter(PREFIX + "without_node", "Entries of streams without a node id");
+    rejected =
         ours.counter(
             PREFIX + "refused_streams",
             "Streams ended because they named a node id that they may not use");
@@ -62,8 +56,8 @@ public final class AccessLogMetrics implements AccessLogListener {
   }
 
   @Override
-  public void turnedAway() {
-    turnedAway.increment();
+  public void rejected() {
+    rejected.increment();
   }
 
   @Override

@@ -29,7 +29,7 @@ public final class CheckMetrics implements CheckListener {
         ours.counters(PREFIX + "failures", "Checks without a decision", "why", Failure.class);
     this.abandoned =
         ours.counters(
-            PREFIX + "abandoned", "Checks that Envoy gave up on", "how", Abandonment.class);
+            PREFIX + "abandoned", "Checks that Envoy timed out on", "how", Abandonment.class);
     this.undescribed =
         ours.counter(PREFIX + "undescribed", "Checks of requests that yield no descriptor");
   }

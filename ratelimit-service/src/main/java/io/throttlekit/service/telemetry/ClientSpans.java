@@ -20,10 +20,10 @@ final class ClientSpans {
    * run in the current context, so that their calls become siblings.
    *
    * @param name of the span
-   * @param tell writes the answer to the span
+   * @param record writes the answer to the span
    */
   static <T> CompletionStage<T> around(
-      Tracer tracer, String name, BiConsumer<Span, T> tell, Supplier<CompletionStage<T>> call) {
+      Tracer tracer, String name, BiConsumer<Span, T> record, Supplier<CompletionStage<T>> call) {
     Context caller = Context.current();
     if (!Span.fromContext(caller).isRecording()) {
       return call.get();
@@ -33,7 +33,7 @@ final class ClientSpans {
     call.get()
         .whenComplete((value, failure) -> {
           if (failure == null) {
-            tell.accept(span, value);
+            record.accept(span, value);
           } else {
             span.setStatus(StatusCode.ERROR, String.valueOf(failure.getMessage()));
           }

@@ -1,11 +1,19 @@
 package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.Refusal;
+import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.log.LogInterval;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Metrics of the concurrency limits and their leases.
@@ -13,18 +21,38 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>No label comes from a request. Create once. Thread-safe.
  */
 public final class ConcurrencyMetrics implements ConcurrencyListener {
+  private static final Logger LOG = LoggerFactory.getLogger(ConcurrencyMetrics.class);
   private static final String PREFIX = "throttlekit_concurrency_";
+  // algorithms move their limits all the time under changing load
+  private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
+  // rules are few, but reloads rename them: bounds memory
+  private static final int MAX_LOGGED_RULES = 1_000;
+
+  /** Direction in which a limit changed. */
+  private enum Direction {
+    UP,
+    DOWN
+  }
 
   private final Meter meter;
+  private final TimeSource time;
   private final OurCounters.ByWord<Refusal> refusals;
   private final OurCounters.ByWord<LeaseEnd> ends;
   private final LongAdder noRoom;
   private final LongAdder leases;
   private final LongAdder stale;
+  private final OurCounters.ByWord<Direction> changes;
+  private final LongAdder thresholds;
+  private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
 
-  /** Registers the counters. */
-  public ConcurrencyMetrics(Meter meter) {
+  /**
+   * Registers the counters.
+   *
+   * @param time limits the rate of log lines
+   */
+  public ConcurrencyMetrics(Meter meter, TimeSource time) {
     this.meter = meter;
+    this.time = time;
     OurCounters ours = new OurCounters(meter);
     refusals =
         ours.counters(
@@ -35,11 +63,15 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     noRoom =
         ours.counter(
             PREFIX + "refused_without_lease", "Requests refused because there are too many leases");
-    leases = ours.counter(PREFIX + "leases", "Leases given");
+    leases = ours.counter(PREFIX + "leases", "Leases acquired");
     ends = ours.counters(PREFIX + "released", "Leases that ended", "by", LeaseEnd.class);
     stale =
         ours.counter(
-            PREFIX + "stale_releases", "Releases of a lease that was over, or that never was");
+            PREFIX + "stale_releases", "Releases of a lease that had ended or never existed");
+    changes =
+        ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
+    thresholds =
+        ours.counter(PREFIX + "threshold_changes", "Changes of the priority level needed to wait");
   }
 
   /** Registers the gauges, which read {@code gate} at every collection. */
@@ -72,5 +104,35 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   @Override
   public void stale() {
     stale.increment();
+  }
+
+  @Override
+  public void limitChanged(Rule rule, int before, int now) {
+    changes.increment(now > before ? Direction.UP : Direction.DOWN);
+  }
+
+  @Override
+  public boolean limitMoved(Rule rule, int from, int now) {
+    long nanos = time.monotonicNanos();
+    String name = rule.domain() + ": " + rule.path();
+    if (lines.size() >= MAX_LOGGED_RULES && !lines.containsKey(name)) {
+      name = "other rules"; // which then share one line per interval
+    }
+    boolean logs =
+        lines.computeIfAbsent(name, _ -> new LogInterval(LOG_INTERVAL, nanos)).isDue(nanos);
+    if (logs) {
+      LOG.info(
+          "the concurrency limit of {} in domain {} moved from {} to {}",
+          rule.path(),
+          rule.domain(),
+          from,
+          now);
+    }
+    return logs;
+  }
+
+  @Override
+  public void thresholdChanged(int before, int now) {
+    thresholds.increment();
   }
 }

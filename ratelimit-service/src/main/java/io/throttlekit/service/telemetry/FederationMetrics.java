@@ -29,7 +29,7 @@ public final class FederationMetrics implements FederationListener {
   private final LongAdder coordinatorLeases;
   private final LongAdder coordinatorUnits;
   private final LongAdder coordinatorFailures;
-  private final LongAdder leftAlone;
+  private final LongAdder notCalled;
   private final LongAdder returns;
   private final LongAdder returnedUnits;
   private final ByWord<Loss> lostUnits;
@@ -41,26 +41,29 @@ public final class FederationMetrics implements FederationListener {
   /** Registers the instruments. */
   public FederationMetrics(Meter meter) {
     OurCounters ours = new OurCounters(meter);
-    escrowLeases = ours.counter(PREFIX + "escrow_leases", "Leases asked of the region's store");
-    escrowUnits = ours.counter(PREFIX + "escrow_units", "Units that it had for them");
+    escrowLeases =
+        ours.counter(PREFIX + "escrow_leases", "Leases requested from the region's store");
+    escrowUnits = ours.counter(PREFIX + "escrow_units", "Units granted for them");
     escrowFailures =
         ours.counter(PREFIX + "escrow_failures", "Calls that the region's store did not answer");
     refilledUnits =
         ours.counter(PREFIX + "refilled_units", "Units put into the region's store for others");
     coordinatorLeases =
         ours.counter(PREFIX + "coordinator_leases", "Leases that the coordinator answered");
-    coordinatorUnits = ours.counter(PREFIX + "coordinator_units", "Units that they brought");
+    coordinatorUnits = ours.counter(PREFIX + "coordinator_units", "Units granted for them");
     coordinatorFailures =
         ours.counter(PREFIX + "coordinator_failures", "Leases that the coordinator did not answer");
-    leftAlone =
+    notCalled =
         ours.counter(
-            PREFIX + "left_alone", "Leases not asked for while the coordinator is left alone");
+            PREFIX + "not_called",
+            "Leases not requested while only probes are sent to the coordinator");
     returns = ours.counter(PREFIX + "returns", "Returns of units to the coordinator");
     returnedUnits = ours.counter(PREFIX + "returned_units", "Units that it took back");
     lostUnits =
         ours.counters(
             PREFIX + "lost_units", "Units that may have been lost, by where", "where", Loss.class);
-    mismatches = ours.counter(PREFIX + "mismatches", "Leases refused because regions do not agree");
+    mismatches =
+        ours.counter(PREFIX + "mismatches", "Leases refused because the limits of regions differ");
     meter
         .gaugeBuilder(PREFIX + "coordinator_answers")
         .ofLongs()
@@ -78,7 +81,7 @@ public final class FederationMetrics implements FederationListener {
   public void escrowFailed(String failureReason) {
     escrowFailures.increment();
     if (isNew(failureReason, loggedFailures)) {
-      LOG.warn("the region's store did not do what was asked of it: {}", failureReason);
+      LOG.warn("a call to the region's store failed: {}", failureReason);
     }
   }
 
@@ -100,7 +103,7 @@ public final class FederationMetrics implements FederationListener {
 
   @Override
   public void coordinatorBreakerOpen() {
-    leftAlone.increment();
+    notCalled.increment();
   }
 
   @Override

@@ -4,10 +4,8 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
-import io.throttlekit.service.rls.CallListener.Abandonment;
 import io.throttlekit.service.rls.CallListener.Failure;
 import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
@@ -16,7 +14,6 @@ import java.util.function.ToLongFunction;
 final class Instruments {
   private static final String SERVICE = "ratelimit_service_";
   private static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("outcome");
-  private static final AttributeKey<String> HOW = AttributeKey.stringKey("how");
   private static final AttributeKey<String> ERR_TYPE = AttributeKey.stringKey("err_type");
   private static final Attributes SHOULD_RATE_LIMIT =
       Attributes.of(AttributeKey.stringKey("grpc_method"), "ShouldRateLimit");
@@ -26,10 +23,12 @@ final class Instruments {
       Map.of(Failure.SERVICE, "service_error", Failure.STORE, "redis_error");
 
   private final Meter meter;
+  private final OurCounters ours;
   private final RateLimitMetrics metrics;
 
   Instruments(Meter meter, RateLimitMetrics metrics) {
     this.meter = meter;
+    this.ours = new OurCounters(meter);
     this.metrics = metrics;
   }
 
@@ -75,54 +74,51 @@ final class Instruments {
         .counterBuilder(SERVICE + "should_rate_limit_error")
         .buildWithCallback(measured -> {
           ERROR_TYPES.forEach((failure, type) ->
-              measured.record(metrics.failures(failure), Attributes.of(ERR_TYPE, type)));
+              measured.record(metrics.failures.sum(failure), Attributes.of(ERR_TYPE, type)));
         });
     meter
         .counterBuilder(SERVICE + "total_requests")
-        .buildWithCallback(measured -> measured.record(metrics.totalRequests(), SHOULD_RATE_LIMIT));
-    counter(SERVICE + "config_load_success", "", metrics::goodLoads);
-    counter(SERVICE + "config_load_error", "", metrics::badLoads);
-    counter(SERVICE + "global_shadow_mode", "", metrics::globalShadowed);
+        .buildWithCallback(measured -> measured.record(metrics.answered.sum(), SHOULD_RATE_LIMIT));
+    counter(SERVICE + "config_load_success", "", metrics.goodLoads::sum);
+    counter(SERVICE + "config_load_error", "", metrics.badLoads::sum);
+    counter(SERVICE + "global_shadow_mode", "", metrics.globalShadow::sum);
   }
 
   private void ofOurs(LongSupplier counters, LongSupplier forgotten) {
     meter
         .counterBuilder("throttlekit_decisions")
-        .setDescription("Descriptors decided, by what became of them")
+        .setDescription("Descriptors decided, by outcome")
         .buildWithCallback(measured -> {
-          measured.record(metrics.admitted(), Attributes.of(OUTCOME, "admitted"));
-          measured.record(metrics.refused(), Attributes.of(OUTCOME, "refused"));
-          measured.record(metrics.shadowed(), Attributes.of(OUTCOME, "shadowed"));
+          measured.record(metrics.admitted.sum(), Attributes.of(OUTCOME, "admitted"));
+          measured.record(metrics.refused.sum(), Attributes.of(OUTCOME, "refused"));
+          measured.record(metrics.shadowed.sum(), Attributes.of(OUTCOME, "shadowed"));
         });
     counter(
         "throttlekit_cancelled_requests",
-        "ShouldRateLimit calls whose callers left, or had given up, before the answer",
-        () -> metrics.failures(Failure.CANCELLED));
-    meter
-        .counterBuilder("throttlekit_abandoned_requests")
-        .setDescription("ShouldRateLimit calls that Envoy gave up on, by how that was noticed")
-        .buildWithCallback(measured -> {
-          for (Abandonment how : Abandonment.values()) {
-            measured.record(
-                metrics.abandonments(how), Attributes.of(HOW, how.name().toLowerCase(Locale.ROOT)));
-          }
-        });
+        "ShouldRateLimit calls whose callers cancelled or timed out before the answer",
+        () -> metrics.failures.sum(Failure.CANCELLED));
+    ours.register(
+        "throttlekit_abandoned_requests",
+        "ShouldRateLimit calls that Envoy timed out on, by how that was detected",
+        "how",
+        metrics.abandonments);
     counter(
         "throttlekit_shed_requests",
         "ShouldRateLimit calls refused undecided because they were read too late to be answered",
-        () -> metrics.failures(Failure.SHED));
-    counter("throttlekit_refunded_hits", "Hits given back by callers", metrics::refundedHits);
+        () -> metrics.failures.sum(Failure.SHED));
+    counter("throttlekit_refunded_hits", "Hits refunded by callers", metrics.refundedHits::sum);
     counter(
         "throttlekit_forgotten_counters",
-        "Counters dropped for want of room while they still counted",
+        "Counters evicted before their windows ended, because there were too many",
         forgotten);
     counter(
         "throttlekit_dropped_series",
         "Decisions and unknown domains counted as other because there were too many names",
         metrics::droppedSeries);
-    gauge("throttlekit_counters", "Counters held in memory", counters);
-    gauge("throttlekit_policy_generation", "Good loads of the policies", metrics::goodLoads);
-    gauge(
+    ours.gauge("throttlekit_counters", "Counters held in memory", counters);
+    ours.gauge(
+        "throttlekit_policy_generation", "Good loads of the policies", metrics.goodLoads::sum);
+    ours.gauge(
         "throttlekit_policy_last_load_ok",
         "1 when the last load of the policies was good, else 0",
         () -> metrics.lastLoadOk() ? 1 : 0);
@@ -131,14 +127,6 @@ final class Instruments {
   private void counter(String name, String description, LongSupplier value) {
     meter
         .counterBuilder(name)
-        .setDescription(description)
-        .buildWithCallback(measured -> measured.record(value.getAsLong()));
-  }
-
-  private void gauge(String name, String description, LongSupplier value) {
-    meter
-        .gaugeBuilder(name)
-        .ofLongs()
         .setDescription(description)
         .buildWithCallback(measured -> measured.record(value.getAsLong()));
   }

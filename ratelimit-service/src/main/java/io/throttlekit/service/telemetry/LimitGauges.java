@@ -66,13 +66,13 @@ public final class LimitGauges {
    * Registers how many Envoys were rejected because there were too many or their node id is not
    * permitted. Call once.
    *
-   * @param turnedAway returns the number, at every collection; never decreases
+   * @param rejected returns the number, at every collection; never decreases
    */
-  public static void showTurnedAway(Meter meter, LongSupplier turnedAway) {
+  public static void showRejected(Meter meter, LongSupplier rejected) {
     meter
         .counterBuilder(PREFIX + "refused_streams")
-        .setDescription("Streams of Envoys that ask for limits, ended at once")
-        .buildWithCallback(measured -> measured.record(turnedAway.getAsLong()));
+        .setDescription("Streams of Envoys for their limits, ended at once")
+        .buildWithCallback(measured -> measured.record(rejected.getAsLong()));
   }
 
   /**
@@ -82,7 +82,7 @@ public final class LimitGauges {
    */
   public static void showAcknowledgements(
       Meter meter, Consumer<BiConsumer<Rule, Acknowledgements>> limits) {
-    show(meter, limits, "envoys", "Envoys that are told their share", Acknowledgements::present);
+    show(meter, limits, "envoys", "Envoys that were sent their share", Acknowledgements::present);
     show(
         meter,
         limits,
@@ -106,7 +106,7 @@ public final class LimitGauges {
     meter
         .counterBuilder(PREFIX + "refused_by_envoys")
         .setDescription(
-            "Requests that Envoys refused because of a concurrency limit, as their logs say")
+            "Requests that Envoys refused because of a concurrency limit, according to their logs")
         .buildWithCallback(measured -> record(measured, limits, Long::longValue));
   }
 

@@ -9,7 +9,7 @@ public final class LoadReportMetrics implements LoadReportListener {
   private static final String PREFIX = "throttlekit_load_report_";
 
   private final LongAdder streams = new LongAdder();
-  private final LongAdder turnedAway;
+  private final LongAdder rejected;
   private final LongAdder reports;
   private final LongAdder impossible;
 
@@ -18,11 +18,8 @@ public final class LoadReportMetrics implements LoadReportListener {
     OurCounters ours = new OurCounters(meter);
     reports = ours.counter(PREFIX + "messages", "Load reports read");
     impossible =
-        ours.counter(PREFIX + "impossible", "Clusters of which a load report said what cannot be");
-    turnedAway =
-        ours.counter(
-            PREFIX + "refused_streams",
-            "Streams ended because they named no node id that they may use");
+        ours.counter(PREFIX + "impossible", "Clusters with impossible values in a load report");
+    rejected = ours.counter(PREFIX + "refused_streams", "Streams ended because of their node id");
     ours.gauge(PREFIX + "streams", "Streams of load reports", streams::sum);
   }
 
@@ -37,8 +34,8 @@ public final class LoadReportMetrics implements LoadReportListener {
   }
 
   @Override
-  public void turnedAway() {
-    turnedAway.increment();
+  public void rejected() {
+    rejected.increment();
   }
 
   @Override

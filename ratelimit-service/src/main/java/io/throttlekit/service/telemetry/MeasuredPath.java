@@ -5,6 +5,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Counters;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.TieredCounters;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
@@ -18,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  * A decision path whose listeners are metrics.
  *
  * @param metrics of its decisions
+ * @param limits receives the events of the concurrency limits
  */
-public record MeasuredPath(DecisionPath path, RateLimitMetrics metrics) {
+public record MeasuredPath(
+    DecisionPath path, RateLimitMetrics metrics, ConcurrencyListener limits) {
 
   /** Returns a path that decides by {@code policies} on counters in this process's memory. */
   public static MeasuredPath inMemory(
@@ -58,12 +61,12 @@ public record MeasuredPath(DecisionPath path, RateLimitMetrics metrics) {
       Telemetry telemetry,
       TimeSource time,
       @Nullable EventLoopGroup loops) {
-    ConcurrencyMetrics limits = new ConcurrencyMetrics(telemetry.meter());
+    ConcurrencyMetrics limits = new ConcurrencyMetrics(telemetry.meter(), time);
     CheckMetrics checks = config.extAuthz() == null ? null : new CheckMetrics(telemetry.meter());
     PathListeners listeners = new PathListeners(metrics, metrics, checks, limits);
     DecisionPath path = DecisionPath.of(config, policies, counters, listeners, time, loops);
     limits.show(path.gate());
-    return new MeasuredPath(path, metrics);
+    return new MeasuredPath(path, metrics, limits);
   }
 
   private static RateLimitMetrics metrics(

@@ -42,25 +42,29 @@ final class OurCounters {
    */
   <E extends Enum<E>> ByWord<E> counters(
       String name, String description, String label, Class<E> words) {
-    ByWord<E> counters = new ByWord<>(AttributeKey.stringKey(label), words);
+    ByWord<E> counters = new ByWord<>(words);
+    register(name, description, label, counters);
+    return counters;
+  }
+
+  /** Registers these counters under this name, distinguished by a label. */
+  <E extends Enum<E>> void register(
+      String name, String description, String label, ByWord<E> counters) {
+    AttributeKey<String> key = AttributeKey.stringKey(label);
     meter
         .counterBuilder(name)
         .setDescription(description)
-        .buildWithCallback(measured -> {
-          for (E word : words.getEnumConstants()) {
-            measured.record(counters.of(word).sum(), counters.labels(word));
-          }
-        });
-    return counters;
+        .buildWithCallback(measured ->
+            counters.counters.forEach((word, counter) ->
+                measured.record(
+                    counter.sum(), Attributes.of(key, word.name().toLowerCase(Locale.ROOT)))));
   }
 
   /** One counter per enum constant. */
   static final class ByWord<E extends Enum<E>> {
     private final Map<E, LongAdder> counters;
-    private final AttributeKey<String> label;
 
-    ByWord(AttributeKey<String> label, Class<E> words) {
-      this.label = label;
+    ByWord(Class<E> words) {
       this.counters = new EnumMap<>(words);
       for (E word : words.getEnumConstants()) {
         counters.put(word, new LongAdder());
@@ -75,16 +79,16 @@ final class OurCounters {
       of(word).add(count);
     }
 
+    long sum(E word) {
+      return of(word).sum();
+    }
+
     private LongAdder of(E word) {
       LongAdder counter = counters.get(word);
       if (counter == null) {
         throw new IllegalArgumentException("no counter for " + word);
       }
       return counter;
-    }
-
-    private Attributes labels(E word) {
-      return Attributes.of(label, word.name().toLowerCase(Locale.ROOT));
     }
   }
 }

@@ -9,6 +9,7 @@ import io.throttlekit.descriptors.PolicyBook;
 import io.throttlekit.descriptors.Rule;
 import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.rls.CallListener;
+import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
@@ -41,20 +42,17 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   private final UnknownDomains unknownDomains;
   private final float nearLimitRatio;
   private final DoubleHistogram responseTime;
-  private final LongAdder admitted = new LongAdder();
-  private final LongAdder refused = new LongAdder();
-  private final LongAdder shadowed = new LongAdder();
-  private final LongAdder refundedHits = new LongAdder();
-  private final LongAdder answered = new LongAdder();
-  private final LongAdder serviceFailures = new LongAdder();
-  private final LongAdder storeFailures = new LongAdder();
-  private final LongAdder cancelled = new LongAdder();
-  private final LongAdder shed = new LongAdder();
-  private final LongAdder reset = new LongAdder();
-  private final LongAdder answeredLate = new LongAdder();
-  private final LongAdder globalShadow = new LongAdder();
-  private final LongAdder goodLoads = new LongAdder();
-  private final LongAdder badLoads = new LongAdder();
+  // Read by the instruments.
+  final LongAdder admitted = new LongAdder();
+  final LongAdder refused = new LongAdder();
+  final LongAdder shadowed = new LongAdder();
+  final LongAdder refundedHits = new LongAdder();
+  final LongAdder answered = new LongAdder();
+  final LongAdder globalShadow = new LongAdder();
+  final LongAdder goodLoads = new LongAdder();
+  final LongAdder badLoads = new LongAdder();
+  final ByWord<Failure> failures = new ByWord<>(Failure.class);
+  final ByWord<Abandonment> abandonments = new ByWord<>(Abandonment.class);
   private volatile boolean lastLoadOk;
 
   /**
@@ -114,12 +112,12 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
 
   @Override
   public void failed(Failure failure) {
-    counter(failure).increment();
+    failures.increment(failure);
   }
 
   @Override
   public void abandoned(Abandonment how) {
-    counter(how).increment();
+    abandonments.increment(how);
   }
 
   @Override
@@ -147,62 +145,6 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
 
   UnknownDomains unknownDomains() {
     return unknownDomains;
-  }
-
-  long admitted() {
-    return admitted.sum();
-  }
-
-  long refused() {
-    return refused.sum();
-  }
-
-  long shadowed() {
-    return shadowed.sum();
-  }
-
-  long refundedHits() {
-    return refundedHits.sum();
-  }
-
-  long totalRequests() {
-    return answered.sum();
-  }
-
-  long failures(Failure failure) {
-    return counter(failure).sum();
-  }
-
-  private LongAdder counter(Failure failure) {
-    return switch (failure) {
-      case SERVICE -> serviceFailures;
-      case STORE -> storeFailures;
-      case CANCELLED -> cancelled;
-      case SHED -> shed;
-    };
-  }
-
-  long abandonments(Abandonment how) {
-    return counter(how).sum();
-  }
-
-  private LongAdder counter(Abandonment how) {
-    return switch (how) {
-      case RESET -> reset;
-      case ANSWERED_LATE -> answeredLate;
-    };
-  }
-
-  long globalShadowed() {
-    return globalShadow.sum();
-  }
-
-  long goodLoads() {
-    return goodLoads.sum();
-  }
-
-  long badLoads() {
-    return badLoads.sum();
   }
 
   boolean lastLoadOk() {

@@ -118,7 +118,7 @@ final class RuleSeries {
       }
     }
     if (fromRequests.size() >= maxSeries
-        || charsFromRequests > (long) CHARS_PER_SERIES * maxSeries - LabelText.MAX_LENGTH) {
+        || charsFromRequests > (long) CHARS_PER_SERIES * maxSeries - SeriesName.MAX_LENGTH) {
       charsFromRequests = 0;
       fromRequests.clear(); // otherwise values of removed rules would fill it permanently
     }

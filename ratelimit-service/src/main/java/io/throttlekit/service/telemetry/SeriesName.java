@@ -4,6 +4,8 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The name of one set of rate limit statistics.
@@ -25,13 +27,19 @@ record SeriesName(String domain, List<String> keys) {
    */
   static final int MAX_KEYS = 16;
 
+  /** Longest label value, in chars; bounds the memory of a series. */
+  static final int MAX_LENGTH = 256;
+
+  private static final String OCTET = "(?:25[0-5]|2[0-4]\\d|[01]?\\d\\d?)";
+  private static final Pattern IPV4 = Pattern.compile("(?:" + OCTET + "\\.){3}" + OCTET);
+
   static SeriesName of(String domain, List<String> metricKeys) {
     return new SeriesName(
-        LabelText.of(domain), metricKeys.stream().limit(MAX_KEYS).map(LabelText::of).toList());
+        text(domain), metricKeys.stream().limit(MAX_KEYS).map(SeriesName::text).toList());
   }
 
   static SeriesName otherOf(String domain) {
-    return new SeriesName(LabelText.of(domain), List.of(OTHER));
+    return new SeriesName(text(domain), List.of(OTHER));
   }
 
   /** Returns the number of characters. */
@@ -58,5 +66,18 @@ record SeriesName(String domain, List<String> keys) {
   /** Returns {@code domain.key1_value1.key2}, as envoyproxy/ratelimit names it for statsd. */
   String dotted() {
     return keys.isEmpty() ? domain : domain + "." + String.join(".", keys);
+  }
+
+  /**
+   * Converts text of requests and policies to a label value: {@code :}, {@code |} and the dots of
+   * IPv4 addresses become {@code _}, as in envoyproxy/ratelimit, and long text is cut.
+   */
+  static String text(String text) {
+    String kept = text.length() <= MAX_LENGTH ? text : text.substring(0, MAX_LENGTH);
+    String plain = kept.replace(':', '_').replace('|', '_');
+    return plain.indexOf('.') < 0
+        ? plain
+        : IPV4.matcher(plain)
+            .replaceAll(address -> Matcher.quoteReplacement(address.group().replace('.', '_')));
   }
 }

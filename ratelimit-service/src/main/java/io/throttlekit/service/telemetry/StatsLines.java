@@ -22,11 +22,11 @@ final class StatsLines {
         .unknownDomains()
         .forEach((domain, count) -> add(RATE_LIMIT + domain + ".domain_not_found", count));
     Instruments.ERROR_TYPES.forEach((failure, type) ->
-        add(SERVICE + "call.should_rate_limit." + type, metrics.failures(failure)));
-    add("ratelimit_server.ShouldRateLimit.total_requests", metrics.totalRequests());
-    add(SERVICE + "config_load_success", metrics.goodLoads());
-    add(SERVICE + "config_load_error", metrics.badLoads());
-    add(SERVICE + "global_shadow_mode", metrics.globalShadowed());
+        add(SERVICE + "call.should_rate_limit." + type, metrics.failures.sum(failure)));
+    add("ratelimit_server.ShouldRateLimit.total_requests", metrics.answered.sum());
+    add(SERVICE + "config_load_success", metrics.goodLoads.sum());
+    add(SERVICE + "config_load_error", metrics.badLoads.sum());
+    add(SERVICE + "global_shadow_mode", metrics.globalShadow.sum());
     Collections.sort(lines);
     return lines;
   }

@@ -59,7 +59,7 @@ public final class StoreMetrics {
     gauge(
         meter,
         prefix + "breaker_open",
-        "1 while the " + what + " is left alone, else 0",
+        "1 while only probes are sent to the " + what + ", else 0",
         () -> breakerOpen);
   }
 

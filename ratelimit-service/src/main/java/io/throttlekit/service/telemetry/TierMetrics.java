@@ -23,10 +23,10 @@ public final class TierMetrics implements TierListener {
   }
 
   private final OurCounters.ByWord<Granted> leases;
-  private final LongAdder wantedUnits;
+  private final LongAdder requestedUnits;
   private final LongAdder grantedUnits;
   private final LongAdder failures;
-  private final LongAdder riders;
+  private final LongAdder waiters;
   private final LongAdder refillsAhead;
   private final LongAdder returnedUnits;
   private final LongAdder forfeitedUnits;
@@ -42,24 +42,27 @@ public final class TierMetrics implements TierListener {
     OurCounters ours = new OurCounters(meter);
     leases =
         ours.counters("throttlekit_leases", "Leases that were answered", "granted", Granted.class);
-    wantedUnits = ours.counter(LEASE + "wanted_units", "Units that those leases asked for");
-    grantedUnits = ours.counter(LEASE + "granted_units", "Units that they brought");
+    requestedUnits = ours.counter(LEASE + "requested_units", "Units that those leases requested");
+    grantedUnits = ours.counter(LEASE + "granted_units", "Units granted for them");
     failures = ours.counter(LEASE + "failures", "Leases that got no answer in time");
-    riders = ours.counter(LEASE + "riders", "Requests that waited for a lease of another");
-    refillsAhead = ours.counter(LEASE + "refills_ahead", "Leases asked for ahead of need");
-    returnedUnits = ours.counter(LEASE + "given_back_units", "Units given back to the store");
+    waiters =
+        ours.counter(LEASE + "waiters", "Requests that waited for a lease that another requested");
+    refillsAhead = ours.counter(LEASE + "refills_ahead", "Leases requested ahead of need");
+    returnedUnits = ours.counter(LEASE + "returned_units", "Units returned to the store");
     forfeitedUnits =
         ours.counter(LEASE + "forfeited_units", "Units left over when their window ended");
-    lateGrants = ours.counter(LEASE + "late_grants", "Leases that came too late to be spent");
-    lateUnits = ours.counter(LEASE + "late_units", "Units that those leases had brought");
+    lateGrants = ours.counter(LEASE + "late_grants", "Leases granted too late to be spent");
+    lateUnits = ours.counter(LEASE + "late_units", "Units granted for those leases");
     evictedCells =
         ours.counter(
-            LEASE + "evicted_cells", "Counters whose units were given back for want of room");
+            LEASE + "evicted_cells",
+            "Counters whose units were returned because there were too many");
     suspensions =
         ours.counter(
-            LEASE + "suspensions", "Times this process was suspended and gave back its leases");
+            LEASE + "suspensions", "Times this process was suspended and returned its leases");
     charges =
-        ours.counters("throttlekit_charges", "Charges, by who decided them", "by", DecidedBy.class);
+        ours.counters(
+            "throttlekit_charges", "Charges, by what decided them", "by", DecidedBy.class);
     outages =
         ours.counters(
             "throttlekit_outage_decisions",
@@ -77,7 +80,7 @@ public final class TierMetrics implements TierListener {
   @Override
   public void leased(long wanted, long granted) {
     leases.increment(granted >= wanted ? Granted.WHOLE : granted > 0 ? Granted.PART : Granted.NONE);
-    wantedUnits.add(wanted);
+    requestedUnits.add(wanted);
     grantedUnits.add(granted);
   }
 
@@ -90,7 +93,7 @@ public final class TierMetrics implements TierListener {
   /** Counts a request that waits for a lease already requested. */
   @Override
   public void rider() {
-    riders.increment();
+    waiters.increment();
   }
 
   /** Counts a lease that is requested before its units are needed. */

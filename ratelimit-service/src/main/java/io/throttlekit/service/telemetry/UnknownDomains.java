@@ -19,7 +19,7 @@ final class UnknownDomains {
   }
 
   void count(String domain) {
-    String name = LabelText.of(domain);
+    String name = SeriesName.text(domain);
     LongAdder known = name.equals(SeriesName.OTHER) ? other : counts.get(name);
     (known != null ? known : added(name)).increment();
   }

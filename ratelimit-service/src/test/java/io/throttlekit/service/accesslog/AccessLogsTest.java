@@ -225,7 +225,7 @@ class AccessLogsTest {
     stream.onNext(tcp);
     stream.onNext(StreamAccessLogsMessage.getDefaultInstance());
     assertThat(recorded.ended).isEmpty();
-    assertThat(counts.read).containsExactly(Map.entry(Kind.GOES_ON, 1));
+    assertThat(counts.read).containsExactly(Map.entry(Kind.CONTINUES, 1));
     assertThat(counts.skipped).containsExactly(Map.entry(Skipped.TCP, 2));
   }
 
@@ -249,7 +249,7 @@ class AccessLogsTest {
     calls.getFirst().cancel();
     calls.getFirst().closed();
     assertThat(counts.streams).isEqualTo(MANY_STREAMS - 1);
-    assertThat(counts.turnedAway).isZero();
+    assertThat(counts.rejected).isZero();
   }
 
   @Test

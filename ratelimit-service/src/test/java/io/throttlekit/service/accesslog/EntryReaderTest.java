@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class EntryReaderTest {
-  private static final Ending NOTHING = Ending.Plain.UNTOLD;
+  private static final Ending NOTHING = Ending.Plain.UNKNOWN;
 
   @ParameterizedTest
   @ValueSource(ints = {200, 204, 301, 400, 404})
@@ -78,17 +78,17 @@ class EntryReaderTest {
             "UT",
             flag(sent(504), f -> f.setUpstreamRequestTimeout(true)),
             Kind.TIMED_OUT,
-            Ending.Plain.GIVEN_UP,
+            Ending.Plain.TIMED_OUT,
             true),
         row(
             "UT after the headers",
             flag(answered(200), f -> f.setUpstreamRequestTimeout(true)),
-            Kind.BROKEN_OFF),
+            Kind.ABORTED),
         row(
             "UT of the last attempt",
             flag(retried(sent(504)), f -> f.setUpstreamRequestTimeout(true)),
             Kind.TIMED_OUT,
-            Ending.Plain.GIVEN_UP,
+            Ending.Plain.TIMED_OUT,
             true),
         row("DC", flag(sent(0), f -> f.setDownstreamConnectionTermination(true)), Kind.CLIENT_LEFT),
         row("DR", flag(sent(0), f -> f.setDownstreamRemoteReset(true)), Kind.CLIENT_LEFT),
@@ -107,15 +107,15 @@ class EntryReaderTest {
         row("FI", flag(local(503), f -> f.setFaultInjected(true)), Kind.INJECTED),
         row("URX", flag(answered(503), f -> f.setUpstreamRetryLimitExceeded(true)), Kind.RETRIED),
         row("two attempts", retried(answered(200)), Kind.RETRIED),
-        row("SI", flag(sent(408), f -> f.setStreamIdleTimeout(true)), Kind.BROKEN_OFF),
-        row("DT", flag(sent(0), f -> f.setDurationTimeout(true)), Kind.BROKEN_OFF),
+        row("SI", flag(sent(408), f -> f.setStreamIdleTimeout(true)), Kind.ABORTED),
+        row("DT", flag(sent(0), f -> f.setDurationTimeout(true)), Kind.ABORTED),
         row(
             "UMSDR",
             flag(sent(408), f -> f.setUpstreamMaxStreamDurationReached(true)),
-            Kind.BROKEN_OFF),
-        row("OM", flag(local(503), f -> f.setOverloadManager(true)), Kind.BROKEN_OFF),
-        row("DPE", flag(local(400), f -> f.setDownstreamProtocolError(true)), Kind.BROKEN_OFF),
-        row("IH", flag(local(400), f -> f.setInvalidEnvoyRequestHeaders(true)), Kind.BROKEN_OFF),
+            Kind.ABORTED),
+        row("OM", flag(local(503), f -> f.setOverloadManager(true)), Kind.ABORTED),
+        row("DPE", flag(local(400), f -> f.setDownstreamProtocolError(true)), Kind.ABORTED),
+        row("IH", flag(local(400), f -> f.setInvalidEnvoyRequestHeaders(true)), Kind.ABORTED),
         row("from a cache", flag(local(200), f -> f.setResponseFromCacheFilter(true))),
         row("a direct response", local(200), Kind.LOCAL_REPLY),
         row("answered, with no code", answered(0), Kind.UNTIMED),
@@ -172,13 +172,13 @@ class EntryReaderTest {
     if (type == AccessLogType.UNRECOGNIZED) {
       HTTPAccessLogEntry.Builder unknown = answered(200);
       unknown.getCommonPropertiesBuilder().setAccessLogTypeValue(99);
-      assertThat(read(unknown).kind()).isEqualTo(Kind.GOES_ON);
+      assertThat(read(unknown).kind()).isEqualTo(Kind.CONTINUES);
       return;
     }
     HTTPAccessLogEntry.Builder entry = answered(200);
     entry.getCommonPropertiesBuilder().setAccessLogType(type);
     boolean ends = type == AccessLogType.NotSet || type == AccessLogType.DownstreamEnd;
-    assertThat(read(entry).kind()).isEqualTo(ends ? Kind.ANSWERED : Kind.GOES_ON);
+    assertThat(read(entry).kind()).isEqualTo(ends ? Kind.ANSWERED : Kind.CONTINUES);
     assertThat(read(Entries.goingOn(entry)).kind().ends()).isFalse();
   }
 

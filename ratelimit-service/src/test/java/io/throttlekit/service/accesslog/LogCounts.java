@@ -10,7 +10,7 @@ final class LogCounts implements AccessLogListener {
   final Map<Kind, Integer> read = new EnumMap<>(Kind.class);
   final Map<Skipped, Integer> skipped = new EnumMap<>(Skipped.class);
   int streams;
-  int turnedAway;
+  int rejected;
   int withoutNode;
 
   @Override
@@ -24,8 +24,8 @@ final class LogCounts implements AccessLogListener {
   }
 
   @Override
-  public void turnedAway() {
-    turnedAway++;
+  public void rejected() {
+    rejected++;
   }
 
   @Override

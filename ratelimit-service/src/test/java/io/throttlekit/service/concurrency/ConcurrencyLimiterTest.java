@@ -311,7 +311,8 @@ class ConcurrencyLimiterTest {
   }
 
   private ConcurrencyLimiter gate(int mostIdle, int mostLeases) {
-    return new ConcurrencyLimiter(time, timer, gated, () -> 1_500, mostIdle, mostLeases);
+    return new ConcurrencyLimiter(
+        time, timer, gated, () -> 1_500, PriorityTerms::of, mostIdle, mostLeases);
   }
 
   private Entered enter(ConcurrencyLimiter gate, String value) {

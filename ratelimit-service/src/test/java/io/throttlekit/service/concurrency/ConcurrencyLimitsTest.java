@@ -14,7 +14,8 @@ class ConcurrencyLimitsTest {
   private static final long IDLE_MILLIS = ConcurrencyLimits.IDLE_TIME.toMillis();
 
   private final ManualTime time = new ManualTime(0);
-  private final ConcurrencyLimits limits = new ConcurrencyLimits(time, (_, _) -> {}, 10);
+  private final ConcurrencyLimits limits =
+      new ConcurrencyLimits(time, (_, _) -> {}, ConcurrencyListener.NONE, PriorityTerms::of, 10);
   private final Rule rule =
       Book.of("domain: d\ndescriptors: [{key: k, concurrency: {min: 1, max: 9}}]\n")
           .rules()

@@ -19,6 +19,8 @@ public final class Gated implements ConcurrencyListener {
   public final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
   public final AtomicInteger leased = new AtomicInteger();
   public final AtomicInteger stale = new AtomicInteger();
+  public final AtomicInteger changes = new AtomicInteger();
+  public final List<Integer> moves = new CopyOnWriteArrayList<>();
   public final AtomicInteger noRoom = new AtomicInteger();
 
   /** Returns a lease of one request in flight. */
@@ -75,6 +77,16 @@ public final class Gated implements ConcurrencyListener {
   @Override
   public void ended(LeaseEnd how) {
     ends.add(how);
+  }
+
+  @Override
+  public void limitChanged(Rule rule, int before, int now) {
+    changes.incrementAndGet();
+  }
+
+  @Override
+  public boolean limitMoved(Rule rule, int from, int now) {
+    return moves.add(now);
   }
 
   @Override

@@ -98,7 +98,8 @@ class EnvoySensorsTest {
             .directExecutor()
             .addService(new Limiter())
             .addService(
-                new AccessLogs(sensed, new AccessLogMetrics(meter), TimeSource.system(), 1_000))
+                new AccessLogs(
+                    sensed, new AccessLogMetrics(meter, () -> true), TimeSource.system(), 1_000))
             .addService(
                 new LoadReports(
                     sensed,

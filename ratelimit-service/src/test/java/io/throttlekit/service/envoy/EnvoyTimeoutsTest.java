@@ -16,6 +16,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.accesslog.AccessLogs;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.CompositeOutcomeListener;
 import io.throttlekit.service.sensor.Kind;
@@ -85,7 +86,8 @@ class EnvoyTimeoutsTest {
 
   @TempDir Path folder;
   private final Recorded recorded = new Recorded();
-  private final Steering steering = new Steering(TimeSource.system(), 1_000);
+  private final Steering steering =
+      new Steering(TimeSource.system(), ConcurrencyListener.NONE, 1_000);
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
@@ -112,7 +114,8 @@ class EnvoyTimeoutsTest {
             .directExecutor()
             .addService(new AdmitsAll())
             .addService(
-                new AccessLogs(sensed, new AccessLogMetrics(meter), TimeSource.system(), 10_000))
+                new AccessLogs(
+                    sensed, new AccessLogMetrics(meter, () -> true), TimeSource.system(), 10_000))
             .addService(
                 new LoadReports(
                     sensed,
@@ -153,7 +156,7 @@ class EnvoyTimeoutsTest {
         before = after;
       }
       assertThat(recorded.count(Kind.TIMED_OUT)).as("timeouts of the slow route").isGreaterThan(50);
-      assertThat(recorded.count(Kind.BROKEN_OFF)).as("timeouts of slow readers").isGreaterThan(10);
+      assertThat(recorded.count(Kind.ABORTED)).as("timeouts of slow readers").isGreaterThan(10);
     }
   }
 

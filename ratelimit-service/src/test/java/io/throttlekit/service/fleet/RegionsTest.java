@@ -164,7 +164,7 @@ class RegionsTest {
             assertThat(1 + LEASE + 1 + more).as("all that were leased").isEqualTo(REGIONAL);
             offered.awaitSilenceOf(EU);
             for (Caller each : List.of(one, other)) {
-              assertThat(each.metric("throttlekit_federation_left_alone_total")).isPositive();
+              assertThat(each.metric("throttlekit_federation_not_called_total")).isPositive();
               assertThat(each.metric("throttlekit_federation_coordinator_answers")).isZero();
             }
           } finally {

@@ -304,7 +304,7 @@ class GeneratedSensorsTest {
     public void closed() {}
 
     @Override
-    public void turnedAway() {}
+    public void rejected() {}
 
     @Override
     public void withoutNode(int entries) {}
@@ -326,7 +326,7 @@ class GeneratedSensorsTest {
     public void closed() {}
 
     @Override
-    public void turnedAway() {}
+    public void rejected() {}
 
     @Override
     public void reported() {}

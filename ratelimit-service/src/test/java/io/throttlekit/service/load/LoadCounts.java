@@ -3,7 +3,7 @@ package io.throttlekit.service.load;
 /** Counts the events of load reports. For one thread. */
 final class LoadCounts implements LoadReportListener {
   int streams;
-  int turnedAway;
+  int rejected;
   int reported;
   int impossible;
 
@@ -18,8 +18,8 @@ final class LoadCounts implements LoadReportListener {
   }
 
   @Override
-  public void turnedAway() {
-    turnedAway++;
+  public void rejected() {
+    rejected++;
   }
 
   @Override

@@ -150,7 +150,7 @@ class LoadReportsTest {
     }
     assertThat(recorded.reports).isEmpty();
     assertThat(recorded.left).isEmpty();
-    assertThat(counts.turnedAway).isEqualTo(4);
+    assertThat(counts.rejected).isEqualTo(4);
     assertThat(counts.streams).isZero();
   }
 
@@ -174,7 +174,7 @@ class LoadReportsTest {
     }
     assertThat(recorded.reports).hasSize(MANY_STREAMS);
     assertThat(counts.streams).isEqualTo(MANY_STREAMS);
-    assertThat(counts.turnedAway).isZero();
+    assertThat(counts.rejected).isZero();
   }
 
   private StreamObserver<LoadStatsRequest> begun(String node) {

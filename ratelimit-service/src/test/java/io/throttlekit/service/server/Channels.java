@@ -3,6 +3,8 @@ package io.throttlekit.service.server;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
@@ -19,8 +21,15 @@ final class Channels {
 
   private Channels() {}
 
+  /**
+   * Returns a client without TLS. Its buffers are not pooled: client and server would wait for each
+   * other at the locks of the pool, as they do not in separate processes.
+   */
   static ManagedChannel to(GrpcServer server) {
-    return NettyChannelBuilder.forAddress("127.0.0.1", server.port()).usePlaintext().build();
+    return NettyChannelBuilder.forAddress("127.0.0.1", server.port())
+        .withOption(ChannelOption.ALLOCATOR, UnpooledByteBufAllocator.DEFAULT)
+        .usePlaintext()
+        .build();
   }
 
   /**

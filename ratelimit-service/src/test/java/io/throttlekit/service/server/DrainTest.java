@@ -207,7 +207,10 @@ class DrainTest {
             Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO),
             List.of(
                 new AccessLogs(
-                    recorded, new AccessLogMetrics(telemetry.meter()), TimeSource.system(), 10),
+                    recorded,
+                    new AccessLogMetrics(telemetry.meter(), () -> true),
+                    TimeSource.system(),
+                    10),
                 new LoadReports(
                     recorded,
                     new LoadReportMetrics(telemetry.meter()),

@@ -6,6 +6,7 @@ import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.server.RawConnection.Frame;
 import io.throttlekit.service.telemetry.Scrape;
+import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.io.IOException;
 import java.net.SocketException;
@@ -52,7 +53,7 @@ class HeldByClientsTest {
                 1,
                 d.drain(),
                 false));
-    started.show(telemetry.meter(), "throttlekit_grpc_");
+    var _ = new ServerMetrics(telemetry.meter(), "throttlekit_grpc_", started);
     server = started;
   }
 

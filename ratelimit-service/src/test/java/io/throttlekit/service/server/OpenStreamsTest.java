@@ -17,6 +17,7 @@ import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
+import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -28,8 +29,6 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class OpenStreamsTest {
-  private static final String REFUSED = "throttlekit_grpc_refused_streams_total ";
-
   @Test
   void aStreamThatBeginsAfterTheEndOfAllIsEndedAtOnceAndACallIsNot() {
     OpenStreams streams = new OpenStreams(3);
@@ -51,21 +50,16 @@ class OpenStreamsTest {
   }
 
   @Test
-  void aStreamBeyondTheMaximumIsRefusedAndCountedAndACallIsNot() throws IOException {
+  void aStreamBeyondTheMaximumIsRefusedAndCountedAndACallIsNot() {
     OpenStreams streams = new OpenStreams(2);
-    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
-      Runnable hide = streams.show(telemetry.meter(), "throttlekit_grpc_");
-      assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
-      assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
-      assertThat(lines(telemetry)).contains(REFUSED + "0.0");
-      assertThat(begun(streams, HealthGrpc.getWatchMethod()))
-          .extracting(Status::getCode)
-          .containsExactly(Status.Code.RESOURCE_EXHAUSTED);
-      assertThat(begun(streams, HealthGrpc.getCheckMethod())).isEmpty();
-      assertThat(lines(telemetry)).contains(REFUSED + "1.0");
-      hide.run();
-      assertThat(lines(telemetry)).noneMatch(line -> line.startsWith(REFUSED));
-    }
+    assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
+    assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
+    assertThat(streams.refused()).isZero();
+    assertThat(begun(streams, HealthGrpc.getWatchMethod()))
+        .extracting(Status::getCode)
+        .containsExactly(Status.Code.RESOURCE_EXHAUSTED);
+    assertThat(begun(streams, HealthGrpc.getCheckMethod())).isEmpty();
+    assertThat(streams.refused()).isEqualTo(1);
   }
 
   @Test
@@ -73,9 +67,12 @@ class OpenStreamsTest {
     try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
       AccessLogs logs =
           new AccessLogs(
-              new Recorded(), new AccessLogMetrics(telemetry.meter()), TimeSource.system(), 1_000);
+              new Recorded(),
+              new AccessLogMetrics(telemetry.meter(), () -> true),
+              TimeSource.system(),
+              1_000);
       GrpcServer server = GrpcServer.ofStreams(Setup.loopback(), List.of(logs.bindService()), 1);
-      server.show(telemetry.meter(), "throttlekit_sensors_");
+      ServerMetrics metrics = new ServerMetrics(telemetry.meter(), "throttlekit_sensors_", server);
       server.start();
       ManagedChannel channel = Channels.to(server);
       try {
@@ -94,6 +91,8 @@ class OpenStreamsTest {
                 "throttlekit_access_log_streams 1.0");
         open.onCompleted();
         assertThat(first.join().getCode()).isEqualTo(Status.Code.OK);
+        metrics.close();
+        assertThat(lines(telemetry)).noneMatch(line -> line.startsWith("throttlekit_sensors_"));
       } finally {
         channel.shutdownNow();
         server.stop();

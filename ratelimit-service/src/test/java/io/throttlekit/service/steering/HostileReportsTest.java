@@ -9,6 +9,7 @@ import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
 import io.throttlekit.envoy.xds.FakeEnvoy;
 import io.throttlekit.envoy.xds.LimitServerSettings;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.time.Duration;
@@ -76,7 +77,7 @@ class HostileReportsTest {
     int most = 0;
     String name = UUID.randomUUID().toString();
     ManagedChannel channel = InProcessChannelBuilder.forName(name).directExecutor().build();
-    try (Steering steering = new Steering(time, AT_ONCE)) {
+    try (Steering steering = new Steering(time, ConcurrencyListener.NONE, AT_ONCE)) {
       InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();
       steering.services().forEach(builder::addService);
       Server server = builder.build().start();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
@@ -317,7 +318,7 @@ class SharedLimitTest {
   private static SharedLimit steered(String terms) {
     Rule rule = rule(terms);
     ConcurrencyRule limit = Objects.requireNonNull(rule.concurrency());
-    return new SharedLimit(rule, limit, 0);
+    return new SharedLimit(rule, limit, ConcurrencyListener.NONE, 0);
   }
 
   private static Rule rule(String terms) {

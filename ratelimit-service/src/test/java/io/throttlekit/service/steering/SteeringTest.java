@@ -15,6 +15,7 @@ import io.throttlekit.envoy.xds.FakeEnvoy;
 import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.Reading;
@@ -46,7 +47,7 @@ class SteeringTest {
           Duration.ZERO);
 
   private final ManualTime time = new ManualTime(0);
-  private final Steering steering = new Steering(time, AT_ONCE);
+  private final Steering steering = new Steering(time, ConcurrencyListener.NONE, AT_ONCE);
   private Server server;
   private ManagedChannel channel;
 
@@ -112,14 +113,14 @@ class SteeringTest {
       FakeEnvoy.connect(channel, "edge-" + i);
     }
     steering.tick();
-    assertThat(steering.turnedAway()).isZero();
+    assertThat(steering.rejected()).isZero();
     try (Logged logged = Logged.by(LimitServer.class)) {
       FakeEnvoy.connect(channel, "one-more");
-      assertThat(steering.turnedAway()).isEqualTo(1);
+      assertThat(steering.rejected()).isEqualTo(1);
       steering.tick();
       assertThat(logged.lines())
           .containsExactly(
-              "WARNING Envoy one-more is rejected and has no share: no more than 1000 streams");
+              "WARNING Envoy one-more was rejected and has no share: no more than 1000 streams");
     }
   }
 
@@ -160,7 +161,7 @@ class SteeringTest {
             return 0;
           }
         };
-    try (Steering surviving = new Steering(failing, AT_ONCE);
+    try (Steering surviving = new Steering(failing, ConcurrencyListener.NONE, AT_ONCE);
         Logged logged = Logged.by(Steering.class)) {
       surviving.tickAndGoOn();
       assertThat(logged.lines()).containsExactly("SEVERE limits could not be pushed");
@@ -299,7 +300,7 @@ class SteeringTest {
             return 0;
           }
         };
-    Steering halted = new Steering(halting, AT_ONCE);
+    Steering halted = new Steering(halting, ConcurrencyListener.NONE, AT_ONCE);
     halted.follow(steered("min: 7, max: 7"));
     Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.empty()));
     halted.reported("a", 1, Told.load(3, 3), 0);

@@ -3,6 +3,7 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
 import io.throttlekit.concurrency.Acknowledgements;
 import io.throttlekit.descriptors.ConcurrencyRule;
 import io.throttlekit.descriptors.Rule;
@@ -54,23 +55,23 @@ class MetricsPageTest {
       StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
       StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
       GrpcServer decisions = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
-      decisions.show(fixture.telemetry.meter(), "throttlekit_grpc_");
+      var _ = new ServerMetrics(fixture.telemetry.meter(), "throttlekit_grpc_", decisions);
       GrpcServer sensors = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
-      sensors.show(fixture.telemetry.meter(), "throttlekit_sensors_");
+      var _ = new ServerMetrics(fixture.telemetry.meter(), "throttlekit_sensors_", sensors);
       new TierMetrics(fixture.telemetry.meter());
       new CheckMetrics(fixture.telemetry.meter()).answered(1);
       new FederationMetrics(fixture.telemetry.meter());
-      new AccessLogMetrics(fixture.telemetry.meter());
+      new AccessLogMetrics(fixture.telemetry.meter(), () -> true);
       new LoadReportMetrics(fixture.telemetry.meter());
       LimitGauges.showHeld(fixture.telemetry.meter(), () -> 0);
-      LimitGauges.showTurnedAway(fixture.telemetry.meter(), () -> 0);
+      LimitGauges.showRejected(fixture.telemetry.meter(), () -> 0);
       LimitGauges.showSharedNodes(fixture.telemetry.meter(), () -> 0);
-      new SensorMetrics(fixture.telemetry.meter());
+      var _ = ServerMetrics.refusedClients(fixture.telemetry.meter());
       Rule rule = Book.of(LIMIT).rules().getFirst();
       LimitGauges.showAcknowledgements(
           fixture.telemetry.meter(), reader -> reader.accept(rule, new Acknowledgements(0, 0, 0)));
       LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
-      showALimit(new ConcurrencyMetrics(fixture.telemetry.meter()));
+      showALimit(new ConcurrencyMetrics(fixture.telemetry.meter(), TimeSource.system()));
       List<String> scraped = fixture.scraped();
       decisions.stop();
       sensors.stop();

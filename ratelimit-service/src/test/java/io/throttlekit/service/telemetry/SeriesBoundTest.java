@@ -65,7 +65,7 @@ class SeriesBoundTest {
     List<String> entries = Collections.nCopies(40_000, "k".repeat(1_000));
     SeriesName name = SeriesName.of("d", entries);
     assertThat(name.keys()).hasSize(SeriesName.MAX_KEYS);
-    assertThat(name.dotted()).hasSizeLessThan((LabelText.MAX_LENGTH + 1) * 17);
+    assertThat(name.dotted()).hasSizeLessThan((SeriesName.MAX_LENGTH + 1) * 17);
   }
 
   @Test

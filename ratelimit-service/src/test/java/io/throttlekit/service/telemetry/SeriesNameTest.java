@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class LabelTextTest {
+class SeriesNameTest {
 
   @ParameterizedTest
   @CsvSource(
@@ -20,13 +20,13 @@ class LabelTextTest {
         "$1\\, $1\\",
       })
   void writesColonsBarsAndAddressesAsTheOriginal(String text, String label) {
-    assertThat(LabelText.of(text)).isEqualTo(label);
+    assertThat(SeriesName.text(text)).isEqualTo(label);
   }
 
   @Test
   void keepsTheTextItselfWhenThereIsNothingToChange() {
     String text = "user_anna";
 
-    assertThat(LabelText.of(text)).isSameAs(text);
+    assertThat(SeriesName.text(text)).isSameAs(text);
   }
 }

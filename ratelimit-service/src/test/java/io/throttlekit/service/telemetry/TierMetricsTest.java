@@ -33,7 +33,7 @@ class TierMetricsTest {
             "throttlekit_leases_total{granted=\"whole\"} 1.0",
             "throttlekit_leases_total{granted=\"part\"} 2.0",
             "throttlekit_leases_total{granted=\"none\"} 1.0",
-            "throttlekit_lease_wanted_units_total 400.0",
+            "throttlekit_lease_requested_units_total 400.0",
             "throttlekit_lease_granted_units_total 200.0",
             "throttlekit_lease_failures_total 1.0");
   }
@@ -52,9 +52,9 @@ class TierMetricsTest {
     metrics.suspended();
     assertThat(scraped())
         .contains(
-            "throttlekit_lease_riders_total 1.0",
+            "throttlekit_lease_waiters_total 1.0",
             "throttlekit_lease_refills_ahead_total 2.0",
-            "throttlekit_lease_given_back_units_total 31.0",
+            "throttlekit_lease_returned_units_total 31.0",
             "throttlekit_lease_forfeited_units_total 4.0",
             "throttlekit_lease_late_grants_total 2.0",
             "throttlekit_lease_late_units_total 11.0",

@@ -1,0 +1,50 @@
+package io.throttlekit.service.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.Rule;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.server.Book;
+import java.io.IOException;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class ConcurrencyMetricsTest {
+  private final ManualTime time = new ManualTime(0);
+  private final PolicyBook book =
+      Book.of("domain: d\ndescriptors: [{key: a, concurrency: {}}, {key: b, concurrency: {}}]\n");
+  private final Rule one = book.rules().getFirst();
+  private final Rule other = book.rules().getLast();
+
+  @Test
+  void countsChangesOfLimitsByDirectionAndThoseOfTheThreshold() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      metrics.limitChanged(one, 10, 11);
+      metrics.limitChanged(one, 11, 12);
+      metrics.limitChanged(other, 12, 6);
+      metrics.thresholdChanged(0, 200);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(
+              "throttlekit_concurrency_limit_changes_total{direction=\"up\"} 2.0",
+              "throttlekit_concurrency_limit_changes_total{direction=\"down\"} 1.0",
+              "throttlekit_concurrency_threshold_changes_total 1.0");
+    }
+  }
+
+  @Test
+  void logsAMoveOfEachRuleAtMostOnceInTenSeconds() {
+    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      assertThat(metrics.limitMoved(one, 10, 20)).isTrue();
+      assertThat(metrics.limitMoved(one, 20, 10)).isFalse();
+      assertThat(metrics.limitMoved(other, 10, 20)).isTrue();
+      time.advance(9_999);
+      assertThat(metrics.limitMoved(one, 20, 10)).isFalse();
+      time.advance(1);
+      assertThat(metrics.limitMoved(one, 20, 10)).isTrue();
+    }
+  }
+}
