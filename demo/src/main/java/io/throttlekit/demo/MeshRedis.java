@@ -6,10 +6,9 @@ import io.throttlekit.testkit.redis.RedisProcess;
 final class MeshRedis {
   private MeshRedis() {}
 
-  /** Starts a Redis whose files are deleted at the end. */
+  /** Starts a Redis that ends with the demo. */
   static RedisProcess start(Undo started, String... options) {
     RedisProcess redis = RedisProcess.start(options);
-    started.push(() -> DemoFiles.delete(redis.folder()));
     started.push(redis::close);
     return redis;
   }

@@ -1,5 +1,6 @@
 package io.throttlekit.testkit.postgres;
 
+import io.throttlekit.testkit.TemporaryFolder;
 import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -43,7 +44,7 @@ public final class PostgresProcess implements AutoCloseable {
     private static Path make() {
       try {
         Path folder = Files.createTempDirectory("postgres-new");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> PostgresProgram.delete(folder)));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> TemporaryFolder.delete(folder)));
         Path data = folder.resolve("data");
         List<String> command =
             List.of(
@@ -222,7 +223,7 @@ public final class PostgresProcess implements AutoCloseable {
     kill();
     Runtime.getRuntime().removeShutdownHook(lastResort);
     port.close();
-    PostgresProgram.delete(folder);
+    TemporaryFolder.delete(folder);
   }
 
   private Process launch() throws IOException {

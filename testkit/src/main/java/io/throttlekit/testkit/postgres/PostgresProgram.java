@@ -1,5 +1,6 @@
 package io.throttlekit.testkit.postgres;
 
+import io.throttlekit.testkit.TemporaryFolder;
 import io.throttlekit.testkit.required.ExternalProgram;
 import java.io.File;
 import java.io.IOException;
@@ -7,10 +8,8 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.Comparator;
 import java.util.Locale;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.apache.commons.compress.archivers.tar.TarArchiveEntry;
 import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.apache.commons.compress.compressors.xz.XZCompressorInputStream;
@@ -97,7 +96,7 @@ public final class PostgresProgram implements ExternalProgram {
   private static Path unpack(InputStream packed) throws IOException {
     Path folder = Files.createTempDirectory("postgres-program");
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(folder)));
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> TemporaryFolder.delete(folder)));
     try (TarArchiveInputStream files =
         new TarArchiveInputStream(new XZCompressorInputStream(packed))) {
       for (TarArchiveEntry file = files.getNextEntry(); file != null; file = files.getNextEntry()) {
@@ -121,16 +120,5 @@ public final class PostgresProgram implements ExternalProgram {
       }
     }
     return folder;
-  }
-
-  /** Deletes a folder with its content, as far as possible. */
-  static void delete(Path folder) {
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException _) {
-      // a temporary folder
-    }
   }
 }

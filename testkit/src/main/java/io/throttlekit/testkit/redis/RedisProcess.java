@@ -1,5 +1,6 @@
 package io.throttlekit.testkit.redis;
 
+import io.throttlekit.testkit.TemporaryFolder;
 import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,19 +14,19 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A real Redis on a free port of the loopback interface, without persistence, ended by {@link
- * #close} and at the latest with this JVM.
+ * A real Redis on a free port of the loopback interface, without persistence. {@link #close} ends
+ * it and deletes its folder, at the latest the end of this JVM does.
  *
  * <p>For one thread.
  */
 public final class RedisProcess implements AutoCloseable {
-  private static final int PATIENCE_MILLIS = 15_000;
+  private static final int TIMEOUT_MILLIS = 15_000;
   private static final int POLL_MILLIS = 10;
 
   private final List<String> options;
   private final Path folder;
   private final ReservedPort port;
-  private final Thread lastResort = new Thread(this::kill);
+  private final Thread lastResort = new Thread(this::killAndDelete);
   private Process process;
 
   private RedisProcess(ReservedPort port, Path folder, List<String> options) throws IOException {
@@ -146,9 +147,14 @@ public final class RedisProcess implements AutoCloseable {
 
   @Override
   public void close() {
-    kill();
+    killAndDelete();
     Runtime.getRuntime().removeShutdownHook(lastResort);
     port.close();
+  }
+
+  private void killAndDelete() {
+    kill();
+    TemporaryFolder.delete(folder);
   }
 
   private Process launch() throws IOException {
@@ -170,7 +176,7 @@ public final class RedisProcess implements AutoCloseable {
   }
 
   private void awaitAnswer() throws IOException {
-    for (int waited = 0; waited < PATIENCE_MILLIS; waited += POLL_MILLIS) {
+    for (int waited = 0; waited < TIMEOUT_MILLIS; waited += POLL_MILLIS) {
       try {
         new Socket(InetAddress.getLoopbackAddress(), port()).close();
         if (!isLoading()) {
@@ -197,7 +203,7 @@ public final class RedisProcess implements AutoCloseable {
   }
 
   private void awaitEnd() {
-    if (!waitFor(PATIENCE_MILLIS)) {
+    if (!waitFor(TIMEOUT_MILLIS)) {
       throw new IllegalStateException("process " + process.pid() + " does not end");
     }
   }
