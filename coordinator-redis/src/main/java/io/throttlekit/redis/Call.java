@@ -1,27 +1,16 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
-import io.throttlekit.CounterKey;
-import io.throttlekit.Decision;
-import io.throttlekit.store.CallId;
 import io.throttlekit.store.DeadlineWheel;
-import io.throttlekit.store.Grant;
-import io.throttlekit.store.LeaseRequest;
-import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One request to Redis and its pending answer.
  *
  * @param <T> the answer
  */
-abstract sealed class Call<T> extends DeadlineWheel.Entry {
+abstract class Call<T> extends DeadlineWheel.Entry {
+  /** The answer, which fails at the deadline. */
   final CompletableFuture<T> answer = new CompletableFuture<>();
 
   /**
@@ -35,244 +24,54 @@ abstract sealed class Call<T> extends DeadlineWheel.Entry {
   final long deadlineNanos;
 
   /** Whether the call has the lease deadline. */
-  final boolean patient;
+  final boolean hasLeaseDeadline;
 
-  /** The hash slot of its counters; {@link Slots#NONE} unless Redis is a Cluster. */
+  /** The hash slot of its keys; {@link Slots#NONE} unless Redis is a Cluster. */
   final int slot;
 
+  /** Creates a call that fails at its own deadline. */
   Call(int slot, long deadlineNanos) {
     this.slot = slot;
     this.deadlineNanos = deadlineNanos;
-    this.patient = false;
+    this.hasLeaseDeadline = false;
     this.reply = answer;
   }
 
   /**
    * Creates a call with the lease deadline.
    *
-   * @param id makes a repeated call take effect once, however late; absent if it is never repeated
+   * @param repeatable whether a repeated call takes effect once, so that its answer counts however
+   *     late it arrives
    */
-  Call(int slot, long deadlineNanos, @Nullable CallId id) {
+  Call(int slot, long leaseDeadlineNanos, boolean repeatable) {
     this.slot = slot;
-    this.deadlineNanos = deadlineNanos;
-    this.patient = true;
-    this.reply = id == null ? answer : new CompletableFuture<>();
+    this.deadlineNanos = leaseDeadlineNanos;
+    this.hasLeaseDeadline = true;
+    this.reply = repeatable ? new CompletableFuture<>() : answer;
   }
 
-  /** Returns the number of its charges. */
-  int weight() {
-    return 1;
-  }
-
-  abstract void write(Requests requests);
-
-  /** Reads this call's part of a reply. */
-  abstract T read(ByteBuffer reply);
-
-  /**
-   * Reads this call's part of a reply; returns what completes the call, without effect if it is
-   * done.
-   */
-  final Runnable answerWith(ByteBuffer reply) {
-    T value = read(reply);
-    return () -> {
-      this.reply.complete(value);
-      answer.complete(value); // no effect if both are the same future
-    };
+  /** Completes the call; has no effect if it is done. */
+  final void complete(T value) {
+    reply.complete(value);
+    answer.complete(value); // no effect if both are the same future
   }
 
   /** Fails the call; returns whether the caller still waited. */
-  final boolean fail(StoreException failure) {
+  final boolean fail(RuntimeException failure) {
     boolean waited = answer.completeExceptionally(failure);
     reply.completeExceptionally(failure);
     return waited;
   }
 
-  private static Decision decision(ByteBuffer reply, long limit) {
-    boolean admitted = reply.get() != 0;
-    long remaining = (long) reply.getDouble();
-    long resetAfter = (long) reply.getDouble();
-    long retryAfter = (long) reply.getDouble();
-    return new Decision(admitted, limit, remaining, resetAfter, retryAfter);
-  }
-
-  private static int charges(List<Claim> claims) {
-    int charges = 0;
-    for (int c = 0; c < claims.size(); c++) {
-      charges += claims.get(c).charges().size();
+  /**
+   * Returns whether the deadline passed before the call was sent. Such a call had no effect and
+   * must not be sent any more.
+   */
+  final boolean isExpired() {
+    boolean expired = answer.isDone();
+    if (expired) {
+      reply.completeExceptionally(StoreException.notSent("not sent in time"));
     }
-    return charges;
-  }
-
-  private static Outcome outcome(ByteBuffer reply, List<Claim> claims) {
-    boolean admitted = reply.get() != 0;
-    List<Decision> decisions = new ArrayList<>();
-    for (Claim claim : claims) {
-      for (Charge charge : claim.charges()) {
-        decisions.add(decision(reply, charge.algorithm().limit()));
-      }
-    }
-    return new Outcome(admitted, decisions);
-  }
-
-  /** Claims that are decided together. */
-  static final class Acquire extends Call<Outcome> {
-    private final List<Claim> claims;
-    private final int weight;
-
-    Acquire(int slot, long deadlineNanos, List<Claim> claims) {
-      super(slot, deadlineNanos);
-      this.claims = claims;
-      this.weight = charges(claims);
-    }
-
-    @Override
-    int weight() {
-      return weight;
-    }
-
-    @Override
-    void write(Requests requests) {
-      Claim first = claims.getFirst();
-      if (weight == 1 && claims.size() == 1) {
-        requests.charge(first.charges().getFirst(), first.onDataLoss());
-      } else {
-        requests.claims(claims, false);
-      }
-    }
-
-    @Override
-    Outcome read(ByteBuffer reply) {
-      Claim first = claims.getFirst();
-      if (weight == 1 && claims.size() == 1) {
-        Decision decision = decision(reply, first.charges().getFirst().algorithm().limit());
-        boolean admitted = decision.admitted() || first.role() == Claim.Role.SHADOW;
-        return new Outcome(admitted, List.of(decision));
-      }
-      Outcome outcome = outcome(reply, claims);
-      reply.getDouble(); // the store's clock, which a request in one slot does not need
-      return outcome;
-    }
-  }
-
-  /** The part of a request's claims that concerns one slot. */
-  static final class Part extends Call<Part.Told> {
-    private final List<Claim> claims;
-    private final boolean refused;
-
-    /**
-     * The decisions on a part.
-     *
-     * @param storeNowMillis the store's clock at the decision
-     */
-    record Told(Outcome outcome, long storeNowMillis) {}
-
-    /**
-     * Creates a call for {@code claims}.
-     *
-     * @param refused whether the request is refused already
-     */
-    Part(int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
-      super(slot, deadlineNanos);
-      this.claims = claims;
-      this.refused = refused;
-    }
-
-    @Override
-    int weight() {
-      return charges(claims);
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.claims(claims, refused);
-    }
-
-    @Override
-    Told read(ByteBuffer reply) {
-      return new Told(outcome(reply, claims), (long) reply.getDouble());
-    }
-  }
-
-  /** A lease of units. */
-  static final class Lease extends Call<Grant> {
-    private final LeaseRequest request;
-
-    Lease(int slot, long deadlineNanos, LeaseRequest request) {
-      super(slot, deadlineNanos, request.id());
-      this.request = request;
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.lease(request);
-    }
-
-    @Override
-    Grant read(ByteBuffer reply) {
-      long units = (long) reply.getDouble();
-      long windowEnd = (long) reply.getDouble();
-      long now = (long) reply.getDouble();
-      return new Grant(units, windowEnd, now, (long) reply.getDouble());
-    }
-  }
-
-  /** A return of a charge, or of unspent units; answered with the counter's state. */
-  static final class GiveBack extends Call<Decision> {
-    private final Charge charge;
-    private final long chargedMillis;
-    private final long countsToMillis;
-    private final @Nullable CallId id;
-
-    /**
-     * Creates a call that undoes {@code charge}, as far as it still counts.
-     *
-     * @param chargedMillis when it was charged, by the store's clock
-     * @param countsToMillis the reset after it, by the same clock
-     * @param id makes a repeated call take effect once; absent if it is never repeated
-     */
-    GiveBack(
-        int slot,
-        long deadlineNanos,
-        Charge charge,
-        long chargedMillis,
-        long countsToMillis,
-        @Nullable CallId id) {
-      super(slot, deadlineNanos, id);
-      this.charge = charge;
-      this.chargedMillis = chargedMillis;
-      this.countsToMillis = countsToMillis;
-      this.id = id;
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.returnUnits(charge, chargedMillis, countsToMillis, id);
-    }
-
-    @Override
-    Decision read(ByteBuffer reply) {
-      return decision(reply, charge.algorithm().limit());
-    }
-  }
-
-  /** A reset of a counter to unused. */
-  static final class Reset extends Call<Boolean> {
-    private final CounterKey key;
-
-    Reset(int slot, long deadlineNanos, CounterKey key) {
-      super(slot, deadlineNanos);
-      this.key = key;
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.reset(key);
-    }
-
-    @Override
-    Boolean read(ByteBuffer reply) {
-      return true;
-    }
+    return expired;
   }
 }

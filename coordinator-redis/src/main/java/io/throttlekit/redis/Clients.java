@@ -21,7 +21,10 @@ import io.netty.channel.EventLoop;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,13 +62,13 @@ final class Clients {
   Clients(RedisSettings settings) {
     this.settings = settings;
     RedisAccess.Tls tls = settings.access().tls();
-    this.ssl = tls == null ? null : TlsFiles.options(tls);
+    this.ssl = tls == null ? null : sslOptions(tls);
     String[] urls = settings.cluster() ? settings.url().split(",") : new String[] {settings.url()};
     for (String url : urls) {
       RedisURI uri = parse(url.strip());
       uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
-      holdToTls(uri); // also for its Sentinels
-      uri.getSentinels().forEach(this::enterSentinel);
+      verifyPeer(uri); // also for its Sentinels
+      uri.getSentinels().forEach(this::configureSentinel);
       uris.add(uri);
     }
     this.timer = new HashedWheelTimer(new DefaultThreadFactory("redis-timer", true));
@@ -84,7 +87,7 @@ final class Clients {
     return uri;
   }
 
-  private void enterSentinel(RedisURI sentinel) {
+  private void configureSentinel(RedisURI sentinel) {
     RedisAccess access = settings.access();
     sentinel.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
     if (!access.sentinelPassword().isEmpty()) {
@@ -95,7 +98,7 @@ final class Clients {
     }
   }
 
-  private void holdToTls(RedisURI uri) {
+  private void verifyPeer(RedisURI uri) {
     RedisAccess.Tls tls = settings.access().tls();
     if (uri.isSsl() && tls != null) {
       uri.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
@@ -120,8 +123,8 @@ final class Clients {
             .build();
     resources.add(onLoop);
     return settings.cluster()
-        ? connectToCluster(onLoop, loop, listener)
-        : connectToOne(onLoop, loop, listener);
+        ? clusterLink(onLoop, loop, listener)
+        : singleLink(onLoop, loop, listener);
   }
 
   void close() {
@@ -135,7 +138,7 @@ final class Clients {
     timer.stop();
   }
 
-  private Link connectToOne(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
+  private Link singleLink(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
     RedisClient client = RedisClient.create(onLoop);
     // A link reconnects by itself, so that no command is sent twice.
     client.setOptions(options(ClientOptions.builder().autoReconnect(false)).build());
@@ -143,14 +146,14 @@ final class Clients {
     return new SingleLink(client, uris.getFirst(), loop, listener);
   }
 
-  private Link connectToCluster(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
+  private Link clusterLink(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
     RedisClusterClient client = RedisClusterClient.create(onLoop, uris);
     ClusterClientOptions.Builder options = ClusterClientOptions.builder();
     options(options);
-    Duration patience = Duration.ofMillis(settings.leaseDeadlineMillis());
+    Duration timeout = Duration.ofMillis(settings.leaseDeadlineMillis());
     client.setOptions(
         options
-            .timeoutOptions(TimeoutOptions.enabled(patience)) // the link cuts no connection itself
+            .timeoutOptions(TimeoutOptions.enabled(timeout)) // the link cuts no connection itself
             .topologyRefreshOptions(
                 ClusterTopologyRefreshOptions.builder()
                     .enablePeriodicRefresh(TOPOLOGY_REFRESH)
@@ -178,5 +181,27 @@ final class Clients {
                 .tcpNoDelay(!useUnixSocket())
                 .keepAlive(!useUnixSocket())
                 .build());
+  }
+
+  /** Returns TLS options that read the files again for each connection. */
+  private static SslOptions sslOptions(RedisAccess.Tls tls) {
+    SslOptions.Builder builder = SslOptions.builder().jdkSslProvider();
+    try {
+      Path ca = tls.ca();
+      if (ca != null) {
+        builder.trustManager(ca.toFile());
+      }
+      Path certificate = tls.certificate();
+      Path key = tls.key();
+      if (certificate != null && key != null) {
+        builder.keyManager(certificate.toFile(), key.toFile(), new char[0]);
+      }
+      SslOptions options = builder.build();
+      // Reads the files now, so that an error is reported at the start.
+      var _ = options.createSslContextBuilder();
+      return options;
+    } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+      throw new IllegalArgumentException("no TLS with %s: %s".formatted(tls, Link.describe(e)), e);
+    }
   }
 }

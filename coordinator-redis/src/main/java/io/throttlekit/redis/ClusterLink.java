@@ -27,8 +27,8 @@ final class ClusterLink implements Link {
   private final Listener listener;
   private volatile @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
   private boolean closed;
-  private boolean asking;
-  private String whyNot = "not yet";
+  private boolean refreshing;
+  private String whyNot = "not connected yet";
 
   ClusterLink(RedisClusterClient client, EventLoop loop, Listener listener) {
     this.client = client;
@@ -62,10 +62,10 @@ final class ClusterLink implements Link {
   /** Refreshes the slots, at most once per {@link #RENEW_MILLIS}. */
   @Override
   public void renew() {
-    if (!asking) {
-      asking = true;
+    if (!refreshing) {
+      refreshing = true;
       var _ = client.refreshPartitionsAsync();
-      var _ = loop.schedule(() -> asking = false, RENEW_MILLIS, TimeUnit.MILLISECONDS);
+      var _ = loop.schedule(() -> refreshing = false, RENEW_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 
@@ -104,7 +104,7 @@ final class ClusterLink implements Link {
   private void use(
       @Nullable StatefulRedisClusterConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (made == null) {
-      whyNot = Failures.inWords(failure);
+      whyNot = Link.describe(failure);
       listener.notConnected(whyNot);
       var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
     } else if (closed) {

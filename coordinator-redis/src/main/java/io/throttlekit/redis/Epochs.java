@@ -35,20 +35,20 @@ final class Epochs {
   }
 
   /** Records an epoch that Redis returned. */
-  void learn(int slot, byte[] told) {
-    learn(slot, told, false);
+  void learn(int slot, byte[] bytes) {
+    learn(slot, bytes, false);
   }
 
   /**
    * Records an epoch that Redis returned.
    *
-   * @param begunHere whether it began with this process's handshake, because data may be lost
+   * @param byHandshake whether it began with this process's handshake, because data may be lost
    */
-  synchronized void learn(int slot, byte[] told, boolean begunHere) {
-    String epoch = new String(told, StandardCharsets.US_ASCII);
+  synchronized void learn(int slot, byte[] bytes, boolean byHandshake) {
+    String epoch = new String(bytes, StandardCharsets.US_ASCII);
     String before = known.put(slot, epoch);
     // The first epoch seen is no loss, unless this process's handshake began it.
-    if (before == null ? !begunHere : before.equals(epoch)) {
+    if (before == null ? !byHandshake : before.equals(epoch)) {
       return;
     }
     long loss = Long.parseLong(epoch.substring(epoch.indexOf(' ') + 1));

@@ -92,10 +92,10 @@ final class Handshake {
             .add(found.isDurable() ? "1" : "0");
     return commands
         .dispatch(CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), arguments)
-        .thenAccept(parts -> learn(new Reply(parts), found));
+        .thenAccept(parts -> learn(new ScriptCall.Reply(parts), found));
   }
 
-  private void learn(Reply reply, RedisPersistence found) {
+  private void learn(ScriptCall.Reply reply, RedisPersistence found) {
     if (reply.epoch().length > 0) {
       epochs.learn(Slots.NONE, reply.epoch(), reply.number(2) == 1);
     }

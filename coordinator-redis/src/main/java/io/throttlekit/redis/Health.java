@@ -2,6 +2,7 @@ package io.throttlekit.redis;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.CircuitBreaker;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,8 +17,11 @@ import java.util.concurrent.TimeUnit;
  * for a while. Thread-safe.
  */
 final class Health {
-  /** The failure of a call that is not sent while a breaker is open. */
-  static final String NOT_ASKED = "Redis does not answer, so it is not asked";
+  /** The failure of a call that is not sent. */
+  static final String BREAKER_OPEN = "circuit breaker open: Redis does not answer";
+
+  private static final String LATE =
+      "Redis did not answer in time; the request may have been counted";
 
   /** In a Cluster, the time without an answer of any node until the whole counts as down. */
   private static final long QUIET_MILLIS = TimeUnit.SECONDS.toMillis(3);
@@ -25,6 +29,8 @@ final class Health {
   private final RedisSettings settings;
   private final TimeSource time;
   private final StoreListener listener;
+  private final String leaseTime;
+  private final String lateLease;
   private final CircuitBreaker whole;
   private final ConcurrentMap<String, CircuitBreaker> byNode = new ConcurrentHashMap<>();
   private volatile long answeredNanos;
@@ -33,6 +39,8 @@ final class Health {
     this.settings = settings;
     this.time = time;
     this.listener = listener;
+    this.leaseTime = "within " + settings.leaseDeadlineMillis() + " ms";
+    this.lateLease = "no answer " + leaseTime;
     CircuitBreaker.Settings each = settings.breaker();
     this.whole =
         new CircuitBreaker(
@@ -52,7 +60,7 @@ final class Health {
     if (of(node).allows()) {
       return true;
     }
-    listener.failed(1, Failure.OPEN, NOT_ASKED);
+    listener.failed(1, Failure.OPEN, BREAKER_OPEN);
     return false;
   }
 
@@ -81,7 +89,7 @@ final class Health {
   /**
    * Records a working new connection; in a Cluster one node's connection proves nothing for others.
    */
-  void greeted() {
+  void connectionAnswered() {
     if (!settings.cluster()) {
       answered();
     }
@@ -96,15 +104,30 @@ final class Health {
   /**
    * Records requests without an answer.
    *
-   * @param inWords the cause, for an operator
+   * @param cause for an operator
    */
-  void failed(int requests, Failure why, String inWords) {
+  void failed(int requests, Failure kind, String cause) {
     if (requests > 0) {
-      listener.failed(requests, why, inWords);
+      listener.failed(requests, kind, cause);
     }
   }
 
-  /** Records an error of a node or of its connection, once for all requests of a round trip. */
+  /** Returns the failure of a call whose deadline has passed. */
+  StoreException late(Call<?> call) {
+    return StoreException.late(call.hasLeaseDeadline ? LATE.replace("in time", leaseTime) : LATE);
+  }
+
+  /**
+   * Records calls whose deadline has passed.
+   *
+   * @param calls without those that have the lease deadline
+   */
+  void late(int calls, int leases) {
+    failed(calls, Failure.DEADLINE, "no answer in time");
+    failed(leases, Failure.LEASE_DEADLINE, lateLease);
+  }
+
+  /** Records an error of a node or of its connection, once for all round trips in flight. */
   void refused(String node) {
     boolean opened = of(node).failed();
     if (settings.cluster()) {

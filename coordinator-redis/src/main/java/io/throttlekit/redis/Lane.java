@@ -1,7 +1,6 @@
 package io.throttlekit.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ByteArrayOutput;
@@ -10,9 +9,11 @@ import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.DeadlineWheel;
+import io.throttlekit.store.Deadlines;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
-import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,70 +27,50 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends calls to Redis over one connection, from one event loop, in batches.
+ * Runs scripts in Redis over one connection, from one event loop.
  *
- * <p>Calls that arrive in one turn of the loop, or while the connection has its maximum of round
- * trips in flight, are sent together. Calls come from any thread; everything else runs on the loop.
- * A call is repeated only if Redis reported that the script did not run.
+ * <p>Calls that arrive in one turn of the loop, or while a node has its maximum of round trips in
+ * flight, may be sent together, as the {@link RoundTrip.Batching} decides. Calls come from any
+ * thread; everything else runs on the loop. A call is repeated only if Redis reported that the
+ * script did not run.
+ *
+ * @param <C> the calls
  */
-final class Lane implements Lanes.OnLoop {
-  /** More round trips in flight in a Cluster, where a batch only holds calls of one hash slot. */
-  private static final int IN_FLIGHT_FACTOR_OF_CLUSTER = 16;
-
+final class Lane<C extends Call<?>> {
   /** A connection is renewed this much after its calls expired, so they report their deadline. */
   private static final long EXPIRY_NANOS = 2 * DeadlineWheel.TICK_NANOS;
 
   private final EventLoop loop;
   private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
-  private final Shared shared;
+  private final Shared<C> shared;
   private final Link link;
-  private final int maxInFlight;
-  private final Deadlines deadlines;
+  private final Deadlines<C> deadlines;
 
-  private final Queue<Call<?>> arrived = new ConcurrentLinkedQueue<>();
+  private final Queue<C> arrived = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean gathering = new AtomicBoolean();
   private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
   private boolean closing;
   private boolean closed;
 
-  /** Traffic by node, as named by the link. */
-  private final Map<String, Traffic> traffic = new HashMap<>();
+  /** Calls that expired in the current sweep. */
+  private int late;
+
+  /** The same for calls with the lease deadline. */
+  private int lateLeases;
+
+  /**
+   * Traffic by node, as named by the link. Each node of a Cluster has its own, so one unresponsive
+   * node does not delay calls to the others.
+   */
+  private final Map<String, Traffic<C>> traffic = new HashMap<>();
 
   /** Objects that all lanes of a store share. */
-  record Shared(
+  record Shared<C extends Call<?>>(
+      RoundTrip.Batching<C> batching,
       RedisSettings settings,
       TimeSource time,
-      Script script,
-      Slots slots,
-      Epochs epochs,
       Handshake handshake,
-      Health health,
-      @Nullable TimeSource storeClock) {}
-
-  Lane(EventLoop loop, Shared shared, LinkMaker links) {
-    this.loop = loop;
-    this.shared = shared;
-    boolean cluster = shared.slots.isCluster();
-    this.maxInFlight = shared.settings.maxInFlight() * (cluster ? IN_FLIGHT_FACTOR_OF_CLUSTER : 1);
-    this.deadlines = new Deadlines(loop, shared.time, this::swept);
-    this.link = links.make(loop, new LinkListener());
-  }
-
-  @Override
-  public EventLoop loop() {
-    return loop;
-  }
-
-  /** Begins to connect. Only after construction: a connection may be reported at once. */
-  @Override
-  public void open() {
-    link.open();
-  }
-
-  @Override
-  public CompletableFuture<?> connected() {
-    return connected;
-  }
+      Health health) {}
 
   /** Creates the connection of a lane. */
   @FunctionalInterface
@@ -98,13 +79,58 @@ final class Lane implements Lanes.OnLoop {
     Link make(EventLoop loop, Link.Listener listener);
   }
 
+  /** The calls to one node: waiting ones, and round trips in flight in the order of sending. */
+  private static final class Traffic<C extends Call<?>> {
+    final String node;
+    final Deque<C> waiting = new ArrayDeque<>();
+    final Queue<RoundTrip<C, ?>> trips = new ArrayDeque<>();
+
+    /** When a failure was last counted, by the monotonic clock; at first before the first trip. */
+    long refusedNanos;
+
+    Traffic(String node, long nowNanos) {
+      this.node = node;
+      this.refusedNanos = nowNanos - 1;
+    }
+
+    boolean isIdle() {
+      return waiting.isEmpty() && trips.isEmpty();
+    }
+  }
+
+  Lane(EventLoop loop, Shared<C> shared, LinkMaker links) {
+    this.loop = loop;
+    this.shared = shared;
+    this.deadlines = new Deadlines<>(shared.time, this::runAfter, this::expire, this::swept);
+    this.link = links.make(loop, new LinkListener());
+  }
+
+  /** Returns the failure of a call after the store was closed. */
+  static StoreException closed() {
+    return StoreException.notSent("the store is closed");
+  }
+
+  EventLoop loop() {
+    return loop;
+  }
+
+  /** Begins to connect. Only after construction: a connection may be reported at once. */
+  void open() {
+    link.open();
+  }
+
+  /** Completes with the first connection. */
+  CompletableFuture<?> connected() {
+    return connected;
+  }
+
   /**
    * Sends a call, which fails at its deadline, or at once while the circuit breaker is open. Called
    * from any thread.
    */
-  void submit(Call<?> call) {
+  void submit(C call) {
     if (!shared.health.allows(link.node(call.slot))) {
-      call.fail(StoreException.notSent(Health.NOT_ASKED));
+      call.fail(StoreException.notSent(Health.BREAKER_OPEN));
       return;
     }
     arrived.add(call);
@@ -120,10 +146,10 @@ final class Lane implements Lanes.OnLoop {
 
   /**
    * Sends the waiting calls, and closes the connection when all are answered or the lease deadline
-   * has passed: units returned at shutdown are worth something to other processes.
+   * has passed: units returned at shutdown are worth something to other processes. Called on the
+   * loop.
    */
-  @Override
-  public CompletionStage<?> close() {
+  CompletionStage<?> close() {
     gather();
     var _ = loop.schedule(this::end, shared.settings.leaseDeadlineMillis(), TimeUnit.MILLISECONDS);
     closing = true;
@@ -143,138 +169,182 @@ final class Lane implements Lanes.OnLoop {
     }
     closed = true;
     failArrived();
-    StoreException over = Failures.closed();
-    traffic.values().forEach(each -> each.failAll(over)); // before ended() reports all as answered
+    StoreException over = closed();
+    for (Traffic<C> each : traffic.values()) { // before ended() reports all as answered
+      each.waiting.forEach(call -> call.fail(over));
+      each.waiting.clear();
+      each.trips.forEach(trip -> trip.fail(over));
+    }
     var _ = link.close().whenComplete((_, _) -> ended.complete(null));
   }
 
   /** Fails the calls that arrived after the end. */
   private void failArrived() {
-    for (Call<?> call = arrived.poll(); call != null; call = arrived.poll()) {
-      call.fail(Failures.closed());
+    for (C call = arrived.poll(); call != null; call = arrived.poll()) {
+      call.fail(closed());
     }
   }
 
   private void gather() {
     gathering.set(false);
-    for (Call<?> call = arrived.poll(); call != null; call = arrived.poll()) {
-      traffic.computeIfAbsent(link.node(call.slot), Traffic::new).add(call);
-      deadlines.add(call);
+    if (closed) {
+      failArrived();
+    }
+    for (C call = arrived.poll(); call != null; call = arrived.poll()) {
+      trafficTo(link.node(call.slot)).waiting.add(call);
+      deadlines.add(call, call.deadlineNanos);
     }
     traffic.values().forEach(this::pump);
   }
 
-  private void pump(Traffic toOne) {
-    while (toOne.flights.size() < maxInFlight && toOne.hasWaiting()) {
-      List<Call<?>> together = toOne.next(shared.settings.maxBatch());
+  private Traffic<C> trafficTo(String node) {
+    Traffic<C> known = traffic.get(node); // computeIfAbsent would allocate for each call
+    if (known == null) {
+      known = new Traffic<>(node, shared.time.monotonicNanos());
+      traffic.put(node, known);
+    }
+    return known;
+  }
+
+  private void pump(Traffic<C> toNode) {
+    while (toNode.trips.size() < shared.batching.maxInFlight() && !toNode.waiting.isEmpty()) {
+      List<C> together = shared.batching.next(toNode.waiting);
       if (!together.isEmpty()) {
-        send(together, toOne);
+        send(together, toNode);
       }
     }
   }
 
-  private void send(List<Call<?>> together, Traffic toOne) {
-    Flight flight = new Flight(together, shared.slots, shared.epochs, shared.time.monotonicNanos());
+  private void send(List<C> together, Traffic<C> toNode) {
+    RoundTrip<C, ?> trip = shared.batching.roundTrip(together, shared.time.monotonicNanos());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
-      deadlines.remove(together);
+      removeDeadlines(together);
       String why = "no connection to Redis: " + link.whyNot();
-      fail(flight, toOne, Failure.CONNECTION, why, StoreException.notSent(why));
+      fail(trip, toNode, Failure.CONNECTION, why, StoreException.notSent(why));
       return;
     }
-    toOne.flights.add(flight);
-    send(flight, toOne, commands, false);
+    toNode.trips.add(trip);
+    send(trip, toNode, commands, false);
   }
 
-  private void send(
-      Flight flight,
-      Traffic toOne,
+  private <R> void send(
+      RoundTrip<C, R> trip,
+      Traffic<C> toNode,
       BaseRedisAsyncCommands<byte[], byte[]> commands,
       boolean withText) {
-    Script script = shared.script;
     CommandArgs<byte[], byte[]> arguments =
         new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(withText ? script.text() : script.sha())
-            .add(flight.keys.length)
-            .addKeys(flight.keys)
-            .add(flight.knownEpoch.getBytes(StandardCharsets.US_ASCII))
-            .add(flight.packed);
-    TimeSource storeClock = shared.storeClock;
-    if (storeClock != null) {
-      arguments.add(storeClock.wallMillis());
-    }
-    RedisFuture<byte[]> reply =
-        commands.dispatch(
-            withText ? CommandType.EVAL : CommandType.EVALSHA,
-            new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
-            arguments);
-    reply.whenComplete((bytes, failure) -> {
-      if (loop.inEventLoop()) {
-        // Lettuce may complete a command on another thread, e.g. when it rejects it.
-        landed(flight, toOne, bytes, failure, withText);
-      } else {
-        loop.execute(() -> landed(flight, toOne, bytes, failure, withText));
-      }
-    });
+            .add(withText ? trip.script.text() : trip.script.sha())
+            .add(trip.keys.length)
+            .addKeys(trip.keys)
+            .add(trip.knownEpoch);
+    trip.addTo(arguments);
+    commands
+        .dispatch(withText ? CommandType.EVAL : CommandType.EVALSHA, trip.output(), arguments)
+        .whenComplete((reply, failure) -> {
+          if (loop.inEventLoop()) {
+            // Lettuce may complete a command on another thread, e.g. when it rejects it.
+            landed(trip, toNode, reply, failure, withText);
+          } else {
+            loop.execute(() -> landed(trip, toNode, reply, failure, withText));
+          }
+        });
   }
 
-  private void landed(
-      Flight flight,
-      Traffic toOne,
-      byte @Nullable [] reply,
+  private <R> void landed(
+      RoundTrip<C, R> trip,
+      Traffic<C> toNode,
+      @Nullable R reply,
       @Nullable Throwable failure,
       boolean withText) {
     String error = failure == null ? "" : String.valueOf(failure.getMessage());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (error.startsWith("NOSCRIPT") && !withText && commands != null) {
-      send(flight, toOne, commands, true); // NOSCRIPT: the script did not run
+      send(trip, toNode, commands, true); // NOSCRIPT: the script did not run
       return;
     }
-    toOne.flights.remove(flight);
-    deadlines.remove(flight.calls());
+    toNode.trips.remove(trip);
+    removeDeadlines(trip.calls);
     if (reply != null) {
-      long nanos = shared.time.monotonicNanos() - flight.sentNanos;
-      shared.health.answered(toOne.node, flight.size(), nanos);
-      flight.land(reply, shared.epochs);
+      long nanos = shared.time.monotonicNanos() - trip.sentNanos;
+      shared.health.answered(toNode.node, trip.calls.size(), nanos);
+      trip.complete(reply);
     } else {
-      boolean told = failure instanceof RedisCommandExecutionException; // an error reply
       // An error that is not Redis's own is one of the connection.
-      if (Failures.refusesWrites(error) || (shared.slots.isCluster() && !told)) {
+      boolean isErrorReply = failure instanceof RedisCommandExecutionException;
+      if (refusesWrites(error) || (shared.settings.cluster() && !isErrorReply)) {
         link.renew(); // the node is no longer the master, or its slots have moved
       }
-      String inWords = "Redis: " + error;
-      Failure why = told ? Failure.ERROR : Failure.CONNECTION;
-      fail(flight, toOne, why, inWords, new StoreException(inWords, failure));
+      String cause = "Redis: " + error;
+      Failure kind = isErrorReply ? Failure.ERROR : Failure.CONNECTION;
+      fail(trip, toNode, kind, cause, new StoreException(cause, failure));
     }
     // The round trip made room for waiting calls.
-    pump(toOne);
+    pump(toNode);
     endWhenIdle();
   }
 
+  /**
+   * Returns whether Redis rejects writes: it is a replica, or has fewer replicas than it requires.
+   */
+  private static boolean refusesWrites(String error) {
+    return error.contains("READONLY") || error.contains("NOREPLICAS");
+  }
+
   private void fail(
-      Flight flight, Traffic toOne, Failure why, String inWords, StoreException failure) {
-    shared.health.failed(flight.fail(failure), why, inWords);
-    shared.health.refused(toOne.node);
+      RoundTrip<C, ?> trip, Traffic<C> toNode, Failure kind, String cause, StoreException failure) {
+    shared.health.failed(trip.fail(failure), kind, cause);
+    // Once for all round trips that were in flight: a lost connection fails every one of them.
+    if (trip.sentNanos - toNode.refusedNanos > 0) {
+      toNode.refusedNanos = shared.time.monotonicNanos();
+      shared.health.refused(toNode.node);
+    }
+  }
+
+  private void removeDeadlines(List<C> calls) {
+    for (int i = 0; i < calls.size(); i++) {
+      deadlines.remove(calls.get(i));
+    }
+  }
+
+  private void runAfter(long nanos, Runnable task) {
+    var _ = loop.schedule(task, nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private void expire(C call) {
+    if (call.answer.completeExceptionally(shared.health.late(call))) {
+      late += call.hasLeaseDeadline ? 0 : 1;
+      lateLeases += call.hasLeaseDeadline ? 1 : 0;
+    }
   }
 
   /**
    * Reports late calls, and the oldest unanswered round trip of each node, which the breakers time.
    */
-  private void swept(int late, int lateLeases, long now) {
-    shared.health.failed(late, Failure.DEADLINE, Failures.LATE);
-    shared.health.failed(lateLeases, Failure.LEASE_DEADLINE, Failures.LATE);
-    boolean stuck = false;
-    for (Traffic each : traffic.values()) {
+  private void swept(long now) {
+    shared.health.late(late, lateLeases);
+    late = 0;
+    lateLeases = 0;
+    long silence =
+        TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis()) + EXPIRY_NANOS;
+    boolean inFlight = false;
+    boolean silent = false;
+    for (Traffic<C> each : traffic.values()) {
       // Calls that timed out before they were sent must not hold memory.
-      each.forgetAnswered();
-      Flight oldest = each.flights.peek();
+      each.waiting.removeIf(Call::isExpired);
+      RoundTrip<C, ?> oldest = each.trips.peek();
       if (oldest != null) {
-        stuck |= now - oldest.sentNanos > leaseNanos() + EXPIRY_NANOS;
+        inFlight = true;
+        silent |= now - oldest.sentNanos > silence;
         shared.health.unanswered(each.node, oldest.sentNanos);
       }
     }
-    if (stuck) {
+    if (silent) {
       link.renew();
+    }
+    if (inFlight) { // its calls may have expired, so that none has a deadline
+      deadlines.sweepAgain();
     }
   }
 
@@ -285,35 +355,42 @@ final class Lane implements Lanes.OnLoop {
       return shared.handshake.over(commands);
     }
 
-    /** Loads the script, before any other command. */
+    /** Loads the scripts, before any other command. */
     @Override
     public void connected() {
       BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
       if (commands == null) {
         return;
       }
-      commands
+      CompletableFuture<?>[] loads =
+          shared.batching.scripts().stream()
+              .map(script -> load(script, commands))
+              .toArray(CompletableFuture[]::new);
+      var _ =
+          CompletableFuture.allOf(loads)
+              .whenComplete((_, failure) -> {
+                if (failure == null) {
+                  shared.health.connectionAnswered();
+                }
+                // Even after an error: a script that is not loaded is sent with its text.
+                connected.complete(null);
+              });
+      shared.health.connected();
+    }
+
+    private static CompletableFuture<?> load(
+        Script script, BaseRedisAsyncCommands<byte[], byte[]> commands) {
+      return commands
           .dispatch(
               CommandType.SCRIPT,
               new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
-              new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(shared.script.text()))
-          .whenComplete((_, failure) -> {
-            if (failure == null) {
-              shared.health.greeted();
-            }
-            // Even after an error: a script that is not loaded is sent with its text.
-            connected.complete(null);
-          });
-      shared.health.connected();
+              new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(script.text()))
+          .toCompletableFuture();
     }
 
     @Override
     public void notConnected(String failureReason) {
       shared.health.notConnected(failureReason);
     }
-  }
-
-  private long leaseNanos() {
-    return TimeUnit.MILLISECONDS.toNanos(shared.settings.leaseDeadlineMillis());
   }
 }

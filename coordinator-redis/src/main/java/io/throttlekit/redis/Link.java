@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
  * A connection that is reopened when it is lost. Used on one event loop, unless noted otherwise.
  */
 interface Link {
+  /** The most causes that are followed: they may be cyclic. */
+  int MAX_CAUSES = 8;
 
   /** Receives events of the connection, on the event loop. */
   interface Listener {
@@ -42,4 +44,17 @@ interface Link {
 
   /** Closes the connection permanently. */
   CompletionStage<?> close();
+
+  /** Returns the message of the innermost cause of a failure, for an operator. */
+  static String describe(@Nullable Throwable failure) {
+    if (failure == null) {
+      return "unknown";
+    }
+    Throwable innermost = failure;
+    for (int i = 0; i < MAX_CAUSES && innermost.getCause() != null; i++) {
+      innermost = innermost.getCause();
+    }
+    String message = innermost.getMessage();
+    return message == null ? innermost.toString() : message;
+  }
 }

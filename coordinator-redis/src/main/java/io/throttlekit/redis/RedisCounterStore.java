@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Counters in Redis, decided by one script and by Redis's own clock, with the same results as
@@ -44,33 +43,25 @@ public final class RedisCounterStore implements CounterStore {
 
   private final TimeSource time;
   private final Slots slots;
-  private final Health health;
   private final long deadlineNanos;
   private final long leaseDeadlineNanos;
-  private final Lanes<Lane> lanes;
+  private final ScriptExecutor<CounterCall<?>> redis;
 
-  private RedisCounterStore(
-      RedisSettings settings,
-      TimeSource time,
-      StoreListener listener,
-      @Nullable EventLoopGroup group,
-      @Nullable TimeSource storeClock) {
-    this.time = time;
+  private RedisCounterStore(ScriptExecutor.Setup setup) {
+    RedisSettings settings = setup.settings();
+    this.time = setup.time();
     KeyText keys = new KeyText(settings.access().keyPrefix());
     this.slots = settings.cluster() ? Slots.ofCluster(keys) : Slots.none(keys);
     this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
     this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
-    this.health = new Health(settings, time, listener);
-    Epochs epochs = new Epochs(listener);
-    boolean cluster = slots.isCluster();
-    byte[] epochKey = slots.epochKey(cluster ? 0 : Slots.NONE);
-    Handshake handshake =
-        new Handshake(
-            epochKey, cluster ? null : KeyText.historyOf(epochKey), epochs, listener, storeClock);
-    Script script = cluster ? Script.load().inCluster() : Script.load();
-    Lane.Shared shared =
-        new Lane.Shared(settings, time, script, slots, epochs, handshake, health, storeClock);
-    this.lanes = new Lanes<>(settings, group, (loop, links) -> new Lane(loop, shared, links));
+    Epochs epochs = new Epochs(setup.listener());
+    byte[] epochKey = slots.epochKey(slots.isCluster() ? 0 : Slots.NONE);
+    this.redis =
+        new ScriptExecutor<>(
+            setup,
+            epochKey,
+            epochs,
+            new CounterBatching(settings, slots, epochs, setup.storeClock()));
   }
 
   /**
@@ -85,7 +76,7 @@ public final class RedisCounterStore implements CounterStore {
   /** Creates a store on a thread of its own that notifies {@code listener}. */
   public static RedisCounterStore connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisCounterStore(settings, time, listener, null, null);
+    return new RedisCounterStore(new ScriptExecutor.Setup(settings, time, listener, null, null));
   }
 
   /**
@@ -97,23 +88,24 @@ public final class RedisCounterStore implements CounterStore {
    */
   public static RedisCounterStore connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
-    return new RedisCounterStore(settings, time, listener, group, null);
+    return new RedisCounterStore(new ScriptExecutor.Setup(settings, time, listener, group, null));
   }
 
   /** Creates a store whose windows follow a test's clock. */
   static RedisCounterStore connectWithClock(RedisSettings settings, TimeSource storeClock) {
     return new RedisCounterStore(
-        settings, TimeSource.system(), StoreListener.NONE, null, storeClock);
+        new ScriptExecutor.Setup(
+            settings, TimeSource.system(), StoreListener.NONE, null, storeClock));
   }
 
   /** Completes when every connection has been opened once; never while Redis is unreachable. */
   public CompletionStage<?> ready() {
-    return lanes.ready();
+    return redis.ready();
   }
 
   /** Returns whether Redis answers, as far as known; true without any call. */
   public boolean isUp() {
-    return health.isUp();
+    return redis.isUp();
   }
 
   @Override
@@ -141,7 +133,7 @@ public final class RedisCounterStore implements CounterStore {
     if (!oneSlot) {
       return new SlotBySlot(claims, slots, this, time).acquire(deadline);
     }
-    return submit(new Call.Acquire(slot, deadline, claims));
+    return submit(new CounterCall.Acquire(slot, deadline, claims));
   }
 
   /**
@@ -149,9 +141,9 @@ public final class RedisCounterStore implements CounterStore {
    *
    * @param refused whether the request is refused already
    */
-  CompletionStage<Call.Part.Told> acquirePart(
+  CompletionStage<CounterCall.Part.Result> acquirePart(
       int slot, long deadline, List<Claim> claims, boolean refused) {
-    return submit(new Call.Part(slot, deadline, claims, refused));
+    return submit(new CounterCall.Part(slot, deadline, claims, refused));
   }
 
   /**
@@ -164,14 +156,13 @@ public final class RedisCounterStore implements CounterStore {
   CompletionStage<Decision> returnUnits(Charge charge, long chargedMillis, long countsToMillis) {
     int slot = slots.of(charge.key());
     return submit(
-        new Call.GiveBack(slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
+        new CounterCall.Return(slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
   }
 
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
-    Call.Lease call = new Call.Lease(slots.of(request.key()), leaseDeadline(), request);
-    CompletionStage<Grant> answer = submit(call);
-    return request.id() == null ? answer : call.reply.thenApply(RedisCounterStore::granted);
+    return submit(new CounterCall.Lease(slots.of(request.key()), leaseDeadline(), request))
+        .thenApply(RedisCounterStore::granted);
   }
 
   @Override
@@ -179,22 +170,21 @@ public final class RedisCounterStore implements CounterStore {
     Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
     // A lease is charged in its window, so any time in the window identifies it.
     long begun = windowEndMillis - lease.window().windowMillis();
-    Call.GiveBack call =
-        new Call.GiveBack(
-            slots.of(lease.key()), leaseDeadline(), taken, begun, windowEndMillis, lease.id());
-    CompletionStage<Decision> answer = submit(call);
-    return (lease.id() == null ? answer : call.reply).thenRun(RedisCounterStore::done);
+    return submit(
+            new CounterCall.Return(
+                slots.of(lease.key()), leaseDeadline(), taken, begun, windowEndMillis, lease.id()))
+        .thenAccept(_ -> {});
   }
 
   @Override
   public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
-    return submit(new Call.Reset(slots.of(key), time.monotonicNanos() + deadlineNanos, key))
-        .thenRun(RedisCounterStore::done);
+    return submit(new CounterCall.Reset(slots.of(key), time.monotonicNanos() + deadlineNanos, key))
+        .thenAccept(_ -> {});
   }
 
   @Override
   public void close() {
-    lanes.close();
+    redis.close();
   }
 
   /**
@@ -202,7 +192,7 @@ public final class RedisCounterStore implements CounterStore {
    * passed. The event loops of a server have to run until then.
    */
   public CompletionStage<?> ended() {
-    return lanes.ended();
+    return redis.ended();
   }
 
   private static Grant granted(Grant grant) {
@@ -212,18 +202,13 @@ public final class RedisCounterStore implements CounterStore {
     return grant;
   }
 
-  private static void done() {}
-
   private long leaseDeadline() {
     return time.monotonicNanos() + leaseDeadlineNanos;
   }
 
-  private <T> CompletionStage<T> submit(Call<T> call) {
-    if (lanes.isClosed()) {
-      call.fail(Failures.closed());
-    } else {
-      lanes.mine().submit(call);
-    }
-    return call.answer;
+  /** Sends a call; the answer to one with an id counts however late it arrives. */
+  private <T> CompletionStage<T> submit(CounterCall<T> call) {
+    redis.submit(call);
+    return call.reply;
   }
 }

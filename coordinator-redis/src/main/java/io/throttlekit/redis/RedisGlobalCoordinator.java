@@ -14,13 +14,11 @@ import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.store.Terms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Budgets in Redis: a single server, one behind Sentinels, or a Cluster, by Redis's own clock.
@@ -40,26 +38,12 @@ import org.jspecify.annotations.Nullable;
 public final class RedisGlobalCoordinator implements GlobalCoordinator {
   private static final Script LEASE = Script.ofFederation("budget", "lease_budget");
   private static final Script RETURN = Script.ofFederation("budget", "return_budget");
-  private static final int PARTS_OF_A_MISMATCH = 3; // region, terms, requested terms
+  private static final int MISMATCH_PARTS = 3; // region, terms, requested terms
 
-  private final Scripts redis;
+  private final FederationScripts redis;
 
-  private RedisGlobalCoordinator(
-      RedisSettings settings,
-      TimeSource time,
-      StoreListener listener,
-      @Nullable EventLoopGroup group,
-      @Nullable TimeSource storeClock) {
-    this.redis =
-        new Scripts(
-            List.of(LEASE, RETURN),
-            settings,
-            settings.leaseDeadlineMillis(),
-            Failure.LEASE_DEADLINE,
-            time,
-            listener,
-            group,
-            storeClock);
+  private RedisGlobalCoordinator(ScriptExecutor.Setup setup) {
+    this.redis = new FederationScripts(List.of(LEASE, RETURN), setup);
   }
 
   /**
@@ -69,7 +53,8 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
    */
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisGlobalCoordinator(settings, time, listener, null, null);
+    return new RedisGlobalCoordinator(
+        new ScriptExecutor.Setup(settings, time, listener, null, null));
   }
 
   /**
@@ -80,23 +65,25 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
    */
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
-    return new RedisGlobalCoordinator(settings, time, listener, group, null);
+    return new RedisGlobalCoordinator(
+        new ScriptExecutor.Setup(settings, time, listener, group, null));
   }
 
   /** Creates a coordinator whose windows follow a test's clock. */
   static RedisGlobalCoordinator connectWithClock(
       RedisSettings settings, StoreListener listener, TimeSource storeClock) {
-    return new RedisGlobalCoordinator(settings, TimeSource.system(), listener, null, storeClock);
+    return new RedisGlobalCoordinator(
+        new ScriptExecutor.Setup(settings, TimeSource.system(), listener, null, storeClock));
   }
 
   /** Completes when every connection has been opened once; never while Redis is unreachable. */
   public CompletionStage<?> ready() {
-    return redis.ready();
+    return redis.executor.ready();
   }
 
   /** Returns whether Redis answers, as far as known; true without any call. */
   public boolean isUp() {
-    return redis.isUp();
+    return redis.executor.isUp();
   }
 
   @Override
@@ -107,8 +94,10 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
     List<byte[]> keys = new ArrayList<>(rows(place, budget));
     keys.add(place.key("terms", budget.party()));
     keys.add(place.key("asked", budget.party()));
-    ScriptCall<Grant> call =
-        new ScriptCall<>(LEASE, place, keys, reply -> grant(reply, lease))
+    boolean repeatable = lease.id() != null;
+    return redis.run(
+        redis
+            .call(LEASE, place, keys, repeatable, reply -> grant(reply, lease))
             .with(window.windowMillis())
             .with(lease.windowEndMillis())
             .with(window.limit())
@@ -116,16 +105,16 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
             .with(lease.onDataLoss() == DataLoss.DENY ? 1 : 0)
             .with(lease.region())
             .with(stored(budget.terms()))
-            .with(lease.id());
-    return lease.id() == null ? redis.run(call) : redis.runWithoutDeadline(call);
+            .with(lease.id()));
   }
 
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
     Budget budget = units.budget();
     Place place = redis.keys.of(budget.party());
-    return redis.runWithoutDeadline(
-        new ScriptCall<>(RETURN, place, rows(place, budget), reply -> reply.number(0) == 1)
+    return redis.run(
+        redis
+            .call(RETURN, place, rows(place, budget), true, reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
             .with(units.units())
@@ -135,12 +124,12 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
 
   @Override
   public CompletionStage<Long> health() {
-    return redis.look();
+    return redis.clock();
   }
 
   @Override
   public void close() {
-    redis.close();
+    redis.executor.close();
   }
 
   /**
@@ -148,7 +137,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
    * passed. The event loops of a server have to run until then.
    */
   public CompletionStage<?> ended() {
-    return redis.ended();
+    return redis.executor.ended();
   }
 
   /** Returns the keys of even and odd windows: only the current and the next one can be leased. */
@@ -158,8 +147,8 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
     return List.of(place.key("even" + length, key), place.key("odd" + length, key));
   }
 
-  private static Grant grant(Reply reply, BudgetLease lease) {
-    if (reply.size() == PARTS_OF_A_MISMATCH) {
+  private static Grant grant(ScriptCall.Reply reply, BudgetLease lease) {
+    if (reply.size() == MISMATCH_PARTS) {
       Terms terms = lease.budget().terms();
       throw new TermsMismatchException(
           lease.region(),

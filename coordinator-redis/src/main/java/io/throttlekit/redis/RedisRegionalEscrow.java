@@ -10,7 +10,6 @@ import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.store.StoreListener.Failure;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -36,24 +35,10 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   private static final Script REFILL = Script.ofFederation("escrow", "refill_escrow");
   private static final Script RELEASE = Script.ofFederation("escrow", "release_escrow");
 
-  private final Scripts redis;
+  private final FederationScripts redis;
 
-  private RedisRegionalEscrow(
-      RedisSettings settings,
-      TimeSource time,
-      StoreListener listener,
-      @Nullable EventLoopGroup group,
-      @Nullable TimeSource storeClock) {
-    this.redis =
-        new Scripts(
-            List.of(LEASE, REFILL, RELEASE),
-            settings,
-            settings.leaseDeadlineMillis(),
-            Failure.LEASE_DEADLINE,
-            time,
-            listener,
-            group,
-            storeClock);
+  private RedisRegionalEscrow(ScriptExecutor.Setup setup) {
+    this.redis = new FederationScripts(List.of(LEASE, REFILL, RELEASE), setup);
   }
 
   /**
@@ -63,7 +48,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
    */
   public static RedisRegionalEscrow connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisRegionalEscrow(settings, time, listener, null, null);
+    return new RedisRegionalEscrow(new ScriptExecutor.Setup(settings, time, listener, null, null));
   }
 
   /**
@@ -74,33 +59,34 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
    */
   public static RedisRegionalEscrow connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
-    return new RedisRegionalEscrow(settings, time, listener, group, null);
+    return new RedisRegionalEscrow(new ScriptExecutor.Setup(settings, time, listener, group, null));
   }
 
   /** Creates an escrow whose windows follow a test's clock. */
   static RedisRegionalEscrow connectWithClock(
       RedisSettings settings, StoreListener listener, TimeSource storeClock) {
-    return new RedisRegionalEscrow(settings, TimeSource.system(), listener, null, storeClock);
+    return new RedisRegionalEscrow(
+        new ScriptExecutor.Setup(settings, TimeSource.system(), listener, null, storeClock));
   }
 
   /** Completes when every connection has been opened once; never while Redis is unreachable. */
   public CompletionStage<?> ready() {
-    return redis.ready();
+    return redis.executor.ready();
   }
 
   /** Returns whether Redis answers, as far as known; true without any call. */
   public boolean isUp() {
-    return redis.isUp();
+    return redis.executor.isUp();
   }
 
   @Override
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     Place place = redis.keys.of(key);
-    ScriptCall<EscrowGrant> call =
-        new ScriptCall<>(LEASE, place, keys(place, key), RedisRegionalEscrow::grant)
+    return redis.run(
+        redis
+            .call(LEASE, place, keys(place, key), id != null, RedisRegionalEscrow::grant)
             .with(units)
-            .with(id);
-    return id == null ? redis.run(call) : redis.runWithoutDeadline(call);
+            .with(id));
   }
 
   @Override
@@ -109,8 +95,9 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
     Place place = redis.keys.of(key);
     List<byte[]> keys =
         List.of(held(place, key), place.key("refills" + refill.windowEndMillis(), key));
-    return redis.runWithoutDeadline(
-        new ScriptCall<>(REFILL, place, keys, reply -> reply.number(0) == 1)
+    return redis.run(
+        redis
+            .call(REFILL, place, keys, true, reply -> reply.number(0) == 1)
             .with(refill.windowEndMillis())
             .with(refill.id())
             .with(refill.units())
@@ -121,21 +108,21 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   @Override
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     Place place = redis.keys.of(key);
-    ScriptCall<Long> call =
-        new ScriptCall<>(RELEASE, place, keys(place, key), reply -> acted(reply.number(0)))
+    return redis.run(
+        redis
+            .call(RELEASE, place, keys(place, key), id != null, reply -> checked(reply.number(0)))
             .with(windowEndMillis)
-            .with(id);
-    return id == null ? redis.run(call) : redis.runWithoutDeadline(call);
+            .with(id));
   }
 
   @Override
   public CompletionStage<Long> health() {
-    return redis.look();
+    return redis.clock();
   }
 
   @Override
   public void close() {
-    redis.close();
+    redis.executor.close();
   }
 
   /**
@@ -143,7 +130,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
    * passed. The event loops of a server have to run until then.
    */
   public CompletionStage<?> ended() {
-    return redis.ended();
+    return redis.executor.ended();
   }
 
   private static byte[] held(Place place, CounterKey key) {
@@ -155,15 +142,15 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
     return List.of(held(place, key), place.key("calls", key));
   }
 
-  private static long acted(long units) {
+  private static long checked(long units) {
     if (units < 0) { // the script's mark of an overtaken call
       throw StoreException.overtaken();
     }
     return units;
   }
 
-  private static EscrowGrant grant(Reply reply) {
-    long now = acted(reply.number(0));
+  private static EscrowGrant grant(ScriptCall.Reply reply) {
+    long now = checked(reply.number(0));
     if (reply.size() == 1) {
       return EscrowGrant.nothing(now);
     }

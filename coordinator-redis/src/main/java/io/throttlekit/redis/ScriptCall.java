@@ -6,22 +6,15 @@ import io.throttlekit.store.StoreException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of a script and its pending answer.
+ * One call of a federation's script, with the lease deadline.
  *
  * @param <T> the answer
  */
-final class ScriptCall<T> {
-  /** The caller's answer: fails at the deadline. */
-  final CompletableFuture<T> answer = new CompletableFuture<>();
-
-  /** The answer without a deadline, for calls whose answer counts however late it arrives. */
-  final CompletableFuture<T> reply = new CompletableFuture<>();
-
+final class ScriptCall<T> extends Call<T> {
   final Script script;
   final FederationKeys.Place place;
 
@@ -31,14 +24,51 @@ final class ScriptCall<T> {
   private final List<byte[]> arguments = new ArrayList<>();
   private final Function<Reply, T> reader;
 
+  /** The reply of a federation script: the epoch, and then the parts. */
+  static final class Reply {
+    private final List<Object> parts;
+
+    /** Creates a reply from Lettuce's parts: integers and bytes. */
+    Reply(List<Object> parts) {
+      this.parts = parts;
+    }
+
+    /** Returns the number of parts. */
+    int size() {
+      return parts.size() - 1;
+    }
+
+    /** Returns the epoch that the caller has to record; empty if the caller knows it. */
+    byte[] epoch() {
+      return (byte[]) parts.getFirst();
+    }
+
+    /** Returns a number, sent by Redis as an integer or as text. */
+    long number(int index) {
+      return parts.get(index + 1) instanceof Long number ? number : Long.parseLong(text(index));
+    }
+
+    String text(int index) {
+      return new String((byte[]) parts.get(index + 1), StandardCharsets.UTF_8);
+    }
+  }
+
   /**
    * Creates a call without arguments.
    *
    * @param keys of the place, without the epoch's
+   * @param repeatable whether a repeated call takes effect once, so that its answer counts however
+   *     late it arrives
    * @param reader converts a reply to an answer, or throws {@link TermsMismatchException}
    */
   ScriptCall(
-      Script script, FederationKeys.Place place, List<byte[]> keys, Function<Reply, T> reader) {
+      Script script,
+      FederationKeys.Place place,
+      List<byte[]> keys,
+      long leaseDeadlineNanos,
+      boolean repeatable,
+      Function<Reply, T> reader) {
+    super(place.slot, leaseDeadlineNanos, repeatable);
     this.script = script;
     this.place = place;
     boolean cluster = place.slot != Slots.NONE;
@@ -58,12 +88,6 @@ final class ScriptCall<T> {
     return id == null ? with("").with("") : with(id.sender()).with(id.number());
   }
 
-  /** Fails the call; returns whether the caller still waited. */
-  boolean fail(Throwable failure) {
-    reply.completeExceptionally(failure);
-    return answer.completeExceptionally(failure);
-  }
-
   ScriptCall<T> with(String text) {
     arguments.add(KeyText.bytes(text));
     return this;
@@ -79,19 +103,17 @@ final class ScriptCall<T> {
     return arguments;
   }
 
-  /** Records the epoch and completes the call, without effect if it is done. */
-  void land(List<Object> parts, Epochs epochs) {
+  /** Records the epoch and completes the call. */
+  void complete(List<Object> parts, Epochs epochs) {
     try {
       Reply reply = new Reply(parts);
       byte[] epoch = reply.epoch();
       if (epoch.length > 0) {
         epochs.learn(place.epoch, epoch);
       }
-      T value = reader.apply(reply);
-      this.reply.complete(value);
-      answer.complete(value);
-    } catch (TermsMismatchException | StoreException told) {
-      fail(told);
+      complete(reader.apply(reply));
+    } catch (TermsMismatchException | StoreException refusal) {
+      fail(refusal);
     } catch (RuntimeException e) {
       fail(new StoreException("Redis has something else where a federation's data should be", e));
     }

@@ -24,7 +24,7 @@ final class SentinelMaster {
 
   /** The newest query's answer; at first a failed one. */
   private CompletableFuture<RedisURI> found =
-      CompletableFuture.failedFuture(new RedisException("not asked"));
+      CompletableFuture.failedFuture(new RedisException("no query yet"));
 
   /**
    * Creates a finder without a connection.
@@ -52,7 +52,7 @@ final class SentinelMaster {
   private void begin() {
     StatefulRedisSentinelConnection<String, String> known = connection;
     if (known != null && known.isOpen()) {
-      ask(known);
+      query(known);
     } else {
       var _ =
           client
@@ -77,11 +77,11 @@ final class SentinelMaster {
     } else {
       close();
       connection = made;
-      ask(made);
+      query(made);
     }
   }
 
-  private void ask(StatefulRedisSentinelConnection<String, String> sentinel) {
+  private void query(StatefulRedisSentinelConnection<String, String> sentinel) {
     CompletableFuture<SocketAddress> answer =
         sentinel.async().getMasterAddrByName(sentinels.getSentinelMasterId()).toCompletableFuture();
     // A Sentinel that hangs does not close its connection.
@@ -97,7 +97,7 @@ final class SentinelMaster {
       close(); // the next query connects to another Sentinel
       found.completeExceptionally(
           failure == null
-              ? new RedisException("no Sentinel knows " + sentinels.getSentinelMasterId())
+              ? new RedisException("unknown to the Sentinel: " + sentinels.getSentinelMasterId())
               : failure);
     }
   }

@@ -41,7 +41,7 @@ final class SingleLink implements Link {
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private long retryMillis = FIRST_RETRY_MILLIS;
   private boolean closed;
-  private String whyNot = "not yet";
+  private String whyNot = "not connected yet";
 
   /**
    * Creates an unopened link.
@@ -139,11 +139,11 @@ final class SingleLink implements Link {
   }
 
   private void notConnected(@Nullable Throwable failure) {
-    String reason = Failures.inWords(failure);
+    String reason = Link.describe(failure);
     boolean silent = uri.isSsl() && reason.contains("timed out");
-    whyNot = silent ? reason + "; does it speak TLS?" : reason;
+    whyNot = silent ? reason + "; does it support TLS?" : reason;
     listener.notConnected(whyNot);
-    again();
+    retryLater();
   }
 
   private void begin(
@@ -162,33 +162,33 @@ final class SingleLink implements Link {
         lose(made);
       } else {
         listener.connected();
-        checkLater(made, to);
+        checkMasterLater(made, to);
       }
     }
   }
 
-  private void checkLater(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {
+  private void checkMasterLater(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {
     if (sentinels != null) {
-      Runnable check = () -> check(made, to, sentinels);
+      Runnable check = () -> checkMaster(made, to, sentinels);
       var _ = loop.schedule(check, MASTER_CHECK_MILLIS, TimeUnit.MILLISECONDS);
     }
   }
 
   /** Closes the connection when Sentinels name another master; keeps it while none answers. */
   @SuppressWarnings("ReferenceEquality") // this very connection, not an equal one
-  private void check(
-      StatefulRedisConnection<byte[], byte[]> made, RedisURI to, SentinelMaster asked) {
+  private void checkMaster(
+      StatefulRedisConnection<byte[], byte[]> made, RedisURI to, SentinelMaster finder) {
     if (connection != made) {
       return;
     }
     var _ =
-        asked
+        finder
             .find()
             .whenComplete((master, _) -> {
               if (master != null && !master.equals(to)) {
                 lose(made);
               } else {
-                checkLater(made, to);
+                checkMasterLater(made, to);
               }
             });
   }
@@ -197,13 +197,13 @@ final class SingleLink implements Link {
   private void lose(StatefulRedisConnection<byte[], byte[]> lost) {
     if (connection == lost) {
       connection = null;
-      whyNot = "it broke";
+      whyNot = "connection closed by Redis";
       var _ = lost.closeAsync();
-      again();
+      retryLater();
     }
   }
 
-  private void again() {
+  private void retryLater() {
     var _ = loop.schedule(this::connect, retryMillis, TimeUnit.MILLISECONDS);
     retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis);
   }

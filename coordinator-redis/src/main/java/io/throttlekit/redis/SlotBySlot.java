@@ -73,14 +73,14 @@ final class SlotBySlot {
       done = done.thenCompose(_ -> acquire(slot, deadline));
     }
     return done.handle((_, failure) -> failure)
-        .thenCompose(failure -> failure == null ? settle(deadline) : giveBackAndFail(failure));
+        .thenCompose(failure -> failure == null ? settle(deadline) : returnUnitsAndFail(failure));
   }
 
   private CompletionStage<?> acquire(int slot, long deadline) {
     List<Place> places = places(slot);
     return store
         .acquirePart(slot, deadline, parts(places), !admitted)
-        .thenAccept(told -> take(places, told));
+        .thenAccept(result -> take(places, result));
   }
 
   /**
@@ -103,15 +103,15 @@ final class SlotBySlot {
     return parts;
   }
 
-  private void take(List<Place> places, Call.Part.Told told) {
-    Outcome outcome = told.outcome();
+  private void take(List<Place> places, CounterCall.Part.Result result) {
+    Outcome outcome = result.outcome();
     boolean[] partRefused = new boolean[claims.size()];
     for (int i = 0; i < places.size(); i++) {
       Place place = places.get(i);
       Decision decision = outcome.decisions().get(i);
       decisions[place.index()] = decision;
-      charged[place.index()] = told.storeNowMillis();
-      countsTo[place.index()] = told.storeNowMillis() + decision.resetAfterMillis();
+      charged[place.index()] = result.storeNowMillis();
+      countsTo[place.index()] = result.storeNowMillis() + decision.resetAfterMillis();
       partRefused[place.claim()] |= !outcome.decisions().get(i).admitted();
     }
     boolean counts = admitted && outcome.admitted();
@@ -140,7 +140,7 @@ final class SlotBySlot {
         .thenApply(_ -> new Outcome(admitted, List.of(decisions)));
   }
 
-  private CompletionStage<Outcome> giveBackAndFail(Throwable failure) {
+  private CompletionStage<Outcome> returnUnitsAndFail(Throwable failure) {
     var _ = returnUnits(true);
     Throwable cause = failure.getCause();
     return CompletableFuture.failedFuture(cause == null ? failure : cause);

@@ -14,5 +14,5 @@ if epoch ~= known then
     call('SET', KEYS[1], epoch)
   end
 end
-local told = epoch ~= known and epoch or '' -- for the caller to record
+local new_epoch = epoch ~= known and epoch or '' -- for the caller to record
 local loss = tonumber(string.match(epoch, '%d+$'))

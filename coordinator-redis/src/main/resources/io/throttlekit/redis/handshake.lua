@@ -10,4 +10,4 @@ local history, replicas, begun = compare_history(ARGV[3], ARGV[4])
 if not history then
   return redis.error_reply('READONLY the server is a replica')
 end
-return {told, history, replicas, begun}
+return {new_epoch, history, replicas, begun}

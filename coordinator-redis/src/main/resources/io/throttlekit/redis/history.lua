@@ -72,7 +72,7 @@ local function compare_history(known_history, durable)
     local lost = replid2 == NO_REPLID and now or now + TAKEOVER_MILLIS
     loss = lost > loss and lost or loss
     epoch = string.format('%.0f %.0f', id > newest and id or newest + 1, loss)
-    told = epoch
+    new_epoch = epoch
     call('SET', KEYS[1], epoch)
     begun = 1
   end

@@ -21,18 +21,18 @@ if wanted == 0 then
   wanted = current
 end
 if wanted ~= current and wanted ~= current + window then
-  return {told, 0, current, at, 0}
+  return {new_epoch, 0, current, at, 0}
 end
 
-local asked, found = {}, call('HGETALL', KEYS[5])
+local requested, found = {}, call('HGETALL', KEYS[5])
 for i = 1, #found, 2 do
-  asked[found[i]] = found[i + 1]
+  requested[found[i]] = found[i + 1]
 end
-local said = call('HGETALL', KEYS[4])
+local agreed = call('HGETALL', KEYS[4])
 local moved, own, own_until, last, against = {}, nil, 0, 0, nil
-for i = 1, #said, 2 do
-  local other = said[i]
-  local ends, theirs = string.match(said[i + 1], '^(%d+) (.*)$')
+for i = 1, #agreed, 2 do
+  local other = agreed[i]
+  local ends, theirs = string.match(agreed[i + 1], '^(%d+) (.*)$')
   ends = tonumber(ends)
   if ends <= now then
     call('HDEL', KEYS[4], other)
@@ -41,16 +41,16 @@ for i = 1, #said, 2 do
     if other == region then
       own, own_until = theirs, ends
     elseif theirs ~= terms then
-      if asked[other] == terms then
+      if requested[other] == terms then
         moved[#moved + 1] = {region = other, ends = ends}
       else
-        against = {told, other, theirs, asked[other] or theirs}
+        against = {new_epoch, other, theirs, requested[other] or theirs}
       end
     end
   end
 end
 if against then
-  if own and (asked[region] or own) ~= terms then
+  if own and (requested[region] or own) ~= terms then
     call('HSET', KEYS[5], region, terms)
     expire_after(KEYS[5], last)
   end
@@ -60,7 +60,7 @@ for i = 1, #moved do
   call('HSET', KEYS[4], moved[i].region, digits(moved[i].ends) .. ' ' .. terms)
   call('HDEL', KEYS[5], moved[i].region)
 end
-if asked[region] then
+if requested[region] then
   call('HDEL', KEYS[5], region)
 end
 own_until = own_until > wanted and own_until or wanted
@@ -68,7 +68,7 @@ call('HSET', KEYS[4], region, digits(own_until) .. ' ' .. terms)
 expire_after(KEYS[4], last > own_until and last or own_until)
 
 if ARGV[7] == '1' and is_lost(wanted) then
-  return {told, 0, current, at, 0}
+  return {new_epoch, 0, current, at, 0}
 end
 local row = rows[fmod(wanted / window, 2)]
 if row.ends ~= wanted then -- of an older window: a newer one would be current
@@ -81,13 +81,13 @@ if ARGV[10] ~= '' then
   local record = call('HGET', row.key, 'c' .. ARGV[10])
   local number, before = string.match(record or '', '^(%d+) (%d+)$')
   if number and tonumber(number) > tonumber(ARGV[11]) then
-    return {told, -1, current, at, 0}
+    return {new_epoch, -1, current, at, 0}
   elseif number == ARGV[11] then
-    return {told, tonumber(before), current, at, left}
+    return {new_epoch, tonumber(before), current, at, left}
   end
   call('HSET', row.key, 'c' .. ARGV[10], ARGV[11] .. ' ' .. digits(granted))
 end
 call('HSET', row.key, 'end', digits(wanted), 'leased', digits(row.leased + granted),
   'current', digits(current))
 expire_after(row.key, wanted)
-return {told, granted, current, at, left - granted}
+return {new_epoch, granted, current, at, left - granted}

@@ -14,15 +14,15 @@ for name, of in pairs(windows) do
   end
 end
 if not first then
-  return {told, now}
+  return {new_epoch, now}
 end
 local of = windows[first]
 local before, name = answered(ARGV[4], ARGV[5])
 if before == -1 then
-  return {told, -1}
+  return {new_epoch, -1}
 end
 if before and name == first then
-  return {told, now, before, first, of.begins, of.ends, of.units}
+  return {new_epoch, now, before, first, of.begins, of.ends, of.units}
 end
 local given = wanted < of.units and wanted or of.units
 if given > 0 then
@@ -30,4 +30,4 @@ if given > 0 then
   put(first, of)
 end
 remember(ARGV[4], ARGV[5], given, first, of)
-return {told, now, given, first, of.begins, of.ends, of.units}
+return {new_epoch, now, given, first, of.begins, of.ends, of.units}

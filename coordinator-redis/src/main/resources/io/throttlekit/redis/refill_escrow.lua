@@ -10,7 +10,7 @@
 -- Reply: 1 if they can be spent, 0 if they came too late.
 local name, units, begins, ends = ARGV[3], tonumber(ARGV[5]), ARGV[6], ARGV[7]
 if tonumber(ends) <= now then
-  return {told, 0}
+  return {new_epoch, 0}
 end
 if call('SADD', KEYS[3], ARGV[4]) == 1 then
   local of = windows[name] or {units = 0, begins = begins, ends = ends}
@@ -22,4 +22,4 @@ if call('SADD', KEYS[3], ARGV[4]) == 1 then
   expire_after(KEYS[3], tonumber(of.ends))
   expire_after(KEYS[2], tonumber(of.ends) > last and tonumber(of.ends) or last)
 end
-return {told, 1}
+return {new_epoch, 1}

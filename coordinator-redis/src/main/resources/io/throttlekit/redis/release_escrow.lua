@@ -8,7 +8,7 @@
 local of = windows[ARGV[3]]
 local before, name = answered(ARGV[4], ARGV[5])
 if before and (before == -1 or name == ARGV[3]) then
-  return {told, before}
+  return {new_epoch, before}
 end
 local units = of and of.units or 0
 if of then
@@ -18,4 +18,4 @@ if units > 0 then
   of.units = 0 -- refills stay recorded, so a repeat is ignored
   put(ARGV[3], of)
 end
-return {told, units}
+return {new_epoch, units}

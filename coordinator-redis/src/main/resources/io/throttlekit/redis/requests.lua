@@ -101,5 +101,5 @@ for counter, state in pairs(draft) do
   end
 end
 
-answers[#answers + 1] = told
+answers[#answers + 1] = new_epoch
 return table.concat(answers)

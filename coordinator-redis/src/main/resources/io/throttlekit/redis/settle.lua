@@ -69,8 +69,8 @@ local function settle(claims, refused_before)
   end
 
   local function apply(i, cost, overrun)
-    local asked = overrun and flags[i] - flags[i] % 4 + overrun or flags[i]
-    return charge(asked, counters[i], cost or costs[i], limits[i], windows[i], extras[i])
+    local applied = overrun and flags[i] - flags[i] % 4 + overrun or flags[i]
+    return charge(applied, counters[i], cost or costs[i], limits[i], windows[i], extras[i])
   end
   local function charge_only_what_always_counts(first, last)
     for i = first, last do

@@ -21,7 +21,7 @@ class CallTest {
   void onlyACallWithAnIdHasAReplyBesideItsAnswer() {
     Charge charge = new Charge(StoreCalls.key(MINUTE, "a"), MINUTE, 1, Overrun.REFUSE);
     List<Claim> claims = List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)));
-    Call<?> strict = new Call.Acquire(Slots.NONE, 0, claims);
+    Call<?> strict = new CounterCall.Acquire(Slots.NONE, 0, claims);
     assertThat(strict.reply).isSameAs(strict.answer);
     Call<?> once = lease(null);
     assertThat(once.reply).isSameAs(once.answer);
@@ -32,20 +32,20 @@ class CallTest {
   /** A lease is completed although its caller has timed out, and counts as failed once. */
   @Test
   void aFailureReachesTheReplyAlsoAfterTheDeadline() {
-    Call.Lease late = lease(new CallId(8, 1));
+    CounterCall.Lease late = lease(new CallId(8, 1));
     assertThat(late.answer.completeExceptionally(StoreException.late("late"))).isTrue();
     assertThat(late.reply).isNotDone();
     assertThat(late.fail(StoreException.notSent("closed"))).isFalse();
     assertThat(late.reply).isCompletedExceptionally();
-    Call.Lease once = lease(null);
+    CounterCall.Lease once = lease(null);
     assertThat(once.fail(StoreException.notSent("closed"))).isTrue();
     assertThat(once.fail(StoreException.notSent("closed"))).isFalse();
   }
 
-  private static Call.Lease lease(@Nullable CallId id) {
+  private static CounterCall.Lease lease(@Nullable CallId id) {
     LeaseRequest request =
         new LeaseRequest(StoreCalls.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
-    return new Call.Lease(
+    return new CounterCall.Lease(
         Slots.NONE,
         0,
         id == null ? request : new LeaseRequest(request.key(), MINUTE, 1, DataLoss.REFILL, id));

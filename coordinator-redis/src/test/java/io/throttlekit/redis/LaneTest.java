@@ -8,7 +8,11 @@ import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
+import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreListener;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -27,11 +31,12 @@ class LaneTest {
 
   @Test
   void everyCallFailsAtOnceWhenItsLoopHasEnded() throws Exception {
-    Lane lane = new Lane(loop, shared(), FakeLink::new);
+    Lane<CounterCall<?>> lane = new Lane<>(loop, shared(), FakeLink::new);
     loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).get();
     for (int i = 0; i < 3; i++) {
-      Call<Boolean> call =
-          new Call.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user" + i));
+      CounterCall<Boolean> call =
+          new CounterCall.Reset(
+              Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user" + i));
       lane.submit(call);
       assertThat(call.answer).as("call %d", i).isCompletedExceptionally();
     }
@@ -40,8 +45,8 @@ class LaneTest {
   @Test
   void aConnectionThatIsThereAtOnceIsUsed() {
     List<FakeLink> links = new ArrayList<>();
-    Lane lane =
-        new Lane(
+    Lane<CounterCall<?>> lane =
+        new Lane<>(
             loop,
             shared(),
             (onLoop, listener) -> {
@@ -56,9 +61,9 @@ class LaneTest {
   /** As when the connection was replaced before the lane was closed. */
   @Test
   void callsInProgressHaveFailedWhenALaneHasEndedThoughItsConnectionIsStillClosing() {
-    Lane lane = new Lane(loop, shared(), HangingLink::new);
-    Call<Boolean> call =
-        new Call.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
+    Lane<CounterCall<?>> lane = new Lane<>(loop, shared(), HangingLink::new);
+    CounterCall<Boolean> call =
+        new CounterCall.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
     lane.submit(call);
     CompletableFuture<Boolean> failedByTheEnd =
         CompletableFuture.supplyAsync(lane::close, loop)
@@ -66,24 +71,52 @@ class LaneTest {
     assertThat(StoreCalls.answer(failedByTheEnd)).isTrue();
   }
 
-  private Lane.Shared shared() {
+  /** Its reply is still awaited after the deadline, until the connection is renewed. */
+  @Test
+  void aSilentConnectionIsRenewedAfterItsLastCallHasReportedItsDeadline() throws Exception {
+    CompletableFuture<Boolean> late = new CompletableFuture<>();
+    long deadline = time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(LEASE_MILLIS);
+    CounterCall<Grant> call =
+        new CounterCall.Lease(
+            Slots.NONE,
+            deadline,
+            new LeaseRequest(
+                StoreCalls.key(StoreCalls.FIVE, "user"),
+                StoreCalls.FIVE,
+                1,
+                DataLoss.REFILL,
+                new CallId(8, 1)));
+    Lane<CounterCall<?>> lane =
+        new Lane<>(
+            loop,
+            shared(),
+            (onLoop, listener) ->
+                new HangingLink(onLoop, listener) {
+                  @Override
+                  public void renew() {
+                    late.complete(call.answer.isCompletedExceptionally());
+                  }
+                });
+    lane.submit(call);
+    assertThat(late.get(10, TimeUnit.SECONDS)).as("the call failed before").isTrue();
+    assertThat(call.reply).isNotDone();
+  }
+
+  private Lane.Shared<CounterCall<?>> shared() {
     RedisSettings settings =
         Wanted.redis("redis://127.0.0.1").deadlines(1_000, LEASE_MILLIS).settings();
     Slots slots = Slots.none(new KeyText(""));
     Epochs epochs = new Epochs(StoreListener.NONE);
-    return new Lane.Shared(
+    return new Lane.Shared<>(
+        new CounterBatching(settings, slots, epochs, null),
         settings,
         time,
-        Script.load(),
-        slots,
-        epochs,
         new Handshake(slots.epochKey(Slots.NONE), null, epochs, StoreListener.NONE, null),
-        new Health(settings, time, StoreListener.NONE),
-        null);
+        new Health(settings, time, StoreListener.NONE));
   }
 
   /** A link whose connection never answers. */
-  private static final class HangingLink extends FakeLink {
+  private static class HangingLink extends FakeLink {
     private final BaseRedisAsyncCommands<byte[], byte[]> commands;
 
     @SuppressWarnings("unchecked") // the class of a generic type

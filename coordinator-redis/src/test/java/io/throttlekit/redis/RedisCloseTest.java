@@ -37,7 +37,7 @@ class RedisCloseTest {
 
   @Test
   void whatIsGivenBackAtTheEndArrivesHoweverMuchItIs() {
-    RedisCounterStore store = open(Stores.patient(redis.url()));
+    RedisCounterStore store = open(Stores.longDeadlines(redis.url()));
     List<CompletionStage<Grant>> leases = new ArrayList<>();
     for (int i = 0; i < COUNTERS; i++) {
       leases.add(store.lease(lease(i)));
@@ -57,8 +57,8 @@ class RedisCloseTest {
   }
 
   @Test
-  void aRedisThatHangsKeepsNobodyFromEndingForLongerThanALeaseMayTake() {
-    RedisCounterStore store = open(Stores.patient(redis.url()).deadlines(50, 300));
+  void aRedisThatHangsDelaysTheEndByTheLeaseDeadlineAtMost() {
+    RedisCounterStore store = open(Stores.longDeadlines(redis.url()).deadlines(50, 300));
     redis.hang();
     CompletableFuture<Grant> lease = store.lease(lease(0)).toCompletableFuture();
     store.close();
@@ -69,7 +69,7 @@ class RedisCloseTest {
   /** The calls have no deadline before the end of the store. */
   @Test
   void callsInProgressHaveFailedWhenAStoreHasEnded() {
-    Wanted slow = Stores.patient(redis.url()).deadlines(20_000, 300);
+    Wanted slow = Stores.longDeadlines(redis.url()).deadlines(20_000, 300);
     RedisCounterStore store = open(slow);
     RedisGlobalCoordinator coordinator = Stores.coordinator(slow, StoreListener.NONE);
     redis.hang();

@@ -26,6 +26,6 @@ class RedisClusterCoordinatorConformanceTest extends GlobalCoordinatorConformanc
   @Override
   protected GlobalCoordinator open(ManualTime clock) {
     nodes.masters().forEach(node -> node.command("FLUSHALL"));
-    return Stores.coordinator(Stores.patientCluster(nodes.urls()), clock);
+    return Stores.coordinator(Stores.clusterWithLongDeadlines(nodes.urls()), clock);
   }
 }

@@ -26,6 +26,6 @@ class RedisClusterEscrowConformanceTest extends RegionalEscrowConformance {
   @Override
   protected RegionalEscrow open(ManualTime clock) {
     nodes.masters().forEach(node -> node.command("FLUSHALL"));
-    return Stores.escrow(Stores.patientCluster(nodes.urls()), clock);
+    return Stores.escrow(Stores.clusterWithLongDeadlines(nodes.urls()), clock);
   }
 }

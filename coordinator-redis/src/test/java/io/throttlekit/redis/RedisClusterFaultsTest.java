@@ -90,7 +90,7 @@ class RedisClusterFaultsTest {
     for (String key : from.command("CLUSTER", "GETKEYSINSLOT", slot, "100").lines().toList()) {
       from.command("MIGRATE", "127.0.0.1", String.valueOf(to.port()), key, "0", "5000");
     }
-    assertThat(acquire(store, user, 1).admitted()).as("asked for elsewhere").isTrue();
+    assertThat(acquire(store, user, 1).admitted()).as("by another node").isTrue();
     to.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
     from.command("CLUSTER", "SETSLOT", slot, "NODE", RedisNodes.id(to));
     assertThat(acquire(store, user, 2).admitted()).as("moved").isTrue();

@@ -13,6 +13,6 @@ class RedisCoordinatorConformanceTest extends GlobalCoordinatorConformance {
   @Override
   protected GlobalCoordinator open(ManualTime clock) {
     redis.flush();
-    return Stores.coordinator(Stores.patient(redis.url()), clock);
+    return Stores.coordinator(Stores.longDeadlines(redis.url()), clock);
   }
 }

@@ -48,7 +48,7 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void startsAgainAfterALossUnlessALeaseSaysOtherwise() {
+  void startsAgainAfterALossUnlessALeaseDenies() {
     RedisGlobalCoordinator coordinator = open();
     lease(coordinator, budget, 4);
     redis.flush();
@@ -66,14 +66,14 @@ class RedisCoordinatorEpochTest {
     assertThat(deny(coordinator, END + WINDOW)).isZero();
     clock.setWall(END);
     assertThat(deny(coordinator, BudgetLease.CURRENT)).as("was the next one").isZero();
-    assertThat(deny(open(), BudgetLease.CURRENT)).as("whoever asks").isZero();
+    assertThat(deny(open(), BudgetLease.CURRENT)).as("for any process").isZero();
     assertThat(deny(coordinator, END + 2 * WINDOW)).isEqualTo(1);
     clock.setWall(END + WINDOW);
     assertThat(deny(coordinator, BudgetLease.CURRENT)).isEqualTo(1);
   }
 
   @Test
-  void aDeniedLeaseSaysWhichWindowItIsOf() {
+  void aDeniedLeaseNamesItsWindow() {
     RedisGlobalCoordinator coordinator = open();
     lease(coordinator, budget, 1);
     redis.flush();
@@ -96,13 +96,13 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void isALossEvenWhenSomeoneNewWasFirstToComeAfterIt() {
+  void isALossEvenWhenANewProcessWasFirstAfterIt() {
     clock.setWall(TimeSource.system().wallMillis()); // an epoch is named by Redis's own clock
     RedisGlobalCoordinator old = open();
     lease(old, budget, 1);
     redis.flush();
     RedisGlobalCoordinator fresh = open();
-    assertThat(deny(fresh, BudgetLease.CURRENT)).as("nobody has told it").isEqualTo(1);
+    assertThat(deny(fresh, BudgetLease.CURRENT)).as("not notified of the loss").isEqualTo(1);
     assertThat(deny(old, BudgetLease.CURRENT)).isZero();
     assertThat(deny(fresh, BudgetLease.CURRENT)).isZero();
     assertThat(listener.losses).hasSize(2);
@@ -112,7 +112,7 @@ class RedisCoordinatorEpochTest {
   void aLossIsNoticedOnceTheConnectionIsBack() {
     try (RedisProcess other = RedisProcess.start()) {
       RedisGlobalCoordinator coordinator =
-          Stores.coordinator(Stores.patient(other.url()), listener);
+          Stores.coordinator(Stores.longDeadlines(other.url()), listener);
       opened.add(coordinator);
       lease(coordinator, budget, 1);
       other.kill();
@@ -122,8 +122,8 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void anEscrowThatHasLostItsDataHoldsNothingAndSaysSo() {
-    try (RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), listener)) {
+  void anEscrowThatHasLostItsDataHoldsNothingAndReportsIt() {
+    try (RedisRegionalEscrow escrow = Stores.escrow(Stores.longDeadlines(redis.url()), listener)) {
       long now = answer(escrow.health());
       assertThat(answer(escrow.refill(RedisEscrowTest.refill("a", "1", now, 5)))).isTrue();
       redis.flush();
@@ -139,7 +139,7 @@ class RedisCoordinatorEpochTest {
   private RedisGlobalCoordinator open() {
     RedisGlobalCoordinator coordinator =
         RedisGlobalCoordinator.connectWithClock(
-            Stores.patient(redis.url()).settings(), listener, clock);
+            Stores.longDeadlines(redis.url()).settings(), listener, clock);
     Stores.awaitReady(coordinator.ready());
     opened.add(coordinator);
     return coordinator;

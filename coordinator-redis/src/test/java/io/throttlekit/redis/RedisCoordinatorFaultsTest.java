@@ -49,7 +49,7 @@ class RedisCoordinatorFaultsTest {
 
   @Test
   void sendsTheScriptAgainWhenRedisHasLostIt() {
-    RedisGlobalCoordinator coordinator = patient();
+    RedisGlobalCoordinator coordinator = longDeadlines();
     Grant grant = lease(coordinator, five("a"), 2);
     redis.command("SCRIPT", "FLUSH");
     assertThat(lease(coordinator, five("a"), 1).left()).isEqualTo(2);
@@ -116,7 +116,7 @@ class RedisCoordinatorFaultsTest {
 
   @Test
   void aReplyLostAfterTheScriptRanIsCountedOnce() {
-    RedisGlobalCoordinator coordinator = patient();
+    RedisGlobalCoordinator coordinator = longDeadlines();
     lease(coordinator, five("a"), 1);
     proxy.hangReplies();
     CompletionStage<Grant> lost = coordinator.lease(Leased.of(five("a"), "eu", 2));
@@ -130,7 +130,7 @@ class RedisCoordinatorFaultsTest {
 
   @Test
   void aReturnWhoseReplyWasLostMayBeSentAgain() {
-    RedisGlobalCoordinator coordinator = patient();
+    RedisGlobalCoordinator coordinator = longDeadlines();
     Grant grant = lease(coordinator, five("a"), 3);
     lease(coordinator, five("a"), 2);
     proxy.hangReplies();
@@ -146,7 +146,7 @@ class RedisCoordinatorFaultsTest {
 
   @Test
   void aGrantThatComesAfterTheDeadlineIsLostButCounted() {
-    RedisGlobalCoordinator coordinator = open(Stores.patient(proxied()).deadlines(5, 200));
+    RedisGlobalCoordinator coordinator = open(Stores.longDeadlines(proxied()).deadlines(5, 200));
     await("warm", () -> answers(coordinator));
     proxy.delayReplies(400);
     CompletionStage<Grant> late = coordinator.lease(Leased.of(five("a"), "eu", 2));
@@ -181,7 +181,7 @@ class RedisCoordinatorFaultsTest {
 
   @Test
   void whatComesBackAtTheEndArrivesAndLaterCallsFail() {
-    RedisGlobalCoordinator coordinator = patient();
+    RedisGlobalCoordinator coordinator = longDeadlines();
     List<CompletableFuture<Boolean>> returns = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       Grant grant = lease(coordinator, five("user" + i), 5);
@@ -192,14 +192,14 @@ class RedisCoordinatorFaultsTest {
     answer(coordinator.ended().thenApply(_ -> true));
     returns.forEach(each -> assertThat(answer(each)).isTrue());
     assertThat(failure(ask(coordinator, "a"))).isInstanceOf(StoreException.class);
-    RedisGlobalCoordinator next = open(Stores.patient(redis.url()));
+    RedisGlobalCoordinator next = open(Stores.longDeadlines(redis.url()));
     for (int i = 0; i < 200; i++) {
       assertThat(lease(next, five("user" + i), 5).units()).as("user %d", i).isEqualTo(5);
     }
   }
 
   @Test
-  void aRedisThatHangsKeepsNobodyFromEndingForLongerThanALeaseMayTake() {
+  void aRedisThatHangsDelaysTheEndByTheLeaseDeadlineAtMost() {
     RedisGlobalCoordinator coordinator = open(Wanted.redis(redis.url()).deadlines(5, 300));
     redis.hang();
     CompletableFuture<Grant> asked = ask(coordinator, "a").toCompletableFuture();
@@ -229,8 +229,8 @@ class RedisCoordinatorFaultsTest {
     return "redis://127.0.0.1:" + proxy.port();
   }
 
-  private RedisGlobalCoordinator patient() {
-    return open(Stores.patient(proxied()));
+  private RedisGlobalCoordinator longDeadlines() {
+    return open(Stores.longDeadlines(proxied()));
   }
 
   private RedisGlobalCoordinator open(Wanted wanted) {

@@ -244,13 +244,13 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void answersOnTheEventLoopThatAsked() throws Exception {
+  void answersOnTheEventLoopOfTheCaller() throws Exception {
     EventLoopGroup group =
         new DefaultEventLoopGroupProvider(2).allocate(Transports.eventLoopGroupClass());
     try {
       RedisGlobalCoordinator coordinator =
           RedisGlobalCoordinator.connect(
-              Stores.patient(redis.url()).settings(),
+              Stores.longDeadlines(redis.url()).settings(),
               TimeSource.system(),
               StoreListener.NONE,
               group);
@@ -297,7 +297,7 @@ class RedisCoordinatorTest {
         "+sadd",
         "+pexpire",
         "+info");
-    Wanted wanted = Stores.patient("redis://regions:secret@127.0.0.1:" + redis.port());
+    Wanted wanted = Stores.longDeadlines("redis://regions:secret@127.0.0.1:" + redis.port());
     RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, StoreListener.NONE);
     RedisRegionalEscrow escrow = Stores.escrow(wanted, StoreListener.NONE);
     opened.addAll(List.of(coordinator, escrow));
@@ -322,14 +322,15 @@ class RedisCoordinatorTest {
   }
 
   private RedisGlobalCoordinator open(ManualTime clock) {
-    RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(redis.url()), clock);
+    RedisGlobalCoordinator coordinator =
+        Stores.coordinator(Stores.longDeadlines(redis.url()), clock);
     opened.add(coordinator);
     return coordinator;
   }
 
   private RedisGlobalCoordinator open() {
     RedisGlobalCoordinator coordinator =
-        Stores.coordinator(Stores.patient(redis.url()), StoreListener.NONE);
+        Stores.coordinator(Stores.longDeadlines(redis.url()), StoreListener.NONE);
     opened.add(coordinator);
     return coordinator;
   }

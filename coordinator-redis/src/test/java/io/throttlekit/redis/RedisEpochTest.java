@@ -53,7 +53,7 @@ class RedisEpochTest {
   }
 
   @Test
-  void refusesAfterALossUntilTheWindowEndsWhereARuleSaysSo() {
+  void refusesAfterALossUntilTheWindowEndsIfTheRuleDenies() {
     RedisCounterStore store = store();
     charge(store, window, DataLoss.DENY);
     redis.flush();
@@ -105,7 +105,7 @@ class RedisEpochTest {
   }
 
   @Test
-  void isALossEvenWhenSomeoneNewWasFirstToComeAfterIt() {
+  void isALossEvenWhenANewProcessWasFirstAfterIt() {
     RedisCounterStore old = store();
     charge(old, window, DataLoss.DENY);
     redis.flush();
@@ -164,7 +164,7 @@ class RedisEpochTest {
   }
 
   private static RedisSettings settings() {
-    return Stores.patient(redis.url()).settings();
+    return Stores.longDeadlines(redis.url()).settings();
   }
 
   private RedisCounterStore store() {

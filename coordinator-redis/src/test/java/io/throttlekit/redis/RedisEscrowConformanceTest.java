@@ -13,6 +13,6 @@ class RedisEscrowConformanceTest extends RegionalEscrowConformance {
   @Override
   protected RegionalEscrow open(ManualTime clock) {
     redis.flush();
-    return Stores.escrow(Stores.patient(redis.url()), clock);
+    return Stores.escrow(Stores.longDeadlines(redis.url()), clock);
   }
 }

@@ -95,7 +95,7 @@ class RedisEscrowHistoryTest {
 
   private RedisRegionalEscrow escrowOf(RedisProcess server) {
     RedisRegionalEscrow escrow =
-        Stores.escrow(Stores.patient(server.url()), new RecordingListener());
+        Stores.escrow(Stores.longDeadlines(server.url()), new RecordingListener());
     opened.add(escrow);
     return escrow;
   }

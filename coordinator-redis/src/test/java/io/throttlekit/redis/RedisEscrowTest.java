@@ -92,7 +92,7 @@ class RedisEscrowTest {
   @Test
   void whatHasEndedStaysSoWhenTheClockStepsBack() {
     ManualTime clock = new ManualTime(WINDOW_END);
-    RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), clock);
+    RedisRegionalEscrow escrow = Stores.escrow(Stores.longDeadlines(redis.url()), clock);
     opened.add(escrow);
     EscrowRefill refill = refill("a", "1", WINDOW_END, 5);
     answer(escrow.refill(refill));
@@ -192,7 +192,7 @@ class RedisEscrowTest {
   }
 
   private RedisRegionalEscrow open() {
-    RedisRegionalEscrow escrow = Stores.escrow(Stores.patient(redis.url()), listener);
+    RedisRegionalEscrow escrow = Stores.escrow(Stores.longDeadlines(redis.url()), listener);
     opened.add(escrow);
     return escrow;
   }

@@ -51,7 +51,7 @@ class RedisFaultsTest {
 
   @Test
   void loadsTheScriptAgainWhenRedisHasLostIt() {
-    RedisCounterStore store = patient();
+    RedisCounterStore store = longDeadlines();
     acquire(store, "a", 1);
     redis.command("SCRIPT", "FLUSH");
     assertThat(acquire(store, "a", 1).decisions().getFirst().remaining()).isEqualTo(3);
@@ -64,7 +64,7 @@ class RedisFaultsTest {
 
   @Test
   void failsInTimeAndThenAtOnceWhileRedisHangsAndComesBackByItself() {
-    RedisCounterStore store = impatient();
+    RedisCounterStore store = shortDeadlines();
     await("warm", () -> answers(store));
     redis.hang();
     await("open", () -> failure(ask(store, "a", 1)) instanceof StoreException && !store.isUp());
@@ -88,14 +88,14 @@ class RedisFaultsTest {
 
   @Test
   void comesBackAfterItWasKilledAndRestartedEmpty() {
-    RedisCounterStore store = impatient();
+    RedisCounterStore store = shortDeadlines();
     await("warm", () -> answers(store));
     await("charged", () -> charged(store, 5));
     redis.kill();
     await("down", () -> !answers(store) && !store.isUp());
     redis.restart();
     await("back", () -> answers(store));
-    assertThat(left(patient(), "a")).isEqualTo(5);
+    assertThat(left(longDeadlines(), "a")).isEqualTo(5);
     await("notified of the loss", () -> listener.losses.size() == 1);
     assertThat(listener.failures).contains(Failure.CONNECTION);
   }
@@ -103,7 +103,7 @@ class RedisFaultsTest {
   @Test
   void mayBeMadeBeforeThereIsARedis() {
     redis.kill();
-    RedisCounterStore store = impatient();
+    RedisCounterStore store = shortDeadlines();
     assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
     redis.restart();
     await("there", () -> answers(store));
@@ -111,11 +111,11 @@ class RedisFaultsTest {
 
   @Test
   void aReplyLostAfterTheScriptRanIsCountedOnce() {
-    RedisCounterStore store = patient();
+    RedisCounterStore store = longDeadlines();
     acquire(store, "a", 1);
     proxy.hangReplies();
     CompletionStage<Outcome> lost = ask(store, "a", 2);
-    RedisCounterStore direct = open(Stores.patient(redis.url()));
+    RedisCounterStore direct = open(Stores.longDeadlines(redis.url()));
     await("counted", () -> left(direct, "a") == 2);
     proxy.cut();
     assertThat(failure(lost)).isInstanceOf(StoreException.class);
@@ -127,9 +127,9 @@ class RedisFaultsTest {
   @Test
   void aLateAnswerIsAFailureThatIsCountedButALateGrantIsDelivered() {
     RedisCounterStore store =
-        open(Stores.patient(proxied()).deadlines(20, 20_000).breaker(1000, 60_000, 10));
+        open(Stores.longDeadlines(proxied()).deadlines(20, 20_000).breaker(1000, 60_000, 10));
     await("warm", () -> answers(store));
-    RedisCounterStore direct = open(Stores.patient(redis.url()));
+    RedisCounterStore direct = open(Stores.longDeadlines(redis.url()));
     proxy.delayReplies(200);
     CompletionStage<Grant> late = store.lease(lease("l", 3));
     assertThat(failure(ask(store, "a", 2))).hasMessageContaining("in time");
@@ -140,7 +140,7 @@ class RedisFaultsTest {
 
   @Test
   void aGrantMayTakeLongerThanMakingAConnection() {
-    RedisCounterStore store = patient();
+    RedisCounterStore store = longDeadlines();
     proxy.delayReplies(Wanted.CONNECT_TIMEOUT_MILLIS + 300);
     assertThat(grant(store, "l", 3).units()).isEqualTo(3);
   }
@@ -148,7 +148,7 @@ class RedisFaultsTest {
   @Test
   void makesAConnectionAnewThatAnswersNothingForLong() {
     RedisCounterStore store =
-        open(Stores.patient(proxied()).deadlines(50, 300).breaker(3, 100, 20));
+        open(Stores.longDeadlines(proxied()).deadlines(50, 300).breaker(3, 100, 20));
     await("warm", () -> answers(store));
     proxy.hangReplies(); // permanently, for this connection
     int before = proxy.accepted();
@@ -159,7 +159,7 @@ class RedisFaultsTest {
 
   @Test
   void whatArrivesWhileACallIsUnderWaySharesTheNext() {
-    RedisCounterStore store = open(Stores.patient(proxied()).batches(32, 1));
+    RedisCounterStore store = open(Stores.longDeadlines(proxied()).batches(32, 1));
     acquire(store, "warm", 1);
     int before = listener.roundTrips.get();
     proxy.hang();
@@ -175,7 +175,7 @@ class RedisFaultsTest {
 
   @Test
   void aRequestWithSeveralDescriptorsIsOneRoundTrip() {
-    RedisCounterStore store = patient();
+    RedisCounterStore store = longDeadlines();
     acquire(store, "warm", 1);
     int before = listener.roundTrips.get();
     answer(
@@ -189,7 +189,7 @@ class RedisFaultsTest {
 
   @Test
   void callsFailOnceTheStoreIsClosed() {
-    RedisCounterStore store = patient();
+    RedisCounterStore store = longDeadlines();
     store.close();
     assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
     assertThat(failure(store.lease(lease("a", 1)))).isInstanceOf(StoreException.class);
@@ -197,7 +197,7 @@ class RedisFaultsTest {
 
   @Test
   void grantsWithTheClockOfRedis() {
-    RedisCounterStore store = patient();
+    RedisCounterStore store = longDeadlines();
     Grant grant = grant(store, "a", 2);
     long now = TimeSource.system().wallMillis();
     assertThat(grant.storeNowMillis()).isBetween(now - 60_000, now + 1);
@@ -222,12 +222,12 @@ class RedisFaultsTest {
   }
 
   /** Opens a store with production settings, except for a deadline for busy machines. */
-  private RedisCounterStore impatient() {
+  private RedisCounterStore shortDeadlines() {
     return open(Wanted.redis(redis.url()).deadlines(100, 2_000));
   }
 
-  private RedisCounterStore patient() {
-    return open(Stores.patient(proxied()));
+  private RedisCounterStore longDeadlines() {
+    return open(Stores.longDeadlines(proxied()));
   }
 
   private RedisCounterStore open(Wanted wanted) {

@@ -49,7 +49,7 @@ class RedisFederationClusterTest {
   @Test
   void spreadsWhatItKeepsAndSaysItsClock() {
     try (RedisRegionalEscrow escrow =
-        Stores.escrow(Stores.patientCluster(nodes.urls()), StoreListener.NONE)) {
+        Stores.escrow(Stores.clusterWithLongDeadlines(nodes.urls()), StoreListener.NONE)) {
       for (int i = 0; i < 40; i++) {
         long now = answer(escrow.health());
         assertThat(answer(coordinator.health())).isBetween(now - 10_000, now + 10_000);

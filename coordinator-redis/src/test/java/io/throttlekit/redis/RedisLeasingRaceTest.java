@@ -52,7 +52,7 @@ class RedisLeasingRaceTest {
       List<Future<?>> running = new ArrayList<>();
       for (int region = 0; region < REGIONS; region++) {
         RedisGlobalCoordinator coordinator =
-            Stores.coordinator(Stores.patient(redis.url()), StoreListener.NONE);
+            Stores.coordinator(Stores.longDeadlines(redis.url()), StoreListener.NONE);
         coordinators.add(coordinator);
         for (int thread = 0; thread < THREADS_EACH; thread++) {
           String name = "r" + region;

@@ -50,11 +50,11 @@ class RedisLongKeysTest {
   @Test
   void ofAFederationTakeAsLittleRoom() {
     try (RedisGlobalCoordinator eu =
-            Stores.coordinator(Stores.patient(redis.url()), StoreListener.NONE);
+            Stores.coordinator(Stores.longDeadlines(redis.url()), StoreListener.NONE);
         RedisGlobalCoordinator us =
-            Stores.coordinator(Stores.patient(redis.url()), StoreListener.NONE);
+            Stores.coordinator(Stores.longDeadlines(redis.url()), StoreListener.NONE);
         RedisRegionalEscrow escrow =
-            Stores.escrow(Stores.patient(redis.url()), StoreListener.NONE)) {
+            Stores.escrow(Stores.longDeadlines(redis.url()), StoreListener.NONE)) {
       assertThat(Leased.lease(eu, five(VALUE + 1), 3).units()).isEqualTo(3);
       assertThat(Leased.lease(us, five(VALUE + 1), 3).units()).as("another region").isEqualTo(2);
       assertThat(Leased.lease(us, five(VALUE + 2), 3).units()).as("another key").isEqualTo(3);

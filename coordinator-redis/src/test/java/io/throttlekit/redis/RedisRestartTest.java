@@ -248,7 +248,8 @@ class RedisRestartTest {
   }
 
   private RedisGlobalCoordinator coordinator(RedisProcess redis) {
-    RedisGlobalCoordinator coordinator = Stores.coordinator(Stores.patient(redis.url()), listener);
+    RedisGlobalCoordinator coordinator =
+        Stores.coordinator(Stores.longDeadlines(redis.url()), listener);
     opened.add(coordinator);
     return coordinator;
   }
@@ -259,7 +260,8 @@ class RedisRestartTest {
 
   private RedisCounterStore store(String url) {
     RedisCounterStore store =
-        RedisCounterStore.connect(Stores.patient(url).settings(), TimeSource.system(), listener);
+        RedisCounterStore.connect(
+            Stores.longDeadlines(url).settings(), TimeSource.system(), listener);
     opened.add(store);
     return Stores.connected(store);
   }

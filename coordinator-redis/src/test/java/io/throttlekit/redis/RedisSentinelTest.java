@@ -86,10 +86,10 @@ class RedisSentinelTest {
     monitor();
     sentinel.command("ACL", "SETUSER", "default", "resetpass", ">watch");
     master.command("ACL", "SETUSER", "default", "resetpass", ">count");
-    charges(patient("count@").sentinelLogin("", "watch"));
-    refuses(patient("count@").sentinelLogin("", "count"), "WRONGPASS");
-    refuses(patient("count@"), "NOAUTH");
-    refuses(patient("watch@").sentinelLogin("", "watch"), "WRONGPASS");
+    charges(longDeadlines("count@").sentinelLogin("", "watch"));
+    refuses(longDeadlines("count@").sentinelLogin("", "count"), "WRONGPASS");
+    refuses(longDeadlines("count@"), "NOAUTH");
+    refuses(longDeadlines("watch@").sentinelLogin("", "watch"), "WRONGPASS");
   }
 
   @Test
@@ -97,9 +97,9 @@ class RedisSentinelTest {
     monitor();
     sentinel.command("ACL", "SETUSER", "limits", "on", ">watch", "+@connection", "+sentinel");
     sentinel.command("ACL", "SETUSER", "default", "off");
-    charges(patient("").sentinelLogin("limits", "watch"));
-    refuses(patient("").sentinelLogin("nobody", "watch"), "WRONGPASS");
-    refuses(patient("").sentinelLogin("", "watch"), "WRONGPASS");
+    charges(longDeadlines("").sentinelLogin("limits", "watch"));
+    refuses(longDeadlines("").sentinelLogin("nobody", "watch"), "WRONGPASS");
+    refuses(longDeadlines("").sentinelLogin("", "watch"), "WRONGPASS");
   }
 
   @Test
@@ -107,13 +107,13 @@ class RedisSentinelTest {
     monitor();
     // Otherwise the Sentinel would make it a replica eight seconds after it continues.
     master.command("ACL", "SETUSER", "default", "-replicaof", "-slaveof");
-    try (RedisCounterStore before = open(patient(""))) {
+    try (RedisCounterStore before = open(longDeadlines(""))) {
       await("connected", () -> answers(before));
       await("known", () -> sentinel.command("SENTINEL", "REPLICAS", "main").contains("slave"));
       master.hang();
       await("replaced", () -> named().contains("" + replica.port()));
       master.goOn();
-      try (RedisCounterStore after = open(patient(""))) {
+      try (RedisCounterStore after = open(longDeadlines(""))) {
         await("connected", () -> answers(after));
         acquire(after, "a", 3);
         await("of one mind", () -> counts(before, "a", 3));
@@ -160,8 +160,8 @@ class RedisSentinelTest {
     return RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener);
   }
 
-  private Wanted patient(String login) {
-    return Stores.patient(url(login));
+  private Wanted longDeadlines(String login) {
+    return Stores.longDeadlines(url(login));
   }
 
   private String url(String login) {

@@ -211,7 +211,7 @@ class RedisTlsTest {
   private RedisCounterStore open(int port, RedisAccess.@Nullable Tls tls) {
     RedisCounterStore store =
         RedisCounterStore.connect(
-            Stores.patient("rediss://localhost:" + port).tls(tls).settings(),
+            Stores.longDeadlines("rediss://localhost:" + port).tls(tls).settings(),
             TimeSource.system(),
             listener);
     opened.add(store);

@@ -101,7 +101,7 @@ class RedisUrlsTest {
     try (RedisCounterStore store =
         Stores.connected(
             RedisCounterStore.connect(
-                Stores.patient(redis.url()).settings(),
+                Stores.longDeadlines(redis.url()).settings(),
                 TimeSource.system(),
                 StoreListener.NONE,
                 loops))) {
@@ -138,6 +138,6 @@ class RedisUrlsTest {
   }
 
   private static RedisCounterStore open(String url) {
-    return RedisCounterStore.connect(Stores.patient(url).settings(), TimeSource.system());
+    return RedisCounterStore.connect(Stores.longDeadlines(url).settings(), TimeSource.system());
   }
 }

@@ -6,27 +6,27 @@ import java.util.concurrent.CompletionStage;
 
 /** Stores for tests. */
 final class Stores {
-  private static final long PATIENT_MILLIS = 10_000;
+  private static final long LONG_MILLIS = 10_000;
 
   private Stores() {}
 
   /** Returns settings for tests without deadlines, on a machine that may be busy. */
-  static Wanted patient(String url) {
-    return patient(Wanted.redis(url));
+  static Wanted longDeadlines(String url) {
+    return longDeadlines(Wanted.redis(url));
   }
 
   /** Returns the same settings for a Cluster. */
-  static Wanted patientCluster(String urls) {
-    return patient(Wanted.cluster(urls));
+  static Wanted clusterWithLongDeadlines(String urls) {
+    return longDeadlines(Wanted.cluster(urls));
   }
 
-  private static Wanted patient(Wanted wanted) {
-    return wanted.deadlines(PATIENT_MILLIS, PATIENT_MILLIS).breaker(1000, 60_000, 10);
+  private static Wanted longDeadlines(Wanted wanted) {
+    return wanted.deadlines(LONG_MILLIS, LONG_MILLIS).breaker(1000, 60_000, 10);
   }
 
   /** Opens a connected store whose windows follow {@code clock}. */
   static RedisCounterStore open(String url, TimeSource clock) {
-    return connected(RedisCounterStore.connectWithClock(patient(url).settings(), clock));
+    return connected(RedisCounterStore.connectWithClock(longDeadlines(url).settings(), clock));
   }
 
   /** Opens a connected coordinator that notifies {@code listener}. */

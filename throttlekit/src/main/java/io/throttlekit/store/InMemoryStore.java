@@ -44,7 +44,7 @@ public final class InMemoryStore implements CounterStore {
    * The attempts of a request whose counters are evicted between look-up and charge; then it
    * continues without them.
    */
-  private static final int PATIENCE = 8;
+  private static final int MAX_ATTEMPTS = 8;
 
   /**
    * Within this time of its expiry, a counter is looked up in the cache, so that Caffeine extends
@@ -96,7 +96,7 @@ public final class InMemoryStore implements CounterStore {
   }
 
   private Decision decide(Charge charge, long now) {
-    for (int attempt = 0; attempt < PATIENCE; attempt++) {
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       Counter counter = known(charge.key(), now);
       if (counter == null) {
         Transition<?> first = Counter.transition(charge, null, now);
@@ -134,7 +134,7 @@ public final class InMemoryStore implements CounterStore {
     Map<CounterKey, Counter> lost = Map.of();
     for (int attempt = 0; ; attempt++) {
       lookUp(settlement, attempt > 0, now);
-      if (attempt >= PATIENCE) {
+      if (attempt >= MAX_ATTEMPTS) {
         lost = lost.isEmpty() ? new HashMap<>() : lost;
         standInForRetired(settlement, lost, now);
       }

@@ -24,9 +24,9 @@ public interface StoreListener {
    * Requests got no answer, or not in time.
    *
    * @param requests how many
-   * @param inWords the cause, for an operator
+   * @param cause for an operator
    */
-  default void failed(int requests, Failure why, String inWords) {}
+  default void failed(int requests, Failure kind, String cause) {}
 
   /** A transaction is retried after a conflict with another one. */
   default void triedAgain() {}

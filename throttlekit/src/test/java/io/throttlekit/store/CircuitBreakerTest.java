@@ -113,7 +113,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void ofManyThreadsOneProbesAndOneHearsThatItOpened() throws InterruptedException {
+  void ofManyThreadsOneProbesAndOneIsNotifiedThatItOpened() throws InterruptedException {
     for (int round = 0; round < 200; round++) {
       CircuitBreaker own = new CircuitBreaker(time, new Settings(4, 1_000, 100));
       AtomicInteger opened = new AtomicInteger();
@@ -129,7 +129,7 @@ class CircuitBreakerTest {
   /** Compares with a model that keeps counts and times in plain fields. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void doesWhatItsDiagramSays(long seed) {
+  void followsItsDiagram(long seed) {
     Random random = new Random(seed);
     ManualTime clock = new ManualTime(0);
     CircuitBreaker real = new CircuitBreaker(clock, SETTINGS);

@@ -198,7 +198,7 @@ public abstract class CounterStoreConformance {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void looksAtACounterAsItsOverrunSays(RateAlgorithm<?> algorithm) {
+  void peeksByTheOverrunOfItsCharge(RateAlgorithm<?> algorithm) {
     assertThat(join(store.peek(key(algorithm, "a"), algorithm)).decisions().getFirst())
         .satisfies(unused -> assertThat(unused.remaining()).isEqualTo(5));
     acquire(enforced(charge(algorithm, "a", 5)));

@@ -42,7 +42,7 @@ class CounterTest {
   }
 
   @Test
-  void whoeverLooksACounterUpHasHalfASecondToChargeIt() {
+  void aCounterCanBeChargedForHalfASecondAfterItsLookUp() {
     Counter counter = counter(window);
     long nanos = TimeUnit.MILLISECONDS.toNanos(500);
     assertThat(new Lifetime().expireAfterRead(counter.key(), counter, 0, 1)).isEqualTo(nanos);

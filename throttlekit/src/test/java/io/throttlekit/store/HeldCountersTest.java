@@ -28,7 +28,7 @@ class HeldCountersTest {
   private final Gcra gcra = new Gcra(5, MINUTE);
 
   @Test
-  void refusesAfterALossUntilTheWindowEndsWhereAClaimSaysSo() {
+  void refusesAfterALossUntilTheWindowEndsIfTheClaimDenies() {
     store.lose();
     assertThat(decide(charge(five, "a", 1), DataLoss.DENY))
         .isEqualTo(Decision.refuse(5, 0, WINDOW_END - START, WINDOW_END - START));

@@ -173,7 +173,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void aCounterThatIsAskedForOftenIsNotLostAtTheEndOfItsTime() {
+  void aCounterInUseIsNotLostWhenItExpires() {
     InMemoryStore store = new InMemoryStore(time, 10);
     FixedWindow ten = new FixedWindow(10, HOUR);
     for (int i = 0; i < 6; i++) {
@@ -238,7 +238,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void saysWhenDisagreeingClocksMadeItForget() {
+  void countsCountersThatDisagreeingClocksMadeItForget() {
     InMemoryStore store = new InMemoryStore(time, 1000);
     store.decide(charge(hourly, "a", 5));
     time.advance(3 * HOUR);

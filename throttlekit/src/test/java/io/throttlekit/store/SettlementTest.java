@@ -74,7 +74,7 @@ class SettlementTest {
   }
 
   @Test
-  void aRefusedShadowClaimIsToldButRefusesNothing() {
+  void aRefusedShadowClaimIsReportedButRefusesNothing() {
     Outcome outcome = acquire(enforced(charge(five, "a", 1)), shadow(charge(five, "b", 6)));
     assertThat(outcome.admitted()).isTrue();
     assertThat(outcome.decisions().get(1).admitted()).isFalse();
@@ -90,7 +90,7 @@ class SettlementTest {
   }
 
   @Test
-  void oneShadowClaimAloneIsToldButRefusesNothing() {
+  void oneShadowClaimAloneIsReportedButRefusesNothing() {
     Outcome outcome = acquire(shadow(charge(five, "b", 6)));
     assertThat(outcome.admitted()).isTrue();
     assertThat(outcome.decisions()).containsExactly(Decision.refuse(5, 5, MINUTE, Decision.NEVER));

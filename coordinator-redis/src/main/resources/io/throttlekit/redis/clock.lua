@@ -1,4 +1,4 @@
 -- Returns the clock, and the epoch if data were lost.
 --
 -- Reply: now.
-return {told, now}
+return {new_epoch, now}

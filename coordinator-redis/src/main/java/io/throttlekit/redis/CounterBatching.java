@@ -1,0 +1,145 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ByteArrayOutput;
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.throttlekit.TimeSource;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends calls to counters in batches: those that wait for one node, in a Cluster those of one hash
+ * slot. Thread-safe.
+ */
+final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
+  /** More round trips in flight in a Cluster, where a batch only holds calls of one hash slot. */
+  private static final int IN_FLIGHT_FACTOR_OF_CLUSTER = 16;
+
+  /** The most waiting calls that are searched for others of the same slot. */
+  private static final int LOOK_AHEAD = 256;
+
+  /** The most charges in a round trip: while a script runs, Redis serves no other client. */
+  private static final int MAX_CHARGES = 4096;
+
+  private final Script script;
+  private final Slots slots;
+  private final Epochs epochs;
+  private final int maxBatch;
+  private final int maxInFlight;
+  private final @Nullable TimeSource storeClock;
+
+  /**
+   * Creates a strategy with the bounds of the settings.
+   *
+   * @param storeClock replaces Redis's clock in tests
+   */
+  CounterBatching(
+      RedisSettings settings, Slots slots, Epochs epochs, @Nullable TimeSource storeClock) {
+    this.script = slots.isCluster() ? Script.load().inCluster() : Script.load();
+    this.slots = slots;
+    this.epochs = epochs;
+    this.maxBatch = settings.maxBatch();
+    this.maxInFlight =
+        settings.maxInFlight() * (slots.isCluster() ? IN_FLIGHT_FACTOR_OF_CLUSTER : 1);
+    this.storeClock = storeClock;
+  }
+
+  @Override
+  public List<Script> scripts() {
+    return List.of(script);
+  }
+
+  @Override
+  public int maxInFlight() {
+    return maxInFlight;
+  }
+
+  /** Takes the call that has waited longest with other calls of its slot. */
+  @Override
+  public List<CounterCall<?>> next(Deque<CounterCall<?>> waiting) {
+    List<CounterCall<?>> together = new ArrayList<>();
+    int slot = waiting.getFirst().slot;
+    int searched = 0;
+    int charges = 0;
+    for (Iterator<CounterCall<?>> each = waiting.iterator();
+        each.hasNext()
+            && together.size() < maxBatch
+            && charges < MAX_CHARGES
+            && searched < LOOK_AHEAD; ) {
+      CounterCall<?> call = each.next();
+      searched++;
+      charges += call.weight();
+      if (call.slot == slot) {
+        each.remove();
+        if (!call.isExpired()) {
+          together.add(call);
+        }
+      }
+    }
+    return together;
+  }
+
+  @Override
+  public RoundTrip<CounterCall<?>, byte[]> roundTrip(List<CounterCall<?>> calls, long nowNanos) {
+    Requests requests = new Requests(calls.size());
+    for (int i = 0; i < calls.size(); i++) {
+      calls.get(i).write(requests);
+    }
+    int slot = calls.getFirst().slot;
+    int counters = requests.counters().size();
+    byte[][] keys = new byte[slots.isCluster() ? counters + 2 : counters + 1][];
+    keys[0] = slots.epochKey(slot);
+    for (int i = 1; i <= counters; i++) {
+      keys[i] = slots.key(requests.counters().get(i - 1));
+    }
+    if (slots.isCluster()) {
+      keys[counters + 1] = slots.historyKey(slot);
+    }
+    return new Batch(calls, keys, slot, requests.packed(), nowNanos);
+  }
+
+  private final class Batch extends RoundTrip<CounterCall<?>, byte[]> {
+    private final int slot;
+    private final byte[] packed;
+
+    Batch(List<CounterCall<?>> calls, byte[][] keys, int slot, byte[] packed, long nowNanos) {
+      super(calls, CounterBatching.this.script, keys, epochs.known(slot), nowNanos);
+      this.slot = slot;
+      this.packed = packed;
+    }
+
+    @Override
+    void addTo(CommandArgs<byte[], byte[]> arguments) {
+      arguments.add(packed);
+      if (storeClock != null) {
+        arguments.add(storeClock.wallMillis());
+      }
+    }
+
+    @Override
+    CommandOutput<byte[], byte[], byte[]> output() {
+      return new ByteArrayOutput<>(ByteArrayCodec.INSTANCE);
+    }
+
+    @Override
+    void complete(byte[] reply) {
+      ByteBuffer numbers = ByteBuffer.wrap(reply).order(ByteOrder.LITTLE_ENDIAN);
+      List<Runnable> answers = new ArrayList<>(calls.size());
+      for (int i = 0; i < calls.size(); i++) {
+        answers.add(calls.get(i).answerWith(numbers));
+      }
+      if (numbers.hasRemaining()) { // before callers act on counts of the old epoch
+        byte[] epoch = new byte[numbers.remaining()];
+        numbers.get(epoch);
+        epochs.learn(slot, epoch);
+      }
+      answers.forEach(Runnable::run);
+    }
+  }
+}

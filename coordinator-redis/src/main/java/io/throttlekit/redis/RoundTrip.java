@@ -1,0 +1,73 @@
+package io.throttlekit.redis;
+
+import io.lettuce.core.output.CommandOutput;
+import io.lettuce.core.protocol.CommandArgs;
+import io.throttlekit.store.StoreException;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * One run of a script in Redis, for one call or several.
+ *
+ * @param <C> the calls
+ * @param <R> the reply of the script
+ */
+abstract class RoundTrip<C extends Call<?>, R> {
+  /** The calls; must not be modified. */
+  final List<C> calls;
+
+  final Script script;
+
+  /** The keys: first the epoch's, in a Cluster last the history's; must not be modified. */
+  final byte[][] keys;
+
+  /** The epoch that this process knows: the first argument of every script. */
+  final String knownEpoch;
+
+  /** When it was sent, by the monotonic clock. */
+  final long sentNanos;
+
+  /** Decides which calls share a round trip. Used on several event loops. */
+  interface Batching<C extends Call<?>> {
+    /** Returns all scripts, which are loaded over each new connection. */
+    List<Script> scripts();
+
+    /** Returns the most round trips in flight to one node. */
+    int maxInFlight();
+
+    /**
+     * Removes the calls of the next round trip from {@code waiting}, which is not empty. Drops
+     * expired calls, and may return an empty list after that.
+     */
+    List<C> next(Deque<C> waiting);
+
+    /** Creates a round trip of these calls, at least one. */
+    RoundTrip<C, ?> roundTrip(List<C> calls, long nowNanos);
+  }
+
+  RoundTrip(List<C> calls, Script script, byte[][] keys, String knownEpoch, long nowNanos) {
+    this.calls = calls;
+    this.script = script;
+    this.keys = keys;
+    this.knownEpoch = knownEpoch;
+    this.sentNanos = nowNanos;
+  }
+
+  /** Adds the arguments after the known epoch. */
+  abstract void addTo(CommandArgs<byte[], byte[]> arguments);
+
+  /** Returns a new decoder of the reply. */
+  abstract CommandOutput<byte[], byte[], R> output();
+
+  /** Completes all calls from the reply, after recording its epoch. */
+  abstract void complete(R reply);
+
+  /** Fails the unanswered calls; returns their number. */
+  final int fail(StoreException failure) {
+    int failed = 0;
+    for (int i = 0; i < calls.size(); i++) {
+      failed += calls.get(i).fail(failure) ? 1 : 0;
+    }
+    return failed;
+  }
+}

@@ -1,0 +1,121 @@
+package io.throttlekit.redis;
+
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs scripts in a Redis over one connection on each of several event loops. Thread-safe and
+ * non-blocking.
+ *
+ * @param <C> the calls
+ */
+final class ScriptExecutor<C extends Call<?>> {
+  private final Health health;
+  private final Clients clients;
+  private final Loops loops;
+  private final List<Lane<C>> lanes = new ArrayList<>();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+
+  /**
+   * A Redis and the process that calls it.
+   *
+   * @param time for deadlines; windows follow Redis's clock
+   * @param group the event loops of a server, not shut down here; absent for a loop of its own
+   * @param storeClock replaces Redis's clock in tests
+   */
+  record Setup(
+      RedisSettings settings,
+      TimeSource time,
+      StoreListener listener,
+      @Nullable EventLoopGroup group,
+      @Nullable TimeSource storeClock) {}
+
+  /**
+   * Begins to connect.
+   *
+   * @param epochKey the key of an epoch; outside a Cluster there is only one
+   * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
+   */
+  ScriptExecutor(Setup setup, byte[] epochKey, Epochs epochs, RoundTrip.Batching<C> batching) {
+    RedisSettings settings = setup.settings;
+    this.health = new Health(settings, setup.time, setup.listener);
+    Handshake handshake =
+        new Handshake(
+            epochKey,
+            settings.cluster() ? null : KeyText.historyOf(epochKey),
+            epochs,
+            setup.listener,
+            setup.storeClock);
+    Lane.Shared<C> shared = new Lane.Shared<>(batching, settings, setup.time, handshake, health);
+    this.clients = new Clients(settings);
+    EventLoopGroup group = setup.group;
+    this.loops = group == null ? Loops.own(clients.useUnixSocket()) : Loops.of(group);
+    loops.all().forEach(loop -> lanes.add(new Lane<>(loop, shared, clients::link)));
+    // Only now: a connection may be reported before the constructor returns.
+    lanes.forEach(Lane::open);
+  }
+
+  /** Sends a call, on the connection of the calling event loop if it is one of these. */
+  void submit(C call) {
+    if (closed.get()) {
+      call.fail(Lane.closed());
+    } else {
+      lane().submit(call);
+    }
+  }
+
+  /** Returns the lane of the calling event loop; for any other thread always the same lane. */
+  private Lane<C> lane() {
+    Thread caller = Thread.currentThread();
+    for (int i = 0; i < lanes.size(); i++) {
+      Lane<C> lane = lanes.get(i);
+      if (lane.loop().inEventLoop(caller)) {
+        return lane;
+      }
+    }
+    return lanes.get((int) (caller.threadId() % lanes.size()));
+  }
+
+  /** Completes when every connection has been opened once; never while Redis is unreachable. */
+  CompletionStage<?> ready() {
+    return CompletableFuture.allOf(
+        lanes.stream().map(Lane::connected).toArray(CompletableFuture[]::new));
+  }
+
+  /** Returns whether Redis answers, as far as known; true without any call. */
+  boolean isUp() {
+    return health.isUp();
+  }
+
+  void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    List<CompletableFuture<?>> closing = new ArrayList<>();
+    for (Lane<C> lane : lanes) {
+      CompletableFuture<?> closed = new CompletableFuture<>();
+      closing.add(closed);
+      lane.loop().execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
+    }
+    var _ =
+        CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
+            .thenRun(() -> {
+              ended.complete(null);
+              clients.close();
+              loops.close();
+            });
+  }
+
+  /** Completes after {@link #close} when all connections are closed. */
+  CompletionStage<?> ended() {
+    return ended;
+  }
+}
