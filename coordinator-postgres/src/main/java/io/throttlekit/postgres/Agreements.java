@@ -37,20 +37,21 @@ final class Agreements {
   static final String MOVE =
       "UPDATE agreements SET budgets = ?, asked = NULL WHERE party = ? AND budgets <> ?;\n";
 
-  /** Writes the terms of a refused request (asked, party, region). */
-  static final String ASK = "UPDATE agreements SET asked = ? WHERE party = ? AND region = ?;\n";
+  /** Writes the terms of a refused request (budgets, party, region). */
+  static final String SET_REQUESTED =
+      "UPDATE agreements SET asked = ? WHERE party = ? AND region = ?;\n";
 
   private final BudgetLease lease;
   private final List<Long> budgets = new ArrayList<>();
-  private @Nullable Said own;
+  private @Nullable Row own;
   private @Nullable TermsMismatchException mismatch;
   private boolean moves;
 
   /**
-   * A row; {@code asked} equals {@code budgets} if the region's last request used its terms in
+   * A row; {@code requested} equals {@code budgets} if the region's last request used its terms in
    * effect.
    */
-  private record Said(List<Long> budgets, long untilMillis, List<Long> asked) {}
+  private record Row(List<Long> budgets, long untilMillis, List<Long> requested) {}
 
   private Agreements(BudgetLease lease) {
     this.lease = lease;
@@ -66,20 +67,20 @@ final class Agreements {
     try (ResultSet rows = Session.rowsOf(sql)) {
       while (rows.next()) {
         List<Long> leased = List.of((Long[]) rows.getArray(2).getArray());
-        List<Long> asked =
+        List<Long> requested =
             rows.getArray(4) == null ? leased : List.of((Long[]) rows.getArray(4).getArray());
-        agreements.found(rows.getString(1), new Said(leased, rows.getLong(3), asked), now);
+        agreements.found(rows.getString(1), new Row(leased, rows.getLong(3), requested), now);
       }
     }
     return agreements;
   }
 
-  private void found(String region, Said said, long now) {
-    boolean stands = said.untilMillis() > now;
+  private void found(String region, Row row, long now) {
+    boolean isInEffect = row.untilMillis() > now;
     if (region.equals(lease.region())) {
-      own = stands ? said : null;
-    } else if (stands && !said.budgets().equals(budgets)) {
-      if (said.asked().equals(budgets)) {
+      own = isInEffect ? row : null;
+    } else if (isInEffect && !row.budgets().equals(budgets)) {
+      if (row.requested().equals(budgets)) {
         moves = true;
       } else if (mismatch == null) {
         mismatch =
@@ -87,8 +88,8 @@ final class Agreements {
                 lease.region(),
                 lease.budget().terms(),
                 region,
-                terms(said.budgets()),
-                terms(said.asked()));
+                terms(row.budgets()),
+                terms(row.requested()));
       }
     }
   }
@@ -104,8 +105,8 @@ final class Agreements {
   }
 
   /** Returns whether a refused request changes the region's row. */
-  boolean isNews() {
-    return own != null && !own.asked().equals(budgets);
+  boolean changesRow() {
+    return own != null && !own.requested().equals(budgets);
   }
 
   /** Returns whether a grant moves other regions to these terms. */
@@ -117,7 +118,7 @@ final class Agreements {
   boolean has(long untilMillis) {
     return own != null
         && own.budgets().equals(budgets)
-        && own.asked().equals(budgets)
+        && own.requested().equals(budgets)
         && own.untilMillis() >= untilMillis;
   }
 
@@ -129,10 +130,10 @@ final class Agreements {
     return own == null ? windowEndMillis : Math.max(own.untilMillis(), windowEndMillis);
   }
 
-  private Terms terms(List<Long> said) {
+  private Terms terms(List<Long> numbers) {
     List<FixedWindow> windows = new ArrayList<>();
-    for (int i = 0; i < said.size(); i += 2) {
-      windows.add(new FixedWindow(said.get(i), said.get(i + 1)));
+    for (int i = 0; i < numbers.size(); i += 2) {
+      windows.add(new FixedWindow(numbers.get(i), numbers.get(i + 1)));
     }
     return new Terms(lease.budget().terms().scope(), windows);
   }

@@ -3,6 +3,8 @@ package io.throttlekit.postgres;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.store.CircuitBreaker;
+import io.throttlekit.store.DeadlineWheel;
+import io.throttlekit.store.Deadlines;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
@@ -28,13 +30,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class Calls {
   private static final String LATE =
-      "PostgreSQL did not answer in time; what was asked may be counted";
+      "PostgreSQL did not answer in time; the request may have been counted";
+  private static final String BREAKER_OPEN = "circuit breaker open: PostgreSQL does not answer";
 
-  private final int atOnce;
+  private final int maxRunning;
   private final TimeSource time;
   private final StoreListener listener;
   private final CircuitBreaker breaker;
-  private final Deadlines deadlines;
+
+  /** The deadlines of pending calls; guarded by itself, with their timer. */
+  private final Deadlines<Call<?>> deadlines;
+
+  /** Calls whose deadline has passed in the current sweep; guarded by the deadlines. */
+  private final List<Call<?>> expired = new ArrayList<>();
+
   private final PostgresSettings settings;
   private final Queue<Call<?>> waiting = new ArrayDeque<>();
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
@@ -49,12 +58,14 @@ final class Calls {
 
   Calls(PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     this.settings = settings;
-    this.atOnce = settings.connections();
+    this.maxRunning = settings.connections();
     this.time = time;
     this.listener = listener;
     this.breaker = new CircuitBreaker(time, settings.breaker());
-    this.deadlines = new Deadlines(time, timer, this::judge);
-    this.running = new ArrayList<>(atOnce);
+    this.deadlines =
+        new Deadlines<>(
+            time, (nanos, task) -> timer.runAfter(nanos, () -> sweep(task)), expired::add, _ -> {});
+    this.running = new ArrayList<>(maxRunning);
   }
 
   boolean isUp() {
@@ -75,29 +86,29 @@ final class Calls {
   <T> CompletionStage<T> submit(Deadline deadline, long waitNanos, Blocking<T> work) {
     Call<T> call = new Call<>(deadline, work);
     if (!breaker.allows()) {
-      String words = "PostgreSQL does not answer, so it is not asked";
-      listener.failed(1, Failure.OPEN, words);
-      return CompletableFuture.failedFuture(StoreException.notSent(words));
+      listener.failed(1, Failure.OPEN, BREAKER_OPEN);
+      return CompletableFuture.failedFuture(StoreException.notSent(BREAKER_OPEN));
     }
     synchronized (this) {
       if (closed) {
         return CompletableFuture.failedFuture(StoreException.notSent("the store is closed"));
       }
-      if (running.size() == atOnce) {
+      if (running.size() == maxRunning) {
         waiting.add(call);
       } else {
         begin(call);
         var _ = Thread.ofVirtual().name("postgres").start(() -> runFrom(call));
       }
     }
-    long most =
+    long maxNanos =
         TimeUnit.MILLISECONDS.toNanos(
             deadline == Deadline.REQUEST
                 ? settings.deadlineMillis()
                 : settings.leaseDeadlineMillis());
-    deadlines.add(call, call.sentNanos + Math.clamp(waitNanos, 0, most)); // may have passed
-    if (call.answer.isDone()) { // before it was added
-      deadlines.remove(call);
+    synchronized (deadlines) {
+      if (!call.answer.isDone()) {
+        deadlines.add(call, call.sentNanos + Math.clamp(waitNanos, 0, maxNanos)); // may have passed
+      }
     }
     return call.reply;
   }
@@ -148,8 +159,20 @@ final class Calls {
     }
   }
 
+  /** Runs a task of the timer of deadlines. */
+  private void sweep(Runnable task) {
+    List<Call<?>> late;
+    synchronized (deadlines) {
+      task.run();
+      late = List.copyOf(expired);
+      expired.clear();
+    }
+    late.forEach(Call::expire); // without the lock: callers continue on this thread
+    reportOldest();
+  }
+
   /** Reports the call that has been without an answer for longest, which the breaker times. */
-  private void judge() {
+  private void reportOldest() {
     long oldest;
     synchronized (this) {
       if (running.isEmpty()) {
@@ -162,7 +185,7 @@ final class Calls {
     }
   }
 
-  private final class Call<T> extends Deadlines.Ends {
+  private final class Call<T> extends DeadlineWheel.Entry {
     final CompletableFuture<T> answer = new CompletableFuture<>();
 
     /** The answer without a deadline, for calls that have none. */
@@ -193,14 +216,14 @@ final class Calls {
         answer.complete(result);
         reply.complete(result);
       } catch (SQLException | StoreException e) {
-        StoreException inWords = Failures.inWords(e);
+        StoreException described = Failures.describe(e);
         if (!answer.isDone()) {
-          listener.failed(1, Failures.kind(e), String.valueOf(inWords.getMessage()));
+          listener.failed(1, Failures.kind(e), String.valueOf(described.getMessage()));
         }
         if (breaker.failed()) {
           listener.down();
         }
-        fail(inWords);
+        fail(described);
       } catch (TermsMismatchException e) { // a mismatch is an answer, too
         answered(time.monotonicNanos() - sentNanos);
         fail(e);
@@ -211,7 +234,9 @@ final class Calls {
         listener.failed(1, Failure.ERROR, e.toString());
         fail(StoreException.of(e));
       } finally {
-        deadlines.remove(this);
+        synchronized (deadlines) {
+          deadlines.remove(this);
+        }
       }
     }
 
@@ -220,8 +245,8 @@ final class Calls {
       reply.completeExceptionally(failure);
     }
 
-    @Override
-    void late() {
+    /** Ends the call at its deadline; has no effect if it was answered. */
+    private void expire() {
       if (!answer.isDone()) {
         Failure kind = deadline == Deadline.REQUEST ? Failure.DEADLINE : Failure.LEASE_DEADLINE;
         listener.failed(1, kind, LATE);

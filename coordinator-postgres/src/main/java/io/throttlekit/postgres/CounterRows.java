@@ -10,6 +10,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -69,9 +70,8 @@ final class CounterRows {
     this.session = session;
     counters.forEach((key, algorithm) -> rows.add(new Row(key, algorithm)));
     Array names = session.names(rows.stream().map(row -> row.name).toList());
-    try (PreparedStatement sql = session.prepare(LOCK + epochs.after(Session.CLOCK))) {
-      sql.setArray(1, names);
-      sql.setArray(2, names);
+    try (PreparedStatement sql =
+        session.prepare(LOCK + epochs.after(Session.CLOCK), names, names)) {
       sql.execute();
       try (ResultSet found = Session.rowsOf(sql)) {
         while (found.next()) {
@@ -139,13 +139,9 @@ final class CounterRows {
 
   private void write(Row row, AnsweredCalls calls) throws SQLException {
     Object state = held.state(row.key);
-    try (PreparedStatement sql = session.prepareLast(WRITE_CALL)) {
-      sql.setBytes(1, state == null ? null : States.encode(row.algorithm, state));
-      sql.setLong(2, keptUntil(row, calls.windowEndMillis()));
-      sql.setArray(3, calls.column(session));
-      sql.setBytes(4, row.name);
-      Session.commit(sql);
-    }
+    byte @Nullable [] encoded = state == null ? null : States.encode(row.algorithm, state);
+    long keptUntil = keptUntil(row, calls.windowEndMillis());
+    session.commit(WRITE_CALL, encoded, keptUntil, calls.column(session), row.name);
   }
 
   /** Writes the changed rows and commits; rolls back if none changed. */
@@ -170,15 +166,14 @@ final class CounterRows {
       session.rollBack(); // also removes rows that were created for the lock
       return;
     }
-    try (PreparedStatement sql = session.prepareLast(WRITE + (unused.isEmpty() ? "" : DROP))) {
-      sql.setArray(1, session.names(names));
-      sql.setArray(2, session.names(states));
-      sql.setArray(3, session.numbers(keptUntil));
-      if (!unused.isEmpty()) {
-        sql.setArray(4, session.names(unused));
-      }
-      Session.commit(sql);
+    List<Object> values = new ArrayList<>();
+    Collections.addAll(
+        values, session.names(names), session.names(states), session.numbers(keptUntil));
+    if (!unused.isEmpty()) {
+      values.add(session.names(unused));
     }
+    String statements = unused.isEmpty() ? WRITE : WRITE + DROP;
+    session.commit(statements, values.toArray());
   }
 
   /**

@@ -4,13 +4,9 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +29,7 @@ final class Database {
   private final StoreListener listener;
   private final @Nullable TimeSource testClock;
   private final Garbage garbage;
-  private final AtomicBoolean closed = new AtomicBoolean();
-  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+  private final CompletionStage<?> ended;
 
   /**
    * The work of a transaction.
@@ -57,36 +52,27 @@ final class Database {
   /**
    * Creates a pool without connections.
    *
-   * @param commit the statement that sets the durability of a session's commits
+   * @param durable whether commits wait for the disk
    * @param epochs of the transactions' tables; null if their loss does no harm
-   * @param over expired rows to delete from time to time
+   * @param expired rows to delete from time to time
    */
-  static Database open(
+  Database(
       PostgresSettings settings,
-      String commit,
+      boolean durable,
       @Nullable Epochs epochs,
-      List<Garbage.Kind> over,
-      Surroundings around) {
-    Database database = new Database(settings, commit, epochs, over, around);
-    database.garbage.start();
-    return database;
-  }
-
-  private Database(
-      PostgresSettings settings,
-      String commit,
-      @Nullable Epochs epochs,
-      List<Garbage.Kind> over,
+      List<Garbage.Kind> expired,
       Surroundings around) {
     this.settings = settings;
     this.schema = new Schema(settings.schema(), settings.counters() == Durability.UNLOGGED);
     this.epochs = epochs;
     this.listener = around.listener();
     this.testClock = around.testClock();
-    this.pool = new Pool(settings, commit, around.time());
+    this.pool = new Pool(settings, durable);
     this.calls = new Calls(settings, around.time(), around.timer(), listener);
+    this.ended = calls.ended().thenRunAsync(pool::close, Thread::startVirtualThread);
     long every = settings.collectEveryMillis();
-    this.garbage = new Garbage(this::call, around.timer(), listener, every, over);
+    this.garbage = new Garbage(this, around.timer(), listener, every, expired);
+    garbage.start();
   }
 
   boolean isUp() {
@@ -112,35 +98,18 @@ final class Database {
 
   /** Returns the server's clock. */
   CompletionStage<Long> health() {
-    return call(
-        Deadline.LEASE,
-        session -> {
-          try (PreparedStatement sql = session.prepare("SELECT " + Session.CLOCK);
-              ResultSet row = sql.executeQuery()) {
-            row.next();
-            return session.now(row.getLong(1));
-          }
-        });
+    return call(Deadline.LEASE, Session::readClock);
   }
 
   /** Rejects new calls, and closes connections when earlier calls have ended. */
   void close() {
-    if (!closed.compareAndSet(false, true)) {
-      return;
-    }
     garbage.stop();
     calls.close();
-    var _ = calls.ended().whenComplete((_, _) -> Thread.startVirtualThread(this::end));
   }
 
   /** Completes after {@link #close} when all connections are closed. */
   CompletionStage<?> ended() {
     return ended;
-  }
-
-  private void end() {
-    pool.close();
-    ended.complete(true);
   }
 
   private <T> T inTransaction(Work<T> work, BooleanSupplier isWanted) throws SQLException {
@@ -176,13 +145,16 @@ final class Database {
     // A server that vanished without closing the connection must not block the thread.
     connection.setNetworkTimeout(Runnable::run, Math.toIntExact(settings.leaseDeadlineMillis()));
     schema.ensure(connection);
+    if (epochs != null) {
+      epochs.readOrigin(connection);
+    }
     for (int attempt = 1; ; attempt++) {
       try {
         return work.in(session);
       } catch (Epochs.Unknown e) {
         connection.rollback();
         if (epochs == null || attempt == ATTEMPTS) {
-          throw new SQLException("the epoch changes all the time", e);
+          throw new SQLException("the epoch changed in every attempt", e);
         }
         epochs.settle(connection, session);
       }

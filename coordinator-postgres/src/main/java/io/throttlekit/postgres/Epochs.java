@@ -5,7 +5,11 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +22,29 @@ import org.jspecify.annotations.Nullable;
 final class Epochs {
   private final String table;
   private final String schema;
+  private final boolean durable;
   private final StoreListener listener;
   private volatile @Nullable Epoch known;
+
+  /** By physical connection, until the garbage collector removes a closed one. */
+  private final Map<Connection, Server> servers = Collections.synchronizedMap(new WeakHashMap<>());
+
+  /** The server of a connection, as last read. For the thread that has the connection. */
+  private static final class Server {
+    Origin origin;
+    boolean used;
+
+    Server(Origin origin) {
+      this.origin = origin;
+    }
+
+    /** Returns true once. */
+    boolean isFirstUse() {
+      boolean first = !used;
+      used = true;
+      return first;
+    }
+  }
 
   /**
    * A row.
@@ -47,11 +72,30 @@ final class Epochs {
    * Creates an object that knows no epoch.
    *
    * @param table with one row, the epoch
+   * @param durable whether commits wait for the disk
    */
-  Epochs(String schema, String table, StoreListener listener) {
+  Epochs(String schema, String table, boolean durable, StoreListener listener) {
     this.schema = schema;
     this.table = table;
+    this.durable = durable;
     this.listener = listener;
+  }
+
+  /**
+   * Reads the server of a new connection. In a transaction of its own, which fails if the role may
+   * not read it. Blocks.
+   */
+  void readOrigin(Connection connection) throws SQLException {
+    Connection physical = connection.unwrap(Connection.class);
+    if (!servers.containsKey(physical)) {
+      servers.put(physical, new Server(Origin.of(connection, durable)));
+      connection.rollback();
+    }
+  }
+
+  private Server serverOf(Session session) throws SQLException {
+    Connection physical = session.connection().unwrap(Connection.class);
+    return Objects.requireNonNull(servers.get(physical), "its origin was read");
   }
 
   /**
@@ -72,22 +116,22 @@ final class Epochs {
    */
   long lossOf(Session session, ResultSet row, int column) throws SQLException {
     Epoch stored = read(row, column);
-    if (stored == null || !stored.equals(known) || isOfAnother(stored, session.origin())) {
+    if (stored == null || !stored.equals(known) || isOfAnother(stored, serverOf(session))) {
       throw new Unknown();
     }
     return stored.lostMillis();
   }
 
   /** Returns whether the stored server has to be compared again. */
-  private static boolean isOfAnother(Epoch stored, Origin.Cell cell) {
-    Origin here = cell.get();
+  private static boolean isOfAnother(Epoch stored, Server server) {
+    Origin here = server.origin;
     Origin there = stored.server();
     if (!here.isKnown() || here.equals(there)) {
       return false;
     }
     // Sessions may have different settings for long. One that does not wait is recorded at once,
     // one that does once for each connection.
-    return !here.history().equals(there.history()) || there.synchronous() || cell.isFirstUse();
+    return !here.history().equals(there.history()) || there.synchronous() || server.isFirstUse();
   }
 
   /** Reads the epoch, or begins the next one, in a transaction of its own. Blocks. */
@@ -99,7 +143,7 @@ final class Epochs {
         connection.prepareStatement(
             "SELECT pg_advisory_xact_lock(%d); %s"
                 .formatted(
-                    Advisory.lock(schema, Advisory.EPOCH) ^ table.hashCode(),
+                    Schema.lockKey(schema, Schema.EPOCH_LOCK) ^ table.hashCode(),
                     after(Session.CLOCK)))) {
       sql.execute();
       try (ResultSet row = Session.rowsOf(sql)) {
@@ -108,7 +152,11 @@ final class Epochs {
         stored = read(row, 2);
       }
     }
-    Origin here = session.origin().readAgain();
+    Server server = serverOf(session);
+    if (server.origin.isKnown()) {
+      server.origin = Origin.of(connection, durable);
+    }
+    Origin here = server.origin;
     Epoch next = on(here, next(stored, before, now), stored, before, now);
     if (!next.equals(stored)) {
       write(connection, next);
@@ -131,8 +179,8 @@ final class Epochs {
           UUID.randomUUID(), Math.max(now, known.begunMillis() + 1), now, Origin.UNKNOWN);
     }
     // Begun by a process that did not know of an earlier epoch.
-    boolean begunByANewcomer = !stored.id().equals(known.id()) && stored.lostMillis() == 0;
-    return begunByANewcomer
+    boolean isUnawareOfLoss = !stored.id().equals(known.id()) && stored.lostMillis() == 0;
+    return isUnawareOfLoss
         ? new Epoch(stored.id(), stored.begunMillis(), stored.begunMillis(), stored.server())
         : stored;
   }
@@ -143,20 +191,21 @@ final class Epochs {
     if (!here.isKnown()) {
       return next;
     }
-    boolean noticed = !next.equals(stored); // the loss is recorded already
+    boolean recorded = !next.equals(stored);
     boolean lost =
         next.server().mayHaveMoreThan(here)
             || (known != null
                 && known.id().equals(next.id())
                 && known.server().mayHaveMoreThan(here));
-    return lost && !noticed
+    return lost && !recorded
         ? new Epoch(UUID.randomUUID(), Math.max(now, next.begunMillis() + 1), now, here)
         : next.on(here);
   }
 
   private void write(Connection connection, Epoch next) throws SQLException {
     try (PreparedStatement sql =
-        connection.prepareStatement(
+        Session.prepare(
+            connection,
             """
             INSERT INTO %s (id, begun_millis, lost_millis, history, synchronous)
               VALUES (?, ?, ?, ?, ?)
@@ -164,12 +213,12 @@ final class Epochs {
                 begun_millis = excluded.begun_millis, lost_millis = excluded.lost_millis,
                 history = excluded.history, synchronous = excluded.synchronous\
             """
-                .formatted(table))) {
-      sql.setObject(1, next.id());
-      sql.setLong(2, next.begunMillis());
-      sql.setLong(3, next.lostMillis());
-      sql.setString(4, next.server().history());
-      sql.setBoolean(5, next.server().synchronous());
+                .formatted(table),
+            next.id(),
+            next.begunMillis(),
+            next.lostMillis(),
+            next.server().history(),
+            next.server().synchronous())) {
       sql.execute();
     }
   }

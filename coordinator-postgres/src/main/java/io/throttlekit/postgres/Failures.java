@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The meaning of errors of PostgreSQL and its driver. */
 final class Failures {
-  private static final int DEEPEST = 8; // causes may be cyclic
+  private static final int MAX_CAUSES = 8; // causes may be cyclic
 
   /**
    * Conflicts with another transaction: a serialization failure, a deadlock, a changed window (a
    * null in a NOT NULL column).
    */
-  private static final Set<String> IN_THE_WAY = Set.of("40001", "40P01", "23502");
+  private static final Set<String> CONFLICTS = Set.of("40001", "40P01", "23502");
 
   /** The table, a column or the schema does not exist: dropped, or not restored yet. */
   private static final Set<String> OLDER_SCHEMA = Set.of("42P01", "42703", "3F000");
@@ -41,7 +41,7 @@ final class Failures {
    * for an error of the connection, which may have been lost during the commit.
    */
   static boolean mayBeTriedAgain(SQLException failure) {
-    return IN_THE_WAY.contains(state(failure)) || isSchemaOlder(failure);
+    return CONFLICTS.contains(state(failure)) || isSchemaOlder(failure);
   }
 
   static boolean isSchemaOlder(SQLException failure) {
@@ -50,7 +50,7 @@ final class Failures {
 
   static Failure kind(@Nullable Throwable failure) {
     Throwable cause = failure;
-    for (int i = 0; i < DEEPEST && cause != null; i++) {
+    for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
       if (cause instanceof IOException
           || cause instanceof SQLTransientConnectionException
           || cause instanceof HikariPool.PoolInitializationException
@@ -70,21 +70,22 @@ final class Failures {
         || (state.startsWith("08") && !(failure.getCause() instanceof SocketTimeoutException));
   }
 
-  static StoreException inWords(Throwable failure) {
+  static StoreException describe(Throwable failure) {
     if (failure instanceof StoreException known) {
       return known;
     }
     if (failure instanceof NotCounted) {
       return StoreException.notSent("PostgreSQL failed: " + innermost(failure));
     }
-    String counted = kind(failure) == Failure.CONNECTION ? "; what was asked may be counted" : "";
+    String counted =
+        kind(failure) == Failure.CONNECTION ? "; the request may have been counted" : "";
     return new StoreException("PostgreSQL failed: " + innermost(failure) + counted, failure);
   }
 
   /** Returns the message of the innermost cause, which names the failure. */
   private static String innermost(Throwable failure) {
     Throwable innermost = failure;
-    for (int i = 0; i < DEEPEST && innermost.getCause() != null; i++) {
+    for (int i = 0; i < MAX_CAUSES && innermost.getCause() != null; i++) {
       innermost = innermost.getCause();
     }
     String message = innermost.getMessage();

@@ -3,10 +3,8 @@ package io.throttlekit.postgres;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -25,7 +23,7 @@ final class Garbage {
   /** The time for which rows are kept after they have expired, for a clock that steps back. */
   static final long SLACK_MILLIS = 60_000;
 
-  private final Transactions transactions;
+  private final Database database;
   private final Timer timer;
   private final StoreListener listener;
   private final long everyNanos;
@@ -36,50 +34,37 @@ final class Garbage {
    * A kind of rows to delete.
    *
    * @param key the columns of its primary key
-   * @param over the condition of expired rows, in SQL with {@code ?} for the time
+   * @param condition the condition of expired rows, in SQL with {@code ?} for the time
    * @param slackMillis the time for which they are kept after that
    */
-  record Kind(String table, String key, String over, long slackMillis) {
+  record Kind(String table, String key, String condition, long slackMillis) {
     String delete() {
       return """
       DELETE FROM %1$s WHERE (%2$s) IN
         (SELECT %2$s FROM %1$s WHERE %3$s LIMIT %4$d FOR UPDATE SKIP LOCKED)\
       """
-          .formatted(table, key, over, BATCH);
+          .formatted(table, key, condition, BATCH);
     }
   }
 
-  /** Runs the transactions: {@link Database#call}. */
-  @FunctionalInterface
-  interface Transactions {
-    CompletionStage<Integer> call(Deadline deadline, Database.Work<Integer> work);
-  }
-
   Garbage(
-      Transactions transactions,
-      Timer timer,
-      StoreListener listener,
-      long everyMillis,
-      List<Kind> kinds) {
-    this.transactions = transactions;
+      Database database, Timer timer, StoreListener listener, long everyMillis, List<Kind> kinds) {
+    this.database = database;
     this.timer = timer;
     this.listener = listener;
     this.everyNanos = TimeUnit.MILLISECONDS.toNanos(everyMillis);
     this.kinds = kinds;
   }
 
+  /** Schedules the next run. */
   void start() {
-    later();
+    if (!stopped) {
+      timer.runAfter(everyNanos, () -> collect(0, 1));
+    }
   }
 
   void stop() {
     stopped = true;
-  }
-
-  private void later() {
-    if (!stopped) {
-      timer.runAfter(everyNanos, () -> collect(0, 1));
-    }
   }
 
   private void collect(int kind, int batch) {
@@ -87,16 +72,16 @@ final class Garbage {
       return;
     }
     if (kind == kinds.size()) {
-      later();
+      start();
       return;
     }
     var _ =
-        transactions
+        database
             .call(Deadline.LEASE, session -> delete(session, kinds.get(kind)))
             .whenComplete((deleted, failure) -> {
               if (failure != null) {
                 // The server may be down: no further attempt before the next run.
-                later();
+                start();
               } else if (deleted == BATCH && batch < BATCHES) {
                 collect(kind, batch + 1);
               } else {
@@ -106,14 +91,9 @@ final class Garbage {
   }
 
   private int delete(Session session, Kind kind) throws SQLException {
-    long now;
-    try (PreparedStatement clock = session.prepare("SELECT " + Session.CLOCK);
-        ResultSet row = clock.executeQuery()) {
-      row.next();
-      now = session.now(row.getLong(1));
-    }
-    try (PreparedStatement delete = session.prepareLast(kind.delete() + ";")) {
-      delete.setLong(1, now - kind.slackMillis());
+    long now = session.readClock();
+    try (PreparedStatement delete =
+        session.prepareLast(kind.delete() + ";", now - kind.slackMillis())) {
       delete.execute();
       int rows = delete.getUpdateCount();
       if (rows > 0) {

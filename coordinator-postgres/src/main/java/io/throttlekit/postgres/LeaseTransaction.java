@@ -9,7 +9,11 @@ import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** A lease of a budget in one transaction. */
 final class LeaseTransaction {
@@ -50,11 +54,11 @@ final class LeaseTransaction {
             BudgetRows.LOCK_PARTY
                 + BudgetRows.clocks(epochs)
                 + Agreements.READ
-                + BudgetRows.WINDOWS)) {
-      sql.setBytes(1, party);
-      sql.setBytes(2, party);
-      sql.setBytes(3, party);
-      sql.setBytes(4, name);
+                + BudgetRows.WINDOWS,
+            party,
+            party,
+            party,
+            name)) {
       sql.execute();
       readClocks(sql);
       long current = now - Math.floorMod(now, length) + length;
@@ -107,16 +111,12 @@ final class LeaseTransaction {
 
   /** Records the refused terms, to which the other regions may move. */
   private void refuse(Agreements agreements) throws SQLException {
-    if (!agreements.isNews()) {
+    if (!agreements.changesRow()) {
       session.rollBack();
       return;
     }
-    try (PreparedStatement sql = session.prepareLast(Agreements.ASK)) {
-      sql.setArray(1, session.numbers(agreements.budgets()));
-      sql.setBytes(2, party);
-      sql.setString(3, lease.region());
-      Session.commit(sql);
-    }
+    Array budgets = session.numbers(agreements.budgets());
+    session.commit(Agreements.SET_REQUESTED, budgets, party, lease.region());
   }
 
   /**
@@ -128,26 +128,16 @@ final class LeaseTransaction {
   private void write(BudgetRows.Window window, long units, long answer, Agreements agreements)
       throws SQLException {
     Array budgets = session.numbers(agreements.budgets());
-    try (PreparedStatement sql =
-        session.prepareLast(agreements.moves() ? Agreements.MOVE + WRITE : WRITE)) {
-      int at = 1;
-      if (agreements.moves()) {
-        sql.setArray(at++, budgets);
-        sql.setBytes(at++, party);
-        sql.setArray(at++, budgets);
-      }
-      sql.setLong(at++, now);
-      sql.setBytes(at++, party);
-      sql.setBytes(at++, party);
-      sql.setString(at++, lease.region());
-      sql.setArray(at++, budgets);
-      sql.setLong(at++, agreements.until(wanted));
-      sql.setBytes(at++, name);
-      sql.setLong(at++, wanted);
-      sql.setLong(at++, Math.max(0, window.leased()) + units);
-      sql.setArray(at++, window.calls().with(lease.id(), answer).column(session));
-      sql.setLong(at++, window.leased());
-      Session.commit(sql);
+    List<@Nullable Object> values = new ArrayList<>();
+    if (agreements.moves()) {
+      Collections.addAll(values, budgets, party, budgets);
     }
+    Collections.addAll(values, now, party, party);
+    Collections.addAll(values, lease.region(), budgets, agreements.until(wanted));
+    Collections.addAll(values, name, wanted, Math.max(0, window.leased()) + units);
+    Collections.addAll(
+        values, window.calls().with(lease.id(), answer).column(session), window.leased());
+    String statements = agreements.moves() ? Agreements.MOVE + WRITE : WRITE;
+    session.commit(statements, values.toArray());
   }
 }

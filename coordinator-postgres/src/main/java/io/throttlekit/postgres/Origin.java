@@ -22,7 +22,7 @@ record Origin(String history, boolean synchronous) {
   static final Origin UNKNOWN = new Origin("", false);
 
   // The timeline of the last checkpoint (pg_control_checkpoint) is outdated for a while after a
-  // promotion. "off" counts as waiting because Commits.DURABLE turns it on.
+  // promotion. "off" counts as waiting because durable sessions turn it on.
   private static final String QUERY =
       """
       SELECT (SELECT system_identifier FROM pg_control_system()) || ' '
@@ -40,50 +40,12 @@ record Origin(String history, boolean synchronous) {
           AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
       """;
 
-  /** The origin of one connection, as read when it was opened or since. */
-  static final class Cell {
-    private final Connection connection;
-    private final boolean durable;
-    private volatile Origin origin;
-    private volatile boolean used;
-
-    /**
-     * Reads the origin from the server. Blocks.
-     *
-     * @param durable whether commits on the connection wait for the disk
-     */
-    Cell(Connection connection, boolean durable) throws SQLException {
-      this.connection = connection;
-      this.durable = durable;
-      this.origin = Origin.of(connection, durable);
-    }
-
-    Origin get() {
-      return origin;
-    }
-
-    /** Reads the origin again, if it could be read before. Blocks. */
-    Origin readAgain() throws SQLException {
-      if (origin.isKnown()) {
-        origin = Origin.of(connection, durable);
-      }
-      return origin;
-    }
-
-    /** Returns true once; for one thread at a time. */
-    boolean isFirstUse() {
-      boolean first = !used;
-      used = true;
-      return first;
-    }
-  }
-
-  /** A connection with an origin. */
-  interface Carrier {
-    Cell origin();
-  }
-
-  private static Origin of(Connection connection, boolean durable) throws SQLException {
+  /**
+   * Reads the origin from the server; {@link #UNKNOWN} if the role may not read it. Blocks.
+   *
+   * @param durable whether commits on the connection wait for the disk
+   */
+  static Origin of(Connection connection, boolean durable) throws SQLException {
     try (Statement sql = connection.createStatement();
         ResultSet row = sql.executeQuery(QUERY)) {
       row.next();
@@ -92,7 +54,7 @@ record Origin(String history, boolean synchronous) {
       if (Failures.isServerGone(e)) {
         throw e;
       }
-      return UNKNOWN; // the role may not read it
+      return UNKNOWN;
     }
   }
 

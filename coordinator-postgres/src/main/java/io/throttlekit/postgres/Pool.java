@@ -2,8 +2,8 @@ package io.throttlekit.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
-import io.throttlekit.TimeSource;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.util.Properties;
@@ -17,13 +17,25 @@ import java.util.concurrent.TimeUnit;
  * succeeds replaces the pool. Thread-safe; blocks.
  */
 final class Pool {
+  /** Hikari's setting of the idle time after which it validates a connection before use. */
+  private static final String MAX_UNVALIDATED_MILLIS = "com.zaxxer.hikari.aliveBypassWindowMs";
+
+  /** The interval of validations in the background; the shortest that Hikari accepts. */
+  private static final long KEEP_ALIVE_MILLIS = 30_000;
+
+  /** Uses the server's setting, except that commits always wait for the disk. */
+  private static final String DURABLE =
+      "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
+          + " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
+
   /** The longest timeout: the driver multiplies seconds in an int. */
   private static final int DAY_SECONDS = 86_400;
 
   /** The shortest timeout that Hikari accepts. */
   private static final long MIN_HIKARI_MILLIS = 250;
 
-  private final TrustedConnections server;
+  private final String url;
+  private final Properties login;
   private final HikariConfig config;
   private volatile HikariDataSource connections;
   private volatile boolean serverGone;
@@ -32,22 +44,42 @@ final class Pool {
   /**
    * Creates a pool without connections.
    *
-   * @param commit the statement that sets the durability of a session's commits
+   * @param durable whether commits wait for the disk
    */
-  Pool(PostgresSettings settings, String commit, TimeSource time) {
-    this.server =
-        new TrustedConnections(
-            settings.url(), login(settings), time, commit.equals(Commits.DURABLE));
-    this.config = config(settings, commit);
-    this.config.setDataSource(server);
-    this.connections = new HikariDataSource(config);
+  Pool(PostgresSettings settings, boolean durable) {
+    this.url = settings.url();
+    this.login = login(settings);
+    this.config = config(settings, durable);
+    this.config.setJdbcUrl(url);
+    this.config.setDataSourceProperties(login);
+    this.connections = open(config);
+  }
+
+  /**
+   * Opens a pool that validates connections in the background only. A validation before use takes
+   * as long as the work itself, and the first statement detects a lost connection, too. Hikari
+   * reads this setting of the JVM once for each pool; other pools keep theirs.
+   */
+  private static HikariDataSource open(HikariConfig config) {
+    synchronized (Pool.class) {
+      String others = System.setProperty(MAX_UNVALIDATED_MILLIS, String.valueOf(Long.MAX_VALUE));
+      try {
+        return new HikariDataSource(config);
+      } finally {
+        if (others == null) {
+          System.clearProperty(MAX_UNVALIDATED_MILLIS);
+        } else {
+          System.setProperty(MAX_UNVALIDATED_MILLIS, others);
+        }
+      }
+    }
   }
 
   /** Returns a connection that belongs to the caller until it is closed. */
   Connection connection() throws SQLException {
     HikariDataSource known = connections;
     if (serverGone && isEmpty(known)) {
-      try (Connection _ = server.getConnection()) {
+      try (Connection _ = DriverManager.getConnection(url, login)) {
         renew(known);
       }
     }
@@ -72,7 +104,7 @@ final class Pool {
 
   private synchronized void renew(HikariDataSource known) {
     if (!closed && connections.equals(known) && isEmpty(known)) { // else another thread was first
-      connections = new HikariDataSource(config);
+      connections = open(config);
       serverGone = false;
       var _ = Thread.startVirtualThread(known::close);
     }
@@ -103,11 +135,11 @@ final class Pool {
     return login;
   }
 
-  private static HikariConfig config(PostgresSettings settings, String commit) {
+  private static HikariConfig config(PostgresSettings settings, boolean durable) {
     HikariConfig config = new HikariConfig();
     config.setPoolName("postgres-" + settings.schema());
     config.setMaximumPoolSize(settings.connections());
-    config.setKeepaliveTime(TrustedConnections.KEEP_ALIVE_MILLIS);
+    config.setKeepaliveTime(KEEP_ALIVE_MILLIS);
     config.setAutoCommit(false);
     config.setIsolateInternalQueries(true); // else a rollback would undo the session settings
     // a statement sees all commits before its lock
@@ -118,7 +150,7 @@ final class Pool {
     long deadline = settings.leaseDeadlineMillis();
     config.setConnectionInitSql(
         "SET statement_timeout = %1$d; SET idle_in_transaction_session_timeout = %1$d; %2$s"
-            .formatted(deadline, commit));
+            .formatted(deadline, durable ? DURABLE : "SET synchronous_commit = off"));
     return config;
   }
 }

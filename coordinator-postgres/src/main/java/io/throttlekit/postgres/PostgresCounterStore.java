@@ -11,7 +11,6 @@ import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
-import java.sql.PreparedStatement;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,19 +34,17 @@ public final class PostgresCounterStore implements CounterStore {
   /** The most charges of a request, the same as for Redis. */
   private static final int MAX_CHARGES = 0xF000;
 
-  private static final Garbage.Kind OVER =
+  private static final Garbage.Kind EXPIRED =
       new Garbage.Kind("counters", "name", "kept_until_millis < ?", 0);
 
   private final Database database;
   private final Epochs epochs;
 
-  private PostgresCounterStore(PostgresSettings settings, Database.Surroundings around) {
-    this.epochs = new Epochs(settings.schema(), "counter_epoch", around.listener());
-    String commit =
-        settings.counters() == Durability.SYNCHRONOUS
-            ? Commits.DURABLE
-            : "SET synchronous_commit = off";
-    this.database = Database.open(settings, commit, epochs, List.of(OVER), around);
+  /** Creates a store, possibly with a test's clock. */
+  PostgresCounterStore(PostgresSettings settings, Database.Surroundings around) {
+    boolean durable = settings.counters() == Durability.SYNCHRONOUS;
+    this.epochs = new Epochs(settings.schema(), "counter_epoch", durable, around.listener());
+    this.database = new Database(settings, durable, epochs, List.of(EXPIRED), around);
   }
 
   /**
@@ -59,12 +56,8 @@ public final class PostgresCounterStore implements CounterStore {
    */
   public static PostgresCounterStore connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
-    return open(settings, new Database.Surroundings(time, timer, listener, null));
-  }
-
-  /** Creates a store, possibly with a test's clock. */
-  static PostgresCounterStore open(PostgresSettings settings, Database.Surroundings around) {
-    return new PostgresCounterStore(settings, around);
+    return new PostgresCounterStore(
+        settings, new Database.Surroundings(time, timer, listener, null));
   }
 
   /** Returns whether PostgreSQL answers, as far as known; true without any call. */
@@ -117,7 +110,7 @@ public final class PostgresCounterStore implements CounterStore {
                   .returnUnits(lease, windowEndMillis, units);
               return true;
             })
-        .thenRun(PostgresCounterStore::done);
+        .thenAccept(_ -> {});
   }
 
   @Override
@@ -126,14 +119,10 @@ public final class PostgresCounterStore implements CounterStore {
         .call(
             Deadline.REQUEST,
             session -> {
-              try (PreparedStatement sql =
-                  session.prepareLast("DELETE FROM counters WHERE name = ?;")) {
-                sql.setBytes(1, Names.of(key));
-                Session.commit(sql);
-                return true;
-              }
+              session.commit("DELETE FROM counters WHERE name = ?;", Names.of(key));
+              return true;
             })
-        .thenRun(PostgresCounterStore::done);
+        .thenAccept(_ -> {});
   }
 
   @Override
@@ -148,6 +137,4 @@ public final class PostgresCounterStore implements CounterStore {
   public CompletionStage<?> ended() {
     return database.ended();
   }
-
-  private static void done() {}
 }

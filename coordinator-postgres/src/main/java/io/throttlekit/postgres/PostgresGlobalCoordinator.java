@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
 public final class PostgresGlobalCoordinator implements GlobalCoordinator {
-  private static final List<Garbage.Kind> OVER =
+  private static final List<Garbage.Kind> EXPIRED =
       List.of(
           new Garbage.Kind(
               "windows",
@@ -38,9 +38,10 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
   private final Database database;
   private final Epochs epochs;
 
-  private PostgresGlobalCoordinator(PostgresSettings settings, Database.Surroundings around) {
-    this.epochs = new Epochs(settings.schema(), "budget_epoch", around.listener());
-    this.database = Database.open(settings, Commits.DURABLE, epochs, OVER, around);
+  /** Creates a coordinator, possibly with a test's clock. */
+  PostgresGlobalCoordinator(PostgresSettings settings, Database.Surroundings around) {
+    this.epochs = new Epochs(settings.schema(), "budget_epoch", true, around.listener());
+    this.database = new Database(settings, true, epochs, EXPIRED, around);
   }
 
   /**
@@ -52,12 +53,8 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
    */
   public static PostgresGlobalCoordinator connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
-    return open(settings, new Database.Surroundings(time, timer, listener, null));
-  }
-
-  /** Creates a coordinator, possibly with a test's clock. */
-  static PostgresGlobalCoordinator open(PostgresSettings settings, Database.Surroundings around) {
-    return new PostgresGlobalCoordinator(settings, around);
+    return new PostgresGlobalCoordinator(
+        settings, new Database.Surroundings(time, timer, listener, null));
   }
 
   /** Returns whether PostgreSQL answers, as far as known; true without any call. */

@@ -8,6 +8,7 @@ import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
+import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
 public final class PostgresRegionalEscrow implements RegionalEscrow {
-  private static final List<Garbage.Kind> OVER =
+  private static final List<Garbage.Kind> EXPIRED =
       List.of(
           new Garbage.Kind(
               "escrow", "counter, window_end_millis", "ends_millis < ?", Garbage.SLACK_MILLIS));
@@ -85,8 +86,9 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     }
   }
 
-  private PostgresRegionalEscrow(PostgresSettings settings, Database.Surroundings around) {
-    this.database = Database.open(settings, Commits.DURABLE, null, OVER, around);
+  /** Creates an escrow, possibly with a test's clock. */
+  PostgresRegionalEscrow(PostgresSettings settings, Database.Surroundings around) {
+    this.database = new Database(settings, true, null, EXPIRED, around);
   }
 
   /**
@@ -98,12 +100,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
    */
   public static PostgresRegionalEscrow connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
-    return open(settings, new Database.Surroundings(time, timer, listener, null));
-  }
-
-  /** Creates an escrow, possibly with a test's clock. */
-  static PostgresRegionalEscrow open(PostgresSettings settings, Database.Surroundings around) {
-    return new PostgresRegionalEscrow(settings, around);
+    return new PostgresRegionalEscrow(
+        settings, new Database.Surroundings(time, timer, listener, null));
   }
 
   /** Returns whether PostgreSQL answers, as far as known; true without any call. */
@@ -180,14 +178,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     boolean spendable;
     boolean known;
     long now;
-    try (PreparedStatement sql = session.prepare(LOCK)) {
-      sql.setBytes(1, counter);
-      sql.setLong(2, window);
-      sql.setBytes(3, counter);
-      sql.setLong(4, window);
-      sql.setBytes(5, name);
-      sql.setBytes(6, counter);
-      sql.setLong(7, window);
+    try (PreparedStatement sql =
+        session.prepare(LOCK, counter, window, counter, window, name, counter, window)) {
       sql.execute();
       try (ResultSet row = Session.rowsOf(sql)) {
         row.next();
@@ -205,25 +197,22 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       return refill.endsMillis() > now;
     }
     if (over) { // its units and refills have expired
-      try (PreparedStatement sql = session.prepare(FORGET)) {
-        sql.setBytes(1, counter);
-        sql.setLong(2, window);
+      try (PreparedStatement sql = session.prepare(FORGET, counter, window)) {
         sql.execute();
       }
     }
-    try (PreparedStatement sql = session.prepareLast(REFILL)) {
-      sql.setBytes(1, counter);
-      sql.setLong(2, window);
-      sql.setBytes(3, name);
-      boolean first = over || !spendable;
-      sql.setLong(4, first ? refill.beginsMillis() : Math.min(refill.beginsMillis(), begins));
-      sql.setLong(5, first ? refill.endsMillis() : Math.max(refill.endsMillis(), ends));
-      sql.setLong(6, first ? refill.units() : units + refill.units());
-      sql.setBoolean(7, first); // then earlier answers came from units that are gone
-      sql.setBytes(8, counter);
-      sql.setLong(9, window);
-      Session.commit(sql);
-    }
+    boolean first = over || !spendable;
+    session.commit(
+        REFILL,
+        counter,
+        window,
+        name,
+        first ? refill.beginsMillis() : Math.min(refill.beginsMillis(), begins),
+        first ? refill.endsMillis() : Math.max(refill.endsMillis(), ends),
+        first ? refill.units() : units + refill.units(),
+        first, // then earlier answers came from units that are gone
+        counter,
+        window);
     return true;
   }
 
@@ -245,8 +234,7 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   /** Reads the windows of a counter under their locks, and then the clock. */
   private static Windows read(Session session, byte[] counter) throws SQLException {
     List<Held> found = new ArrayList<>();
-    try (PreparedStatement sql = session.prepare(READ)) {
-      sql.setBytes(1, counter);
+    try (PreparedStatement sql = session.prepare(READ, counter)) {
       sql.execute();
       try (ResultSet rows = sql.getResultSet()) {
         while (rows.next()) {
@@ -284,13 +272,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
       session.rollBack();
       return;
     }
-    try (PreparedStatement sql = session.prepareLast(TAKE)) {
-      sql.setLong(1, held.units() - units);
-      sql.setArray(2, held.calls().with(id, units).column(session));
-      sql.setBytes(3, counter);
-      sql.setLong(4, held.window());
-      Session.commit(sql);
-    }
+    @Nullable Array calls = held.calls().with(id, units).column(session);
+    session.commit(TAKE, held.units() - units, calls, counter, held.window());
   }
 
   private static long clock(Session session, PreparedStatement sql) throws SQLException {

@@ -1,9 +1,11 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.federation.BudgetReturn;
+import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import org.jspecify.annotations.Nullable;
 
 /** A return of units of a budget in one transaction. */
 final class ReturnTransaction {
@@ -42,13 +44,13 @@ final class ReturnTransaction {
     BudgetRows.Window window;
     try (PreparedStatement sql =
         session.prepare(
-            BudgetRows.LOCK_PARTY + BudgetRows.clocks(epochs) + IS_KNOWN + BudgetRows.WINDOWS)) {
-      sql.setBytes(1, party);
-      sql.setBytes(2, party);
-      sql.setBytes(3, budget);
-      sql.setLong(4, end);
-      sql.setBytes(5, name);
-      sql.setBytes(6, budget);
+            BudgetRows.LOCK_PARTY + BudgetRows.clocks(epochs) + IS_KNOWN + BudgetRows.WINDOWS,
+            party,
+            party,
+            budget,
+            end,
+            name,
+            budget)) {
       sql.execute();
       try (ResultSet row = Session.rowsOf(sql)) {
         row.next();
@@ -72,18 +74,9 @@ final class ReturnTransaction {
   }
 
   private void write(long now, BudgetRows.Window window) throws SQLException {
-    try (PreparedStatement sql = session.prepareLast(WRITE)) {
-      sql.setLong(1, now);
-      sql.setBytes(2, party);
-      sql.setBytes(3, budget);
-      sql.setLong(4, units.windowEndMillis());
-      sql.setBytes(5, name);
-      sql.setBytes(6, budget);
-      sql.setLong(7, units.windowEndMillis());
-      sql.setLong(8, Math.max(0, window.leased() - units.units()));
-      sql.setArray(9, window.calls().column(session));
-      sql.setLong(10, window.leased());
-      Session.commit(sql);
-    }
+    long end = units.windowEndMillis();
+    long left = Math.max(0, window.leased() - units.units());
+    @Nullable Array calls = window.calls().column(session);
+    session.commit(WRITE, now, party, budget, end, name, budget, end, left, calls, window.leased());
   }
 }

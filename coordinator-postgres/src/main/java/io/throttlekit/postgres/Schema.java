@@ -41,7 +41,16 @@ final class Schema {
   private static final String NO_PRIVILEGE = "42501"; // insufficient_privilege
 
   /** The timeout of a migration: a step may rewrite every row. */
-  private static final int PATIENCE_MILLIS = 600_000;
+  private static final int MIGRATION_TIMEOUT_MILLIS = 600_000;
+
+  /** The advisory lock that is held while the tables are created or migrated. */
+  private static final int MIGRATION_LOCK = 1;
+
+  /** The advisory lock that is held while an epoch begins. */
+  static final int EPOCH_LOCK = 2;
+
+  // "tk" in ASCII, apart from other applications' locks
+  private static final long LOCKS = 0x746B << 16;
 
   private final String name;
   private final List<Step> steps;
@@ -71,6 +80,11 @@ final class Schema {
     this.name = name;
     this.steps = steps;
     this.unlogged = unlogged;
+  }
+
+  /** Returns the key of an advisory lock, a different one for each schema of a database. */
+  static long lockKey(String schema, int lock) {
+    return (LOCKS | lock) << Integer.SIZE | Integer.toUnsignedLong(schema.hashCode());
   }
 
   /**
@@ -107,11 +121,11 @@ final class Schema {
   }
 
   private void migrate(Connection connection) throws SQLException {
-    int patience = connection.getNetworkTimeout();
-    connection.setNetworkTimeout(Runnable::run, PATIENCE_MILLIS);
+    int timeout = connection.getNetworkTimeout();
+    connection.setNetworkTimeout(Runnable::run, MIGRATION_TIMEOUT_MILLIS);
     try (Statement sql = connection.createStatement()) {
-      sql.execute("SET LOCAL statement_timeout = " + PATIENCE_MILLIS);
-      sql.execute("SELECT pg_advisory_xact_lock(" + Advisory.lock(name, Advisory.MIGRATION) + ")");
+      sql.execute("SET LOCAL statement_timeout = " + MIGRATION_TIMEOUT_MILLIS);
+      sql.execute("SELECT pg_advisory_xact_lock(" + lockKey(name, MIGRATION_LOCK) + ")");
       // Read again under the lock: another process may have migrated meanwhile.
       int version = version(connection);
       if (version == 0) {
@@ -125,16 +139,14 @@ final class Schema {
       for (int i = version; i < steps.size(); i++) {
         Step step = steps.get(i);
         sql.execute(step.sql().replace(PERSISTENCE, unlogged ? "UNLOGGED" : ""));
-        try (PreparedStatement done =
-            connection.prepareStatement("INSERT INTO schema_version VALUES (?, ?)")) {
-          done.setInt(1, i + 1);
-          done.setString(2, step.name());
+        String insert = "INSERT INTO schema_version VALUES (?, ?)";
+        try (PreparedStatement done = Session.prepare(connection, insert, i + 1, step.name())) {
           done.execute();
         }
       }
       connection.commit();
     } finally {
-      connection.setNetworkTimeout(Runnable::run, patience);
+      connection.setNetworkTimeout(Runnable::run, timeout);
     }
   }
 
@@ -158,11 +170,9 @@ final class Schema {
   }
 
   private boolean exists(Connection connection, String question) throws SQLException {
-    try (PreparedStatement sql = connection.prepareStatement(question)) {
-      sql.setString(1, name);
-      try (ResultSet row = sql.executeQuery()) {
-        return row.next();
-      }
+    try (PreparedStatement sql = Session.prepare(connection, question, name);
+        ResultSet row = sql.executeQuery()) {
+      return row.next();
     }
   }
 

@@ -38,9 +38,9 @@ final class Session {
     this.testClock = testClock;
   }
 
-  /** Returns the server of this session. */
-  Origin.Cell origin() throws SQLException {
-    return connection.unwrap(Origin.Carrier.class).origin();
+  /** Returns the connection to the server. */
+  Connection connection() {
+    return connection;
   }
 
   /** Returns the server's clock, or a test's clock in its place. */
@@ -48,35 +48,51 @@ final class Session {
     return testClock == null ? serverMillis : testClock.wallMillis();
   }
 
-  /** Prepares statements that do not commit. */
-  PreparedStatement prepare(String sql) throws SQLException {
-    return connection.prepareStatement(sql);
+  /** Prepares statements that do not commit, with the values of their parameters. */
+  PreparedStatement prepare(String sql, @Nullable Object... values) throws SQLException {
+    return prepare(connection, sql, values);
+  }
+
+  /** Prepares statements with the values of their parameters. */
+  static PreparedStatement prepare(Connection connection, String sql, @Nullable Object... values)
+      throws SQLException {
+    PreparedStatement statement = connection.prepareStatement(sql);
+    for (int i = 0; i < values.length; i++) {
+      statement.setObject(i + 1, values[i]);
+    }
+    return statement;
   }
 
   /**
    * Prepares the last statements of the transaction, each with its {@code ;}, followed by its
-   * commit; for {@link #commit}.
+   * commit, with the values of their parameters.
    */
-  PreparedStatement prepareLast(String sql) throws SQLException {
+  PreparedStatement prepareLast(String sql, @Nullable Object... values) throws SQLException {
     mayBeCommitted = true;
-    return connection.prepareStatement(sql + "COMMIT");
+    return prepare(sql + "COMMIT", values);
   }
 
   /**
-   * Executes the last statements.
+   * Executes the last statements of the transaction, each with its {@code ;}, and its commit.
    *
    * @throws StoreException if the server gave up waiting for its standby: the commit may be lost
    *     with the server, so it must not be acknowledged
    */
-  static void commit(PreparedStatement last) throws SQLException {
-    last.execute();
+  void commit(String sql, @Nullable Object... values) throws SQLException {
+    try (PreparedStatement last = prepareLast(sql, values)) {
+      last.execute();
+      checkWarnings(last);
+    }
+  }
+
+  private static void checkWarnings(PreparedStatement last) throws SQLException {
     for (SQLWarning warning = last.getWarnings();
         warning != null;
         warning = warning.getNextWarning()) {
       String state = String.valueOf(warning.getSQLState());
       if (state.equals(WARNING) || state.startsWith(SERVER_ENDS)) {
         throw new StoreException(
-            "PostgreSQL committed without its standby; what was asked may be counted", warning);
+            "PostgreSQL committed without its standby; the request may have been counted", warning);
       }
     }
   }
@@ -84,6 +100,15 @@ final class Session {
   /** Returns whether the commit was prepared; before that, nothing is committed. */
   boolean mayBeCommitted() {
     return mayBeCommitted;
+  }
+
+  /** Returns the server's clock, or a test's clock in its place. */
+  long readClock() throws SQLException {
+    try (PreparedStatement sql = prepare("SELECT " + CLOCK);
+        ResultSet row = sql.executeQuery()) {
+      row.next();
+      return now(row.getLong(1));
+    }
   }
 
   Array names(List<byte[]> names) throws SQLException {

@@ -40,9 +40,9 @@ class ClockAfterLockTest {
   private final PostgresSettings settings = Wanted.of(database.url()).settings();
   private final Database.Surroundings around = Around.notifying(StoreListener.NONE);
   private final PostgresGlobalCoordinator coordinator =
-      PostgresGlobalCoordinator.open(settings, around);
-  private final PostgresCounterStore store = PostgresCounterStore.open(settings, around);
-  private final PostgresRegionalEscrow escrow = PostgresRegionalEscrow.open(settings, around);
+      new PostgresGlobalCoordinator(settings, around);
+  private final PostgresCounterStore store = new PostgresCounterStore(settings, around);
+  private final PostgresRegionalEscrow escrow = new PostgresRegionalEscrow(settings, around);
 
   @BeforeEach
   void makeTables() {

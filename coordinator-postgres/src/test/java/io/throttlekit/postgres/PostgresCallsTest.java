@@ -276,21 +276,21 @@ class PostgresCallsTest {
 
   private PostgresCounterStore openStore(Wanted wanted) {
     PostgresCounterStore next =
-        PostgresCounterStore.open(wanted.settings(), Around.notifying(listener));
+        new PostgresCounterStore(wanted.settings(), Around.notifying(listener));
     opened.add(next);
     return next;
   }
 
   private PostgresGlobalCoordinator openCoordinator(Wanted wanted) {
     PostgresGlobalCoordinator next =
-        PostgresGlobalCoordinator.open(wanted.settings(), Around.notifying(listener));
+        new PostgresGlobalCoordinator(wanted.settings(), Around.notifying(listener));
     opened.add(next);
     return next;
   }
 
   private PostgresRegionalEscrow openEscrow(Wanted wanted) {
     PostgresRegionalEscrow next =
-        PostgresRegionalEscrow.open(wanted.settings(), Around.notifying(listener));
+        new PostgresRegionalEscrow(wanted.settings(), Around.notifying(listener));
     opened.add(next);
     return next;
   }

@@ -43,7 +43,7 @@ class PostgresConcurrencyTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void noWindowIsLeasedBeyondItsBudgetWhoeverAsksAndReturns(long seed) {
+  void noWindowIsLeasedBeyondItsBudgetByConcurrentLeasesAndReturns(long seed) {
     FixedWindow window = new FixedWindow(100, 400);
     Budget budget = StoreCalls.budget(window, "seed" + seed);
     Map<Long, AtomicLong> out = new ConcurrentHashMap<>();
@@ -110,7 +110,7 @@ class PostgresConcurrencyTest {
     SplittableRandom random = new SplittableRandom(seed);
     List<PostgresCounterStore> stores = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      stores.add(PostgresCounterStore.open(settings(), Around.notifying(listener)));
+      stores.add(new PostgresCounterStore(settings(), Around.notifying(listener)));
     }
     Map<String, AtomicLong> admitted = new ConcurrentHashMap<>();
     List<CompletableFuture<?>> asked = new ArrayList<>();
@@ -143,7 +143,7 @@ class PostgresConcurrencyTest {
     FixedWindow window = StoreCalls.FIVE;
     List<PostgresRegionalEscrow> escrows = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      escrows.add(PostgresRegionalEscrow.open(settings(), Around.notifying(listener)));
+      escrows.add(new PostgresRegionalEscrow(settings(), Around.notifying(listener)));
     }
     long end = TimeSource.system().wallMillis() + 3_600_000;
     List<CompletableFuture<Long>> given = new ArrayList<>();
@@ -169,7 +169,7 @@ class PostgresConcurrencyTest {
   private List<PostgresGlobalCoordinator> coordinators() {
     List<PostgresGlobalCoordinator> all = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      all.add(PostgresGlobalCoordinator.open(settings(), Around.notifying(listener)));
+      all.add(new PostgresGlobalCoordinator(settings(), Around.notifying(listener)));
     }
     return all;
   }

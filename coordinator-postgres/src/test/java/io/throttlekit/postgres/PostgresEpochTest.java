@@ -59,7 +59,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void refusesAfterALossUntilTheWindowEndsWhereARuleSaysSo() {
+  void refusesAfterALossUntilTheWindowEndsIfTheRuleDenies() {
     PostgresCounterStore store = store();
     charge(store, DataLoss.DENY);
     database.empty();
@@ -75,7 +75,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void isALossEvenWhenSomeoneNewWasFirstToComeAfterIt() {
+  void isALossEvenWhenANewProcessWasFirstAfterIt() {
     PostgresCounterStore old = store();
     charge(old, DataLoss.DENY);
     database.empty();
@@ -99,7 +99,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void twoWhoNoticeItTogetherBeginOneEpoch() {
+  void processesThatDetectItTogetherBeginOneEpoch() {
     PostgresCounterStore one = store();
     PostgresCounterStore other = store();
     charge(one, DataLoss.DENY);
@@ -121,7 +121,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void grantsNothingOfWindowsThatCouldBeLeasedBeforeTheLossWhereALeaseSaysSo() {
+  void grantsNothingOfWindowsThatCouldBeLeasedBeforeTheLossIfTheLeaseDenies() {
     PostgresGlobalCoordinator coordinator = coordinator();
     long next = WINDOW_END + MINUTE;
     lease(coordinator, BudgetLease.CURRENT, DataLoss.DENY);
@@ -149,14 +149,14 @@ class PostgresEpochTest {
 
   private PostgresCounterStore store() {
     PostgresCounterStore store =
-        PostgresCounterStore.open(Wanted.of(database.url()).settings(), around());
+        new PostgresCounterStore(Wanted.of(database.url()).settings(), around());
     opened.add(store);
     return store;
   }
 
   private PostgresGlobalCoordinator coordinator() {
     PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(Wanted.of(database.url()).settings(), around());
+        new PostgresGlobalCoordinator(Wanted.of(database.url()).settings(), around());
     opened.add(coordinator);
     return coordinator;
   }

@@ -256,7 +256,7 @@ class PostgresFailoverTest {
 
   private PostgresCounterStore open(String url) {
     PostgresCounterStore store =
-        PostgresCounterStore.open(
+        new PostgresCounterStore(
             Wanted.of(url).quickToConnect().settings(), Around.notifying(listener));
     opened.add(store);
     return store;
@@ -264,7 +264,7 @@ class PostgresFailoverTest {
 
   private PostgresGlobalCoordinator coordinator(PostgresProcess standby) {
     PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(
+        new PostgresGlobalCoordinator(
             Wanted.of(url(standby)).quickToConnect().settings(), Around.notifying(listener));
     opened.add(coordinator);
     return coordinator;

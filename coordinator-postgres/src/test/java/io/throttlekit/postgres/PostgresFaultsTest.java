@@ -69,7 +69,7 @@ class PostgresFaultsTest {
 
   @Test
   void failsInTimeAndThenAtOnceWhileTheServerHangsAndComesBackByItself() {
-    PostgresCounterStore store = open(impatient());
+    PostgresCounterStore store = open(shortDeadlines());
     await("warm", () -> answers(ask(store, "warm", 0)));
     server.hang();
     try {
@@ -115,7 +115,7 @@ class PostgresFaultsTest {
   @Test
   void whatARegionHeldIsNotSpentAgainWhereItComesBackWithOlderData() {
     PostgresRegionalEscrow escrow =
-        PostgresRegionalEscrow.open(wanted(url()).settings(), Around.notifying(listener));
+        new PostgresRegionalEscrow(wanted(url()).settings(), Around.notifying(listener));
     opened.add(escrow);
     long now = answer(escrow.health());
     long end = now + 3_600_000;
@@ -159,7 +159,7 @@ class PostgresFaultsTest {
   @Test
   void mayBeMadeBeforeThereIsAServer() {
     server.kill();
-    PostgresCounterStore store = open(impatient());
+    PostgresCounterStore store = open(shortDeadlines());
     assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
     server.restart();
     await("there", () -> answers(ask(store, "a", 0)));
@@ -167,7 +167,7 @@ class PostgresFaultsTest {
 
   @Test
   void isBackAtOnceHoweverLongTheServerWasAway() {
-    PostgresCounterStore store = open(impatient().deadlines(2_000, 10_000));
+    PostgresCounterStore store = open(shortDeadlines().deadlines(2_000, 10_000));
     await("warm", () -> answers(ask(store, "a", 0)));
     server.kill();
     long away = System.nanoTime();
@@ -185,7 +185,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void aCommitThatNobodyIsToldOfFailsAndIsCountedOnce() {
+  void aCommitWithoutAnAnswerFailsAndIsCountedOnce() {
     try (CuttingProxy proxy = CuttingProxy.to(server.port())) {
       PostgresGlobalCoordinator direct = coordinator(url());
       String proxied = "jdbc:postgresql://127.0.0.1:" + proxy.port() + "/postgres";
@@ -195,7 +195,7 @@ class PostgresFaultsTest {
       proxy.cutAtNextCommit();
       assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 1))))
           .isInstanceOf(StoreException.class)
-          .hasMessageContaining("may be counted");
+          .hasMessageContaining("may have been counted");
       assertThat(proxy.hasCut()).isTrue();
       assertThat(answer(direct.lease(StoreCalls.wish(budget, "eu", 5))).units())
           .as("of 5, 1 was leased before, and 1 by the lease that failed")
@@ -205,7 +205,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void noMoreCallsAreUnderWayThanConnectionsAndNobodyIsBlocked() throws SQLException {
+  void noMoreCallsRunThanThereAreConnectionsAndNoCallerIsBlocked() throws SQLException {
     await("without connections of the test before", () -> connections() == 0);
     PostgresCounterStore store = open(wanted(url()).connections(3));
     acquire(store, "a", 1);
@@ -276,7 +276,7 @@ class PostgresFaultsTest {
     run("ALTER SYSTEM SET synchronous_commit = off");
     run("SELECT pg_reload_conf()");
     try {
-      Database durable = database(Commits.DURABLE);
+      Database durable = database();
       assertThat(setting(durable, "synchronous_commit")).isEqualTo("on");
       assertThat(setting(durable, "transaction_isolation")).isEqualTo("read committed");
       assertThat(setting(durable, "statement_timeout")).isEqualTo("20s");
@@ -291,7 +291,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void whatIsAskedBeforeTheEndIsAnsweredAndNothingAfterIt() {
+  void callsBeforeTheEndAreAnsweredAndNoneAfterIt() {
     PostgresCounterStore store = open(wanted(url()).connections(2));
     acquire(store, "warm", 1);
     List<CompletableFuture<?>> asked = new ArrayList<>();
@@ -323,9 +323,9 @@ class PostgresFaultsTest {
             }));
   }
 
-  private Database database(String commit) {
-    return Database.open(
-        wanted(url()).settings(), commit, null, List.of(), Around.notifying(listener));
+  private Database database() {
+    return new Database(
+        wanted(url()).settings(), true, null, List.of(), Around.notifying(listener));
   }
 
   private static long connections() {
@@ -342,7 +342,7 @@ class PostgresFaultsTest {
     return Wanted.of(url).quickToConnect();
   }
 
-  private static Wanted impatient() {
+  private static Wanted shortDeadlines() {
     return wanted(url()).deadlines(200, 1_000).breaker(5, 300, PROBE_MILLIS);
   }
 
@@ -356,14 +356,14 @@ class PostgresFaultsTest {
 
   private PostgresCounterStore open(Wanted wanted) {
     PostgresCounterStore store =
-        PostgresCounterStore.open(wanted.settings(), Around.notifying(listener));
+        new PostgresCounterStore(wanted.settings(), Around.notifying(listener));
     opened.add(store);
     return store;
   }
 
   private PostgresGlobalCoordinator coordinator(String url) {
     PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(
+        new PostgresGlobalCoordinator(
             wanted(url).connections(1).deadlines(20_000, 2_000).settings(),
             Around.notifying(listener));
     opened.add(coordinator);

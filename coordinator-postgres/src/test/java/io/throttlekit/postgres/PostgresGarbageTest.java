@@ -53,7 +53,7 @@ class PostgresGarbageTest {
 
   @Test
   void countersGoSomeTimeAfterTheyAreUnusedAndNotBefore() {
-    try (PostgresCounterStore store = PostgresCounterStore.open(settings(), around())) {
+    try (PostgresCounterStore store = new PostgresCounterStore(settings(), around())) {
       charge(store, "a");
       clock.advance(15_000);
       collect();
@@ -68,7 +68,7 @@ class PostgresGarbageTest {
 
   @Test
   void aCounterThatIsHeldIsLeftForTheNextTime() throws SQLException {
-    try (PostgresCounterStore store = PostgresCounterStore.open(settings(), around());
+    try (PostgresCounterStore store = new PostgresCounterStore(settings(), around());
         Connection holder = database.connect();
         Statement sql = holder.createStatement()) {
       charge(store, "a");
@@ -86,7 +86,7 @@ class PostgresGarbageTest {
 
   @Test
   void aRunIsOfManySmallTransactionsAndBounded() {
-    try (PostgresCounterStore store = PostgresCounterStore.open(settings(), around())) {
+    try (PostgresCounterStore store = new PostgresCounterStore(settings(), around())) {
       charge(store, "a");
       int most = Garbage.BATCH * Garbage.BATCHES;
       database.run(
@@ -104,7 +104,7 @@ class PostgresGarbageTest {
   void windowsAgreementsAndReturnsGoWithTheirTimeAndPartiesLater() {
     Budget budget = StoreCalls.budget(window, "a");
     try (PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(settings(), around())) {
+        new PostgresGlobalCoordinator(settings(), around())) {
       long end = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5))).windowEndMillis();
       answer(coordinator.reconcile(new BudgetReturn(budget, "eu", "x", end, 1)));
       clock.setWall(end + Garbage.SLACK_MILLIS);
@@ -123,7 +123,7 @@ class PostgresGarbageTest {
   @Test
   void whatAnEscrowHeldGoesWithItsRefills() {
     CounterKey key = StoreCalls.key(window, "a");
-    try (PostgresRegionalEscrow escrow = PostgresRegionalEscrow.open(settings(), around())) {
+    try (PostgresRegionalEscrow escrow = new PostgresRegionalEscrow(settings(), around())) {
       answer(escrow.refill(new EscrowRefill(key, "1", START, START, START + 10_000, 8)));
       clock.advance(10_000 + Garbage.SLACK_MILLIS);
       collect();

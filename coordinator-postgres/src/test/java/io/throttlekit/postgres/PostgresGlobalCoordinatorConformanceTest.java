@@ -13,7 +13,6 @@ class PostgresGlobalCoordinatorConformanceTest extends GlobalCoordinatorConforma
   @Override
   protected GlobalCoordinator open(ManualTime clock) {
     database.empty();
-    return PostgresGlobalCoordinator.open(
-        Wanted.of(database.url()).settings(), Around.clock(clock));
+    return new PostgresGlobalCoordinator(Wanted.of(database.url()).settings(), Around.clock(clock));
   }
 }

@@ -38,7 +38,7 @@ class PostgresRetryTest {
   private final RecordingListener listener = new RecordingListener();
   private final Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
   private final PostgresGlobalCoordinator coordinator =
-      PostgresGlobalCoordinator.open(
+      new PostgresGlobalCoordinator(
           Wanted.of(database.url()).settings(), Around.notifying(listener));
 
   @BeforeEach

@@ -48,7 +48,7 @@ class PostgresRolesTest {
     database.run(text.substring(begin, text.indexOf("```", begin)));
     database.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
     try (PostgresGlobalCoordinator owner =
-        PostgresGlobalCoordinator.open(settings(OWNER), Around.notifying(StoreListener.NONE))) {
+        new PostgresGlobalCoordinator(settings(OWNER), Around.notifying(StoreListener.NONE))) {
       answer(owner.health());
     }
   }
@@ -65,11 +65,11 @@ class PostgresRolesTest {
     CounterKey key = StoreCalls.key(StoreCalls.FIVE, "a");
     Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
     try (PostgresCounterStore store =
-            PostgresCounterStore.open(settings(SERVICE), Around.notifying(listener));
+            new PostgresCounterStore(settings(SERVICE), Around.notifying(listener));
         PostgresGlobalCoordinator coordinator =
-            PostgresGlobalCoordinator.open(settings(SERVICE), Around.notifying(listener));
+            new PostgresGlobalCoordinator(settings(SERVICE), Around.notifying(listener));
         PostgresRegionalEscrow escrow =
-            PostgresRegionalEscrow.open(settings(SERVICE), Around.notifying(listener))) {
+            new PostgresRegionalEscrow(settings(SERVICE), Around.notifying(listener))) {
       assertThat(StoreCalls.acquire(store, "a", 2).remaining()).isEqualTo(3);
       Grant grant = answer(store.lease(StoreCalls.lease("a", 2)));
       assertThat(grant.units()).isEqualTo(2);
@@ -123,7 +123,7 @@ class PostgresRolesTest {
   private List<Gap> gaps() {
     listener.persistence.clear();
     try (PostgresCounterStore store =
-        PostgresCounterStore.open(settings(SERVICE), Around.notifying(listener))) {
+        new PostgresCounterStore(settings(SERVICE), Around.notifying(listener))) {
       StoreCalls.acquire(store, "a", 1);
     }
     return listener.persistence.getLast().gaps().stream()

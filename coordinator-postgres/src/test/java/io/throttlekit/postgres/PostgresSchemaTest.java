@@ -66,7 +66,7 @@ class PostgresSchemaTest {
   }
 
   @Test
-  void aNewerVersionThanIsKnownIsAnErrorThatSaysSo() throws SQLException {
+  void aNewerVersionThanIsKnownIsReported() throws SQLException {
     ensure(3);
     assertThatThrownBy(() -> ensure(2))
         .isInstanceOf(StoreException.class)
@@ -98,11 +98,11 @@ class PostgresSchemaTest {
   }
 
   @Test
-  void aRoleThatMayCreateNothingIsToldWhatToGrant() {
+  void aRoleThatMayCreateNothingGetsAnErrorThatNamesTheGrants() {
     database.run("CREATE ROLE pauper LOGIN");
     RecordingListener listener = new RecordingListener();
     try (PostgresCounterStore store =
-        PostgresCounterStore.open(
+        new PostgresCounterStore(
             Wanted.of(database.url()).user("pauper").schema(NAME).settings(),
             Around.notifying(listener))) {
       assertThat(failure(StoreCalls.ask(store, "a", 1)))
@@ -127,9 +127,9 @@ class PostgresSchemaTest {
     PostgresSettings settings =
         Wanted.of(database.url()).schema(NAME).counters(durability).settings();
     try (PostgresCounterStore store =
-            PostgresCounterStore.open(settings, Around.notifying(StoreListener.NONE));
+            new PostgresCounterStore(settings, Around.notifying(StoreListener.NONE));
         PostgresGlobalCoordinator coordinator =
-            PostgresGlobalCoordinator.open(settings, Around.notifying(StoreListener.NONE))) {
+            new PostgresGlobalCoordinator(settings, Around.notifying(StoreListener.NONE))) {
       StoreCalls.acquire(store, "a", 1);
       answer(coordinator.health());
     }
@@ -147,7 +147,7 @@ class PostgresSchemaTest {
     Budget old = StoreCalls.budget(StoreCalls.FIVE, "a");
     Budget changed = StoreCalls.budget(new FixedWindow(6, window), "a");
     try (PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(settings, Around.notifying(StoreListener.NONE))) {
+        new PostgresGlobalCoordinator(settings, Around.notifying(StoreListener.NONE))) {
       answer(coordinator.lease(StoreCalls.wish(old, "eu", 1)));
       answer(coordinator.lease(StoreCalls.wish(old, "us", 1)));
     }
@@ -155,7 +155,7 @@ class PostgresSchemaTest {
         "ALTER TABLE own.agreements DROP COLUMN asked;"
             + " DELETE FROM own.schema_version WHERE version >= 5");
     try (PostgresGlobalCoordinator coordinator =
-        PostgresGlobalCoordinator.open(settings, Around.notifying(StoreListener.NONE))) {
+        new PostgresGlobalCoordinator(settings, Around.notifying(StoreListener.NONE))) {
       assertThat(failure(coordinator.lease(StoreCalls.wish(changed, "eu", 1))))
           .isInstanceOf(TermsMismatchException.class);
       assertThat(answer(coordinator.lease(StoreCalls.wish(changed, "us", 9))).units()).isEqualTo(4);

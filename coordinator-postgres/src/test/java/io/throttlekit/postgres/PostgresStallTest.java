@@ -19,7 +19,7 @@ class PostgresStallTest extends StallConformance {
   private final PostgresProcess server = PostgresProcess.startFast();
   private final RecordingListener listener = new RecordingListener();
   private final PostgresCounterStore store =
-      PostgresCounterStore.open(
+      new PostgresCounterStore(
           Wanted.of(server.url("postgres"))
               .connections(8)
               .deadlines(1_000, 10_000)

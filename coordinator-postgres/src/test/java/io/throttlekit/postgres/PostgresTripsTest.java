@@ -37,7 +37,7 @@ class PostgresTripsTest {
   private final Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
   private final CuttingProxy proxy = CuttingProxy.to(database.port());
   private final PostgresGlobalCoordinator coordinator =
-      PostgresGlobalCoordinator.open(
+      new PostgresGlobalCoordinator(
           Wanted.of("jdbc:postgresql://127.0.0.1:" + proxy.port() + "/" + database.name())
               .connections(1)
               .settings(),
@@ -78,7 +78,7 @@ class PostgresTripsTest {
   }
 
   @Test
-  void aConnectionThatBrokeWhileItWasIdleCostsNobodyAnything() {
+  void aConnectionThatWasLostWhileIdleFailsNoCall() {
     database.run(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
@@ -98,7 +98,7 @@ class PostgresTripsTest {
   }
 
   @Test
-  void aLeaseThatIsRefusedIsTwoTripsAndWritesWhatWasAskedForOnce() {
+  void aRefusedLeaseIsTwoTripsAndWritesItsTermsOnce() {
     answer(coordinator.lease(StoreCalls.wish(budget, "us", 1)));
     Budget six =
         StoreCalls.budget(

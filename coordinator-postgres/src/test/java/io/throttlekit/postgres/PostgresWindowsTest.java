@@ -70,7 +70,6 @@ class PostgresWindowsTest {
   }
 
   private PostgresGlobalCoordinator open() {
-    return PostgresGlobalCoordinator.open(
-        Wanted.of(database.url()).settings(), Around.clock(clock));
+    return new PostgresGlobalCoordinator(Wanted.of(database.url()).settings(), Around.clock(clock));
   }
 }

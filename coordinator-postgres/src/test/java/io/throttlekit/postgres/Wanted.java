@@ -8,17 +8,17 @@ final class Wanted {
   /** The connect timeout of {@link #quickToConnect}. */
   static final long QUICK_MILLIS = 2_000;
 
-  private static final long PATIENT_MILLIS = 20_000;
+  private static final long LONG_MILLIS = 20_000;
 
   private final String url;
   private String user = PostgresProcess.SUPERUSER;
   private String schema = PostgresSettings.DEFAULT_SCHEMA;
   private Durability counters = Durability.SYNCHRONOUS;
   private int connections = 4;
-  private long deadlineMillis = PATIENT_MILLIS;
-  private long leaseDeadlineMillis = PATIENT_MILLIS;
+  private long deadlineMillis = LONG_MILLIS;
+  private long leaseDeadlineMillis = LONG_MILLIS;
   private CircuitBreaker.Settings breaker = new CircuitBreaker.Settings(1_000, 60_000, 10);
-  private long connectTimeoutMillis = PATIENT_MILLIS;
+  private long connectTimeoutMillis = LONG_MILLIS;
   private long collectEveryMillis = 3_600_000;
 
   private Wanted(String url) {
