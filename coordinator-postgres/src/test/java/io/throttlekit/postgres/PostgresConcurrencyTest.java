@@ -3,8 +3,6 @@ package io.throttlekit.postgres;
 import static io.throttlekit.postgres.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
@@ -13,6 +11,8 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RecordingListener;

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;

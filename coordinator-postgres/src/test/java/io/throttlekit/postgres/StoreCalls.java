@@ -3,8 +3,6 @@ package io.throttlekit.postgres;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
@@ -13,6 +11,8 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;

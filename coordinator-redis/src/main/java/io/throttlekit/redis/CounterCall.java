@@ -1,10 +1,10 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.store.CallId;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;

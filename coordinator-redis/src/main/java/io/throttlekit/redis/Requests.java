@@ -1,7 +1,5 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
@@ -12,6 +10,8 @@ import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
 import io.throttlekit.store.CallId;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.LeaseRequest;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

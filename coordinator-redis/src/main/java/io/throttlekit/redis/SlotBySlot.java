@@ -1,10 +1,10 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.Outcome;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,12 +2,12 @@ package io.throttlekit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;

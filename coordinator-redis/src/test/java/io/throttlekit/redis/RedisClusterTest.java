@@ -10,10 +10,10 @@ import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.Persistence.Cause;

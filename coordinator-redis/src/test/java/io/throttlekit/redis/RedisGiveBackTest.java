@@ -4,8 +4,6 @@ import static io.throttlekit.redis.StoreCalls.answer;
 import static io.throttlekit.redis.StoreCalls.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
@@ -15,6 +13,8 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.testkit.redis.RealRedis;

@@ -5,9 +5,9 @@ import static io.throttlekit.redis.StoreCalls.answer;
 import static io.throttlekit.redis.StoreCalls.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;

@@ -2,10 +2,10 @@ package io.throttlekit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Measured;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.OpenLoad;
 import io.throttlekit.store.RecordingListener;

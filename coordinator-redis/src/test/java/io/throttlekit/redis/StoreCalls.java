@@ -3,13 +3,13 @@ package io.throttlekit.redis;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.fail;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;

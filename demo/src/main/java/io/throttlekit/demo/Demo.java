@@ -17,7 +17,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Starts all processes, shows traffic and counts, and stops the processes. Used once. */
-final class Demo {
+public final class Demo {
   private final Function<Consumer<String>, EnvoyLookup> envoys;
   private final Consumer<String> progress;
   private final String filterTimeout;
@@ -37,12 +37,12 @@ final class Demo {
     this.filterTimeout = filterTimeout;
   }
 
-  static Demo ofThisMachine(Consumer<String> progress) {
+  public static Demo ofThisMachine(Consumer<String> progress) {
     return new Demo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
   }
 
   /** Ends {@link #run} soon. Thread-safe. */
-  void stop() {
+  public void stop() {
     stop.countDown();
   }
 
@@ -55,7 +55,7 @@ final class Demo {
    * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
    *     used
    */
-  Summary run(int seconds, long seed, PrintStream out, boolean terminal)
+  public Summary run(int seconds, long seed, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
     EnvoyLookup envoy = envoys.apply(progress);
     if (envoy instanceof Unusable(String reason)) {

@@ -1,12 +1,12 @@
 package io.throttlekit.demo;
 
-import io.throttlekit.descriptors.Limit;
-import io.throttlekit.descriptors.LimitUnit;
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.PolicyFiles;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.policy.Limit;
+import io.throttlekit.descriptors.policy.LimitUnit;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.source.PolicyFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -60,7 +60,7 @@ public final class DemoService implements AutoCloseable {
                 "-cp",
                 System.getProperty(
                     "surefire.test.class.path", System.getProperty("java.class.path", "")),
-                "io.throttlekit.service.Main",
+                "io.throttlekit.service.cli.Main",
                 "serve",
                 "--policies=" + policy,
                 "--grpc-port=0",

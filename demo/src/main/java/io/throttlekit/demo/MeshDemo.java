@@ -24,7 +24,7 @@ import java.util.function.Function;
  * Starts three regions and a coordinator as processes of this machine, reports what happens, and
  * stops them. Used once.
  */
-final class MeshDemo {
+public final class MeshDemo {
   private static final int STEP_MILLIS = 50;
 
   private final Function<Consumer<String>, EnvoyLookup> envoys;
@@ -47,12 +47,12 @@ final class MeshDemo {
     this.filterTimeout = filterTimeout;
   }
 
-  static MeshDemo ofThisMachine(Consumer<String> progress) {
+  public static MeshDemo ofThisMachine(Consumer<String> progress) {
     return new MeshDemo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
   }
 
   /** Ends {@link #run} soon. Thread-safe. */
-  void stop() {
+  public void stop() {
     stop.countDown();
   }
 
@@ -64,7 +64,7 @@ final class MeshDemo {
    *     used
    * @throws IOException if there is no Envoy, or a process does not start
    */
-  MeshSummary run(int seconds, PrintStream out) throws IOException, InterruptedException {
+  public MeshSummary run(int seconds, PrintStream out) throws IOException, InterruptedException {
     Path envoy = envoy();
     MeshScenario scenario = MeshScenario.within(seconds);
     try (Undo started = new Undo()) {

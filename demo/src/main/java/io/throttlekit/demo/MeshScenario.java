@@ -8,16 +8,16 @@ import java.util.List;
  *
  * @param windowMillis length of a window, in ms, from 1000
  */
-record MeshScenario(long windowMillis) {
+public record MeshScenario(long windowMillis) {
   static final List<String> REGIONS = List.of("eu", "us", "ap");
 
   /** The region that is partitioned. */
   static final String CUT = "eu";
 
   /** The shortest run, in seconds: six windows of whole seconds. */
-  static final int MIN_SECONDS = 18;
+  public static final int MIN_SECONDS = 18;
 
-  static final int USUAL_SECONDS = 60;
+  public static final int USUAL_SECONDS = 60;
   private static final int WINDOWS = 6;
   private static final int MAX_WINDOW_SECONDS = 10;
   private static final int UNITS_PER_SECOND = 30;

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
  * @param undecided admitted requests at the border of two windows, whose window is unknown
  * @param failed requests neither admitted nor refused
  */
-record MeshSummary(
+public record MeshSummary(
     long limit, List<Window> windows, List<Cuts.Cut> cuts, long undecided, long failed) {
 
   /** Returns the largest number of units that a window admitted beyond the limit. */
@@ -27,7 +27,7 @@ record MeshSummary(
   }
 
   /** Returns one JSON object on one line. */
-  String json() {
+  public String json() {
     String counted =
         windows.stream()
             .map(window ->
@@ -40,7 +40,7 @@ record MeshSummary(
   }
 
   /** Returns a table for readers. */
-  String words() {
+  public String words() {
     StringBuilder table =
         new StringBuilder(
             row("admitted in window", MeshScenario.REGIONS, "all", "of", "beyond it"));

@@ -9,10 +9,10 @@ import java.util.stream.Collectors;
  * @param seconds duration of the traffic
  * @param seed of the order of requests
  */
-record Summary(String through, int seconds, long seed, Counts counts) {
+public record Summary(String through, int seconds, long seed, Counts counts) {
 
   /** Returns one JSON object on one line. */
-  String json() {
+  public String json() {
     String rules =
         counts.rules().stream()
             .map(rule ->
@@ -34,7 +34,7 @@ record Summary(String through, int seconds, long seed, Counts counts) {
   }
 
   /** Returns a sentence for readers. */
-  String words() {
+  public String words() {
     return "%d allowed and %d limited through %s in %d s"
         .formatted(counts.of(Answer.ALLOWED), counts.of(Answer.LIMITED), through, seconds);
   }

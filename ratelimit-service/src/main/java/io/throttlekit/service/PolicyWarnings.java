@@ -1,11 +1,11 @@
 package io.throttlekit.service;
 
-import io.throttlekit.descriptors.ConcurrencyRule.AtEnvoys;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.ServiceConfig;
-import io.throttlekit.service.config.Spelling;
+import io.throttlekit.service.config.load.Spelling;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.slf4j.Logger;

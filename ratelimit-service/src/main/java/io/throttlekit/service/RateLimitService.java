@@ -2,9 +2,9 @@ package io.throttlekit.service;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.ServiceConfig;

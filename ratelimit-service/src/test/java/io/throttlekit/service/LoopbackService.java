@@ -1,8 +1,8 @@
 package io.throttlekit.service;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.config.ConfigLoader;
-import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.load.ConfigLoader;
+import io.throttlekit.service.config.load.ServeFlags;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;

@@ -2,9 +2,9 @@ package io.throttlekit.service;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.service.config.ConfigLoader;
-import io.throttlekit.service.config.ServeFlags;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
+import io.throttlekit.service.config.load.ServeFlags;
 import io.throttlekit.service.server.Book;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.config.ConfigLoader;
-import io.throttlekit.service.config.LoadedConfig;
-import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.load.ConfigLoader;
+import io.throttlekit.service.config.load.LoadedConfig;
+import io.throttlekit.service.config.load.ServeFlags;
 import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.testkit.net.ReservedPort;

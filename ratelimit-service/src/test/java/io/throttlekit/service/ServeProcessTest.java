@@ -116,7 +116,7 @@ class ServeProcessTest {
                 "-Xmx256m",
                 "-cp",
                 System.getProperty("java.class.path"),
-                "io.throttlekit.service.Main",
+                "io.throttlekit.service.cli.Main",
                 "serve"));
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);

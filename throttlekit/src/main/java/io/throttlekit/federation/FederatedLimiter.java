@@ -1,17 +1,17 @@
 package io.throttlekit.federation;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.OutcomeCallback;
-import io.throttlekit.tier.Tier;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.TieredClaim;

@@ -1,12 +1,10 @@
 package io.throttlekit.store;
 
-import io.throttlekit.Charge;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
 import io.throttlekit.rate.TwoNumbers;
-import io.throttlekit.recent.Keyed;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;

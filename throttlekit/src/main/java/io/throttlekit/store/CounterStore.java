@@ -1,7 +1,5 @@
 package io.throttlekit.store;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.RateAlgorithm;

@@ -1,6 +1,5 @@
 package io.throttlekit.store;
 
-import io.throttlekit.Charge;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 

@@ -1,12 +1,9 @@
 package io.throttlekit.store;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
-import io.throttlekit.RequestWait;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,7 +1,5 @@
 package io.throttlekit.store;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;

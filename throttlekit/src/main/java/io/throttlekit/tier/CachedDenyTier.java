@@ -5,12 +5,12 @@ import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.Expiry;
-import io.throttlekit.Charge;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,11 +1,14 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
-import io.throttlekit.RequestWait;
+import io.throttlekit.lease.AcquireResult;
+import io.throttlekit.lease.LeaseCell;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
+import io.throttlekit.store.Claim.Role;
+import io.throttlekit.store.RequestWait;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -1,13 +1,13 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 
 /**
  * A fraction of every limit, rounded down.

@@ -1,8 +1,9 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import java.util.List;
 
 /**

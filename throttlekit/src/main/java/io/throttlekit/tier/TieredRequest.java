@@ -1,10 +1,15 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
+import io.throttlekit.lease.AcquireResult;
+import io.throttlekit.lease.LeaseCell;
+import io.throttlekit.lease.LeaseWaiter;
+import io.throttlekit.lease.StoreCell;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.ClaimState.Question;

@@ -1,11 +1,13 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
+import io.throttlekit.lease.LeaseCell;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
 import java.util.List;

@@ -5,11 +5,11 @@ import static io.throttlekit.Overrun.OVERDRAFT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.throttlekit.Charge;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import io.throttlekit.store.Charge;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

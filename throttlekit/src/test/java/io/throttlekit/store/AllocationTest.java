@@ -5,8 +5,6 @@ import static io.throttlekit.store.Charges.enforced;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.ManualTime;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;

@@ -7,7 +7,6 @@ import static io.throttlekit.store.Charges.quota;
 import static io.throttlekit.store.Charges.shadow;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;

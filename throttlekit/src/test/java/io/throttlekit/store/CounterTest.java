@@ -4,7 +4,6 @@ import static io.throttlekit.store.Charges.charge;
 import static io.throttlekit.store.Charges.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Charge;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;

@@ -4,7 +4,6 @@ import static io.throttlekit.store.Charges.charge;
 import static io.throttlekit.store.Charges.enforced;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Charge;
 import io.throttlekit.ManualTime;
 import io.throttlekit.rate.FixedWindow;
 import java.util.ArrayList;

@@ -5,8 +5,6 @@ import static io.throttlekit.store.Charges.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;

@@ -6,8 +6,6 @@ import static io.throttlekit.store.Charges.key;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;

@@ -1,6 +1,5 @@
 package io.throttlekit.store;
 
-import io.throttlekit.Claim;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;

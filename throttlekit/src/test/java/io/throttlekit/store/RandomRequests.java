@@ -1,11 +1,9 @@
 package io.throttlekit.store;
 
-import static io.throttlekit.Claim.Role.ENFORCED;
-import static io.throttlekit.Claim.Role.QUOTA;
-import static io.throttlekit.Claim.Role.SHADOW;
+import static io.throttlekit.store.Claim.Role.ENFORCED;
+import static io.throttlekit.store.Claim.Role.QUOTA;
+import static io.throttlekit.store.Claim.Role.SHADOW;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;

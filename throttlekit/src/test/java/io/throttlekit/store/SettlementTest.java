@@ -6,8 +6,6 @@ import static io.throttlekit.store.Charges.quota;
 import static io.throttlekit.store.Charges.shadow;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;

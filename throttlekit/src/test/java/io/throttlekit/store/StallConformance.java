@@ -2,7 +2,6 @@ package io.throttlekit.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim;
 import io.throttlekit.Measured;
 import io.throttlekit.store.OpenLoad.Answered;
 import io.throttlekit.store.StoreListener.Failure;

@@ -1,12 +1,12 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.InMemoryStore;

@@ -1,14 +1,16 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.explore.Subject;
 import io.throttlekit.federation.Federation;
 import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.InMemoryCoordinator;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.Journeys.Journey;

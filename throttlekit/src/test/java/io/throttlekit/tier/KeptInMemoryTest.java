@@ -3,9 +3,11 @@ package io.throttlekit.tier;
 import static io.throttlekit.tier.Node.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.ManualTime;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Tag;

@@ -1,11 +1,13 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim.Role;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
 import io.throttlekit.explore.Subject;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,10 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.CountingStore.Slot;
 import java.util.ArrayList;

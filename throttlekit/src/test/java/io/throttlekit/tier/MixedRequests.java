@@ -1,12 +1,14 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
-import io.throttlekit.Claim.Role;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
+import io.throttlekit.store.Claim.Role;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,15 +1,17 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
-import io.throttlekit.Claim.Role;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.StoreException;
 import java.util.ArrayList;
@@ -18,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** One process of a fleet, with its own clock and timer. For one thread. */
-final class Node {
+public final class Node {
   static final long PATIENCE_MILLIS = 5;
 
   final ManualTime time;
@@ -194,7 +196,7 @@ final class Node {
     return new TieredClaim(new Claim(role, List.of(charge), DataLoss.REFILL), tier, outage);
   }
 
-  static CounterKey key(String user) {
+  public static CounterKey key(String user) {
     return CounterKey.of("shop", "user", user);
   }
 }

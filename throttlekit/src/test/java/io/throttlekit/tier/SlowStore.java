@@ -1,8 +1,8 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;

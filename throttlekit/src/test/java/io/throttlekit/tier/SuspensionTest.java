@@ -3,9 +3,12 @@ package io.throttlekit.tier;
 import static io.throttlekit.tier.Node.leased;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.ManualTime;
+import io.throttlekit.lease.GlobalCells;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.HeldSource.Back;
 import org.junit.jupiter.api.Test;

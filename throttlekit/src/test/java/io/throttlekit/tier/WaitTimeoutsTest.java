@@ -4,9 +4,11 @@ import static io.throttlekit.tier.Node.claim;
 import static io.throttlekit.tier.Node.leased;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.ManualTime;
+import io.throttlekit.lease.LeaseCell;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Node.Reply;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.throttlekit.bench.busy;
 
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.InMemoryStore;

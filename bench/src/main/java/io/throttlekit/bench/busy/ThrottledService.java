@@ -1,10 +1,10 @@
 package io.throttlekit.bench.busy;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.LoadResult;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;

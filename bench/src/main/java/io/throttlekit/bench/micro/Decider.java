@@ -4,11 +4,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.Descriptor;
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.LoadResult;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.RateLimitRequest;

@@ -1,10 +1,10 @@
 package io.throttlekit.bench.micro;
 
 import com.netflix.concurrency.limits.Limit;
-import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.LimitRange;
-import io.throttlekit.concurrency.Sample;
-import io.throttlekit.descriptors.ConcurrencyRule.LimitAlgorithm;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.Sample;
 import io.throttlekit.service.concurrency.LimitAlgorithms;
 import java.util.Locale;
 import java.util.SplittableRandom;

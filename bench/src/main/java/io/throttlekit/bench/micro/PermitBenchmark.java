@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import com.netflix.concurrency.limits.limit.FixedLimit;
 import com.netflix.concurrency.limits.limiter.SimpleLimiter;
-import io.throttlekit.concurrency.AdaptiveLimiter;
-import io.throttlekit.concurrency.AimdLimit;
-import io.throttlekit.concurrency.LimitRange;
+import io.throttlekit.limit.AimdLimit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limiter.AdaptiveLimiter;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;

@@ -2,13 +2,13 @@ package io.throttlekit.bench.micro;
 
 import static java.util.Objects.requireNonNull;
 
-import io.throttlekit.descriptors.DomainPolicies;
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.LoadResult;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.policy.DomainPolicies;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.source.PolicySource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

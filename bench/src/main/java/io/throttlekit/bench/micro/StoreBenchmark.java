@@ -1,13 +1,13 @@
 package io.throttlekit.bench.micro;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
 import java.util.List;

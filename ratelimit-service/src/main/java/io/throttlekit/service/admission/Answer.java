@@ -1,9 +1,9 @@
 package io.throttlekit.service.admission;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
-import io.throttlekit.RequestWait;
 import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.store.Claim.Role;
+import io.throttlekit.store.RequestWait;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

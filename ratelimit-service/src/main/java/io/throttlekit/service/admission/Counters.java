@@ -1,11 +1,11 @@
 package io.throttlekit.service.admission;
 
-import io.throttlekit.Charge;
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.store.Charge;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.OutcomeCallback;
-import io.throttlekit.tier.Tier;
 import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
 
 /** Receives the decisions of an admission. Implementations are thread-safe and do not block. */
 public interface DecisionListener {

@@ -1,7 +1,7 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
 import java.util.List;
 import java.util.Locale;
 import org.slf4j.Logger;

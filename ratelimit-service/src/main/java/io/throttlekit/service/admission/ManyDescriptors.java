@@ -1,17 +1,17 @@
 package io.throttlekit.service.admission;
 
-import io.throttlekit.Charge;
-import io.throttlekit.Claim;
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
-import io.throttlekit.RequestWait;
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.Descriptor;
-import io.throttlekit.descriptors.Limit;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.policy.Limit;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
+import io.throttlekit.store.Claim.Role;
+import io.throttlekit.store.RequestWait;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.Outage;

@@ -1,13 +1,13 @@
 package io.throttlekit.service.admission;
 
-import io.throttlekit.Charge;
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.OutcomeCallback;
-import io.throttlekit.tier.Tier;
 import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
 import java.util.Collections;

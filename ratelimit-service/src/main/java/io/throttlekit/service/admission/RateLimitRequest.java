@@ -1,6 +1,6 @@
 package io.throttlekit.service.admission;
 
-import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.policy.Descriptor;
 import java.util.List;
 
 /**

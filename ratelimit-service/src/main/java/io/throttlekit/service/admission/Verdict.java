@@ -1,9 +1,9 @@
 package io.throttlekit.service.admission;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Limit;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Limit;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.tier.DecidedBy;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.throttlekit.service.authz;
 
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.admission.Admission;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;

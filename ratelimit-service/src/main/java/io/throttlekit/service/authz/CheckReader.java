@@ -3,7 +3,7 @@ package io.throttlekit.service.authz;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
 import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
-import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;

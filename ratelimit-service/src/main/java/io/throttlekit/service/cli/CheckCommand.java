@@ -3,8 +3,8 @@ package io.throttlekit.service.cli;
 import static io.throttlekit.service.cli.PolicyReading.counted;
 
 import com.google.gson.stream.JsonWriter;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Problem;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.Problem;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

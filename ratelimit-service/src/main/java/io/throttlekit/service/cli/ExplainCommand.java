@@ -2,9 +2,9 @@ package io.throttlekit.service.cli;
 
 import static io.throttlekit.service.cli.PolicyReading.counted;
 
-import io.throttlekit.descriptors.Explainer;
-import io.throttlekit.descriptors.Explanation;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.Explainer;
+import io.throttlekit.descriptors.policy.Explanation;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;

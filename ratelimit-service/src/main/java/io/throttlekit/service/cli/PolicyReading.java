@@ -1,11 +1,11 @@
 package io.throttlekit.service.cli;
 
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyFiles;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.Problem;
-import io.throttlekit.descriptors.Severity;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.LoadResult;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.source.PolicyFiles;
+import io.throttlekit.descriptors.source.Problem;
+import io.throttlekit.descriptors.source.Severity;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.ConcurrencyRule.Gate;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.Gate;
 import io.throttlekit.tier.Timer;
 import java.util.List;
 import java.util.function.Function;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limiter.Refusal;
 
 /** Listener for the events of the limiter. Thread-safe and quick. */
 public interface ConcurrencyListener {

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
-import io.throttlekit.descriptors.ConcurrencyRule.Release;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.tier.Timer;
 import io.throttlekit.tier.Wakeups;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.concurrency.Prioritizer;
-import io.throttlekit.concurrency.Priority;
+import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.limiter.Priority;
 import org.jspecify.annotations.Nullable;
 
 /** Parses the priority of a request. */

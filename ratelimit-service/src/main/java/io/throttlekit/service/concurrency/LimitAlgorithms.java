@@ -1,16 +1,16 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.concurrency.AimdLimit;
-import io.throttlekit.concurrency.AimdLimit.TooLong;
-import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.FailsafeLimit;
-import io.throttlekit.concurrency.Gradient2Limit;
-import io.throttlekit.concurrency.LimitRange;
-import io.throttlekit.concurrency.ProbedVegasLimit;
-import io.throttlekit.concurrency.Recalibration;
-import io.throttlekit.concurrency.VegasLimit;
-import io.throttlekit.concurrency.WindowSettings;
-import io.throttlekit.descriptors.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.limit.AimdLimit;
+import io.throttlekit.limit.AimdLimit.TooLong;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.FailsafeLimit;
+import io.throttlekit.limit.Gradient2Limit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.ProbedVegasLimit;
+import io.throttlekit.limit.Recalibration;
+import io.throttlekit.limit.VegasLimit;
+import io.throttlekit.limit.WindowSettings;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
 
 /** Notifies a listener of the changes of one concurrency limit. Thread-safe. */
 public final class LimitMoves {

@@ -1,16 +1,16 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.CounterKey;
-import io.throttlekit.concurrency.AdaptiveLimiter;
-import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.LimitRange;
-import io.throttlekit.concurrency.LimiterBuilder;
-import io.throttlekit.concurrency.LimiterFigures;
-import io.throttlekit.concurrency.LimiterListener;
-import io.throttlekit.concurrency.Prioritizer;
-import io.throttlekit.concurrency.Queueing;
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limiter.AdaptiveLimiter;
+import io.throttlekit.limiter.LimiterBuilder;
+import io.throttlekit.limiter.LimiterFigures;
+import io.throttlekit.limiter.LimiterListener;
+import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.limiter.Queueing;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -3,8 +3,8 @@ package io.throttlekit.service.concurrency;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.throttlekit.TimeSource;
-import io.throttlekit.concurrency.Prioritizer;
-import io.throttlekit.concurrency.UsageTracker;
+import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.limiter.UsageTracker;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 

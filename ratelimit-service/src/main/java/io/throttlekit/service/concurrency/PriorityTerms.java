@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.descriptors.ConcurrencyRule.AtService;
-import io.throttlekit.descriptors.ConcurrencyRule.Gate;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.AtService;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.Gate;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.concurrency.Permit;
+import io.throttlekit.limiter.Permit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A slot in flight below one concurrency limit, which ends once. Thread-safe. */

@@ -1,15 +1,15 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.Decision;
-import io.throttlekit.concurrency.LimiterFigures;
-import io.throttlekit.concurrency.PendingPermit;
-import io.throttlekit.concurrency.Permit;
-import io.throttlekit.concurrency.PermitCallback;
-import io.throttlekit.concurrency.PermitRequest;
-import io.throttlekit.concurrency.Prioritizer;
-import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.descriptors.ConcurrencyRule.LeaseTerms;
-import io.throttlekit.descriptors.ConcurrencyRule.Release;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
+import io.throttlekit.limiter.LimiterFigures;
+import io.throttlekit.limiter.PendingPermit;
+import io.throttlekit.limiter.Permit;
+import io.throttlekit.limiter.PermitCallback;
+import io.throttlekit.limiter.PermitRequest;
+import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.limiter.Refusal;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

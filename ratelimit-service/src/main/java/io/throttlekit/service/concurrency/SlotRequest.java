@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.throttlekit.service.policies;
 
-import io.throttlekit.descriptors.LoadOptions;
+import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.ServiceConfig;
 

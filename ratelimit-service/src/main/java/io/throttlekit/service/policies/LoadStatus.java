@@ -1,6 +1,6 @@
 package io.throttlekit.service.policies;
 
-import io.throttlekit.descriptors.Problem;
+import io.throttlekit.descriptors.source.Problem;
 import java.util.List;
 
 /**

@@ -1,14 +1,14 @@
 package io.throttlekit.service.policies;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.PolicyFiles;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
-import io.throttlekit.descriptors.Problem;
-import io.throttlekit.descriptors.Severity;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.LoadResult;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.PolicyFiles;
+import io.throttlekit.descriptors.source.PolicySource;
+import io.throttlekit.descriptors.source.Problem;
+import io.throttlekit.descriptors.source.Severity;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.policies;
 
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Problem;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.Problem;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package io.throttlekit.service.rls;
 
-import io.throttlekit.descriptors.Denial;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Denial;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;

@@ -1,8 +1,8 @@
 package io.throttlekit.service.rls;
 
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Limit;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Limit;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.config.ResponseConfig;

@@ -1,9 +1,9 @@
 package io.throttlekit.service.rls;
 
-import io.throttlekit.descriptors.Denial;
-import io.throttlekit.descriptors.Descriptor;
-import io.throttlekit.descriptors.LimitOverride;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Denial;
+import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.policy.LimitOverride;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;

@@ -8,7 +8,7 @@ import static io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest.HITS_ADD
 
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
-import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.service.admission.RateLimitRequest;
 import java.io.IOException;
 import java.util.ArrayList;

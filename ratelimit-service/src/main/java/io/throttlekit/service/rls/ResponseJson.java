@@ -1,9 +1,9 @@
 package io.throttlekit.service.rls;
 
 import com.google.gson.stream.JsonWriter;
-import io.throttlekit.descriptors.Limit;
-import io.throttlekit.descriptors.LimitUnit;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Limit;
+import io.throttlekit.descriptors.policy.LimitUnit;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.rls.ResponseExtras.Header;

@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.server.CallTracing.CallSpan;

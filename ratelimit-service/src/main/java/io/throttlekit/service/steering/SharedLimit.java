@@ -1,11 +1,11 @@
 package io.throttlekit.service.steering;
 
-import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.LimitRange;
-import io.throttlekit.concurrency.LimiterFigures;
-import io.throttlekit.concurrency.Sample;
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.Sample;
+import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LimitAlgorithms;
 import io.throttlekit.service.concurrency.LimitMoves;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.store;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;

@@ -1,9 +1,9 @@
 package io.throttlekit.service.store;
 
 import io.throttlekit.DataLoss;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Rule;
-import io.throttlekit.descriptors.Scope;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.Scope;
 import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.store.Persistence;
 import io.throttlekit.store.Persistence.Cause;

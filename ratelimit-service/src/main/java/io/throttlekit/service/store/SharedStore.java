@@ -5,7 +5,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;

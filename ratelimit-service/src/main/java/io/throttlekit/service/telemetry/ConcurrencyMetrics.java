@@ -2,8 +2,8 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
-import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LeaseEnd;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.telemetry;
 
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;

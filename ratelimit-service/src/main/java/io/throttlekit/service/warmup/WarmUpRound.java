@@ -1,10 +1,10 @@
 package io.throttlekit.service.warmup;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.LoadResult;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.service.policies.PolicyStore;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;

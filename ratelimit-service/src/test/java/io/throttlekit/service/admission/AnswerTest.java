@@ -2,8 +2,8 @@ package io.throttlekit.service.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
+import io.throttlekit.store.Claim.Role;
 import io.throttlekit.tier.DecidedBy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -2,8 +2,8 @@ package io.throttlekit.service.admission;
 
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.Descriptor;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.config.CompatibilityConfig;

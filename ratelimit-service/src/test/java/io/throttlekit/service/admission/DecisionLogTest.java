@@ -3,7 +3,7 @@ package io.throttlekit.service.admission;
 import static io.throttlekit.service.admission.Deciding.charge;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.service.Logged;
 import java.util.logging.Level;
 import org.junit.jupiter.api.Test;

@@ -5,8 +5,8 @@ import static io.throttlekit.service.admission.Deciding.hits;
 import static io.throttlekit.service.admission.Deciding.refund;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.Descriptor;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;

@@ -7,13 +7,13 @@ import static io.throttlekit.service.admission.Deciding.refund;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.throttlekit.Claim.Role;
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Descriptor;
-import io.throttlekit.descriptors.LimitOverride;
-import io.throttlekit.descriptors.LimitUnit;
+import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.policy.LimitOverride;
+import io.throttlekit.descriptors.policy.LimitUnit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.store.Claim.Role;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;

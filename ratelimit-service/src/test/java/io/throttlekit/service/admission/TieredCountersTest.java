@@ -2,14 +2,14 @@ package io.throttlekit.service.admission;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.Claim;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.InMemoryStore;

@@ -6,7 +6,7 @@ import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
 import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.ManualTime;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.MemoryCounters;

@@ -7,7 +7,7 @@ import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.channel.epoll.Epoll;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.load.ServeFlags;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -4,7 +4,7 @@ import static io.throttlekit.service.cli.Ran.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.load.ServeFlags;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.ConfigLoader;
-import io.throttlekit.service.config.ServeFlags;
+import io.throttlekit.service.config.load.ConfigLoader;
+import io.throttlekit.service.config.load.ServeFlags;
 import java.util.Map;
 import java.util.Objects;
 

@@ -3,10 +3,10 @@ package io.throttlekit.service.concurrency;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.tier.ManualTimer;
 import java.util.ArrayList;

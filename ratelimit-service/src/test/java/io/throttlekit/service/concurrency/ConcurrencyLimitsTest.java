@@ -3,8 +3,8 @@ package io.throttlekit.service.concurrency;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.server.Book;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -1,8 +1,8 @@
 package io.throttlekit.service.concurrency;
 
-import io.throttlekit.concurrency.Refusal;
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.server.Book;
 import java.util.List;
 import java.util.Objects;

@@ -2,10 +2,10 @@ package io.throttlekit.service.concurrency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.LimitRange;
-import io.throttlekit.concurrency.Sample;
-import io.throttlekit.descriptors.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.Sample;
 import io.throttlekit.service.server.Book;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

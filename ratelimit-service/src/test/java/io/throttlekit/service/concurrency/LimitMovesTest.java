@@ -2,7 +2,7 @@ package io.throttlekit.service.concurrency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.server.Book;
 import java.util.ArrayList;
 import java.util.List;

@@ -130,7 +130,7 @@ public final class ServiceProcess implements AutoCloseable {
         "--enable-native-access=ALL-UNNAMED",
         "-cp",
         classPath,
-        "io.throttlekit.service.Main",
+        "io.throttlekit.service.cli.Main",
         "serve",
         "--policies=" + policies,
         "--grpc-port=" + grpcPort,

@@ -9,9 +9,9 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStat
 import io.throttlekit.Cost;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
-import io.throttlekit.descriptors.LimitUnit;
-import io.throttlekit.descriptors.RandomPolicies.Policy;
-import io.throttlekit.descriptors.ReferenceRule;
+import io.throttlekit.descriptors.policy.LimitUnit;
+import io.throttlekit.descriptors.policy.RandomPolicies.Policy;
+import io.throttlekit.descriptors.policy.ReferenceRule;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.service.config.CompatibilityConfig;
 import java.util.ArrayList;

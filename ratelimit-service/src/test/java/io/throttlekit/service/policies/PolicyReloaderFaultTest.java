@@ -2,8 +2,8 @@ package io.throttlekit.service.policies;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.PolicyLoader;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.server.FixedTime;
 import java.io.IOException;

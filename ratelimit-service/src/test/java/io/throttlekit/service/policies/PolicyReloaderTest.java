@@ -3,7 +3,7 @@ package io.throttlekit.service.policies;
 import static io.throttlekit.service.Patient.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;

@@ -9,7 +9,7 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
-import io.throttlekit.descriptors.Descriptor;
+import io.throttlekit.descriptors.policy.Descriptor;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

@@ -2,11 +2,11 @@ package io.throttlekit.service.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.LoadOptions;
-import io.throttlekit.descriptors.LoadResult;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.PolicyLoader;
-import io.throttlekit.descriptors.PolicySource;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.LoadResult;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.PolicySource;
 import java.util.List;
 import java.util.Objects;
 

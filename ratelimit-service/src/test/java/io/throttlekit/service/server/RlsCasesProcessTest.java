@@ -187,7 +187,7 @@ class RlsCasesProcessTest {
             "--enable-native-access=ALL-UNNAMED",
             "-cp",
             System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            "io.throttlekit.service.Main",
+            "io.throttlekit.service.cli.Main",
             "serve"));
     return command;
   }

@@ -4,7 +4,7 @@ import io.grpc.BindableService;
 import io.grpc.ServerServiceDefinition;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;

@@ -8,7 +8,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.config.CompatibilityConfig;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package io.throttlekit.service.steering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.ConcurrencyRule;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;

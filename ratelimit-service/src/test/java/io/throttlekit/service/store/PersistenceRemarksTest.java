@@ -2,7 +2,7 @@ package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.PolicyBook;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.store.BackendState.Role;

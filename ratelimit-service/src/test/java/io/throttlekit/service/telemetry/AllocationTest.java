@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.management.ThreadMXBean;
 import io.grpc.Metadata;
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 

@@ -3,8 +3,8 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.descriptors.PolicyBook;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;

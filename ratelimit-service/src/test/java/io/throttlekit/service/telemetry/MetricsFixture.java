@@ -1,7 +1,7 @@
 package io.throttlekit.service.telemetry;
 
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.config.TelemetryConfig;
 import java.io.IOException;
 import java.util.List;

@@ -3,9 +3,9 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.LimitOverride;
-import io.throttlekit.descriptors.LimitUnit;
-import io.throttlekit.descriptors.Rule;
+import io.throttlekit.descriptors.policy.LimitOverride;
+import io.throttlekit.descriptors.policy.LimitUnit;
+import io.throttlekit.descriptors.policy.Rule;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.Collections;

@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.concurrency;
 
-import io.throttlekit.concurrency.Sample;
+import io.throttlekit.limit.Sample;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 

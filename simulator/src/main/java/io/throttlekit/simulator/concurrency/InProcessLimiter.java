@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.concurrency;
 
-import io.throttlekit.concurrency.Sample;
+import io.throttlekit.limit.Sample;
 
 /**
  * A limiter that counts every request itself and applies a new limit at once, as one in the same

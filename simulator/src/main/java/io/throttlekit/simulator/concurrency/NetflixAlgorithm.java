@@ -1,7 +1,7 @@
 package io.throttlekit.simulator.concurrency;
 
 import com.netflix.concurrency.limits.Limit;
-import io.throttlekit.concurrency.Sample;
+import io.throttlekit.limit.Sample;
 
 /**
  * An algorithm from Netflix's concurrency-limits library, unmodified. None of them reads a clock:

@@ -1,7 +1,7 @@
 package io.throttlekit.simulator.concurrency;
 
-import io.throttlekit.concurrency.ConcurrencyLimit;
-import io.throttlekit.concurrency.Sample;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.Sample;
 
 /**
  * An algorithm of this project.

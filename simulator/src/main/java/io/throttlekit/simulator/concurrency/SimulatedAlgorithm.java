@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.concurrency;
 
-import io.throttlekit.concurrency.Sample;
+import io.throttlekit.limit.Sample;
 
 /** A limit algorithm: ours, another project's, or none. */
 interface SimulatedAlgorithm {

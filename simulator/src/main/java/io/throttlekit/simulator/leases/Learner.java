@@ -1,8 +1,8 @@
 package io.throttlekit.simulator.leases;
 
-import io.throttlekit.tier.EoqSizer;
-import io.throttlekit.tier.LeaseCost;
-import io.throttlekit.tier.LeaseSizer;
+import io.throttlekit.lease.sizing.EoqSizer;
+import io.throttlekit.lease.sizing.LeaseCost;
+import io.throttlekit.lease.sizing.LeaseSizer;
 
 /** Sizing of one node's leases in a simulation. */
 interface Learner {

@@ -1,8 +1,8 @@
 package io.throttlekit.simulator.leases;
 
-import io.throttlekit.tier.LeaseCost;
-import io.throttlekit.tier.LeaseSize;
-import io.throttlekit.tier.LeaseSizer;
+import io.throttlekit.lease.sizing.LeaseCost;
+import io.throttlekit.lease.sizing.LeaseSize;
+import io.throttlekit.lease.sizing.LeaseSizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

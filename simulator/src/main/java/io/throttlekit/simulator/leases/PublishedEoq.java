@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.leases;
 
-import io.throttlekit.tier.LeaseCost;
+import io.throttlekit.lease.sizing.LeaseCost;
 
 /**
  * The published learner, from its formulas: AdaGrad on the logarithm of the size, whose first step

@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.leases;
 
-import io.throttlekit.tier.LeaseCost;
+import io.throttlekit.lease.sizing.LeaseCost;
 
 /**
  * The published learner with predictions, from its formulas: Hedge over the whole past between a

@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.leases;
 
-import io.throttlekit.tier.LeaseCost;
+import io.throttlekit.lease.sizing.LeaseCost;
 
 /** Regret of a learner: its cost less that of the best fixed size in hindsight. */
 final class Regret {

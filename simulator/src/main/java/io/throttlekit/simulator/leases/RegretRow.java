@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.leases;
 
-import io.throttlekit.tier.LeaseCost;
+import io.throttlekit.lease.sizing.LeaseCost;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.netflix.concurrency.limits.limit.Gradient2Limit;
 import com.netflix.concurrency.limits.limit.WindowedLimit;
-import io.throttlekit.concurrency.FailsafeLimit;
-import io.throttlekit.concurrency.LimitRange;
-import io.throttlekit.concurrency.Sample;
+import io.throttlekit.limit.FailsafeLimit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.Sample;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,7 +2,7 @@ package io.throttlekit.simulator.concurrency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.concurrency.Sample;
+import io.throttlekit.limit.Sample;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
 
-import io.throttlekit.tier.LeaseCost;
+import io.throttlekit.lease.sizing.LeaseCost;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,5 @@
+/** The command line of the demo. */
+@NullMarked
+package io.throttlekit.demo.cli;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,37 @@
+package io.throttlekit.demo.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class DemoMainTest {
+
+  @ParameterizedTest
+  @Timeout(20)
+  @CsvSource({
+    "--seconds 0,     --seconds is a whole number from 1 to 86400",
+    "--seconds -1,    --seconds is a whole number from 1 to 86400",
+    "--seconds 86401, --seconds is a whole number from 1 to 86400",
+    "--seconds abc,   not 'abc'",
+    "--mesh --seconds 17, --seconds is a whole number from 18 to 86400 with --mesh",
+    "--overload --mesh, --mesh and --overload are two demos",
+    "--arms none, --phase and --arms choose from --overload",
+    "'--overload --phase 2,7', there is no phase '7'",
+    "--overload --arms theirs, there is no arm 'theirs'",
+    "--overload --seconds 59, --seconds is a whole number from 60 to 3600 for 6 phases",
+    "--overload --phase 2 --seconds abc, from 10 to 3600 for one phase",
+    "foo,             there is no 'foo' here",
+    "--seed x,        'x' is not a whole number"
+  })
+  void wrongUseIsSaidInWordsAndStartsNothing(String line, String mistake) {
+    StringWriter err = new StringWriter();
+    CommandLine command = DemoMain.commandLine().setErr(new PrintWriter(err));
+    assertThat(command.execute(line.split(" ", -1))).isEqualTo(2);
+    assertThat(err.toString()).startsWith("bin/demo: ").contains(mistake);
+  }
+}

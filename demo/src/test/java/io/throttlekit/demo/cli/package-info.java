@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.demo.cli;
+
+import org.jspecify.annotations.NullMarked;

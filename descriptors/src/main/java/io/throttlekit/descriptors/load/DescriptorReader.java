@@ -1,0 +1,137 @@
+package io.throttlekit.descriptors.load;
+
+import io.throttlekit.descriptors.policy.DescriptorNode;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.RuleSpec;
+import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.descriptors.yaml.Fields;
+import io.throttlekit.descriptors.yaml.YamlNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Reads descriptors and the descriptors nested in them. */
+final class DescriptorReader {
+  /** Values of a priority entry; the numeric levels are represented by {@code 0}. */
+  private static final List<String> PRIORITIES =
+      List.of("very_low", "low", "medium", "high", "very_high", "0");
+
+  private final Problems problems;
+  private final RuleReader ruleReader;
+
+  DescriptorReader(LoadOptions options, Problems problems) {
+    this.problems = problems;
+    this.ruleReader = new RuleReader(options, problems);
+  }
+
+  /**
+   * Reads the field {@code descriptors} of {@code parent}. Leaves out descriptors without a key,
+   * and reports those with equal texts.
+   */
+  List<DescriptorNode> readAll(Section parent) {
+    List<DescriptorNode> nodes = new ArrayList<>();
+    Map<String, DescriptorNode> level = new HashMap<>();
+    for (YamlNode.Mapping mapping : parent.mappings("descriptors")) {
+      DescriptorNode node = read(Fields.of(mapping, problems));
+      if (!node.key().isEmpty()) {
+        checkUnique(node, level.putIfAbsent(node.composite(), node), problems);
+        nodes.add(node);
+      }
+    }
+    return nodes;
+  }
+
+  /** Reports {@code node} when {@code first}, another of its level, has the same text. */
+  static void checkUnique(DescriptorNode node, @Nullable DescriptorNode first, Problems problems) {
+    if (first == null) {
+      return;
+    }
+    String text = Wording.quote(node.composite());
+    if (first.key().equals(node.key())) {
+      problems.error(
+          node.location(),
+          "the descriptor " + text + " is already defined at " + first.location(),
+          "put both into one, or change a key or a value");
+    } else {
+      problems.error(
+          node.location(),
+          "the descriptor " + text + " has the same text as the one at " + first.location(),
+          "key and value are joined by _, and both give the same text: rename a key");
+    }
+  }
+
+  private DescriptorNode read(Fields fields) {
+    Section descriptor = new Section(fields, placeOf(fields), problems);
+    if (descriptor.lacks("key")) {
+      descriptor.error("key", "the descriptor has no key", "write key: NAME");
+    }
+    boolean shareThreshold = descriptor.flag("share_threshold");
+    DescriptorNode node =
+        new DescriptorNode(
+            fields.location(),
+            descriptor.text("key"),
+            descriptor.text("value"),
+            shareThreshold,
+            descriptor.flag("value_to_metric"),
+            descriptor.flag("detailed_metric"),
+            ruleReader.read(descriptor),
+            readAll(descriptor));
+    if (shareThreshold && !node.wildcard()) {
+      descriptor.errorAtKey(
+          "share_threshold",
+          "`share_threshold` needs a wildcard, but %s has no *"
+              .formatted(Wording.quote(node.composite())),
+          "write value: prefix*, or remove share_threshold");
+    }
+    if (node.key().equals(Rule.LEASE_ENTRY)) {
+      problems.warning(
+          fields.location(),
+          "nothing reaches this descriptor: an entry %s returns a permit"
+              .formatted(Wording.quote(node.key())),
+          "choose another key, or remove the descriptor");
+    }
+    checkOwnEntries(node);
+    return node;
+  }
+
+  private static String placeOf(Fields descriptor) {
+    if (descriptor.get("limits") != null) {
+      return "descriptor_with_limits";
+    }
+    return descriptor.get("concurrency") != null && descriptor.get("rate_limit") == null
+        ? "descriptor_with_concurrency"
+        : "descriptor";
+  }
+
+  /** Reports children that an entry would match which only names the priority or the user. */
+  private void checkOwnEntries(DescriptorNode node) {
+    RuleSpec rule = node.rule();
+    String priority = rule == null ? null : rule.priorityEntry();
+    String user = rule == null ? null : rule.userEntry();
+    for (DescriptorNode child : node.children()) {
+      if (priority != null && takesAPriority(child, priority)) {
+        reportTaken(child, priority, "priority", node);
+      }
+      if (user != null && child.matchesSomeValueOf(user)) {
+        reportTaken(child, user, "user", node);
+      }
+    }
+  }
+
+  private static boolean takesAPriority(DescriptorNode child, String entry) {
+    return child.key().equals(entry)
+        || PRIORITIES.stream().anyMatch(value -> child.matches(entry, value));
+  }
+
+  private void reportTaken(DescriptorNode child, String entry, String named, DescriptorNode node) {
+    problems.error(
+        child.location(),
+        "the entry %s names the %s for the concurrency limit at %s, so that it cannot lead here"
+            .formatted(Wording.quote(entry), named, Objects.requireNonNull(node.rule()).location()),
+        "choose another key for the " + named + ", or another descriptor here");
+  }
+}

@@ -1,0 +1,39 @@
+package io.throttlekit.descriptors.load;
+
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Key of a place in the policy language, as {@code policy-language.yaml} declares it.
+ *
+ * @param words the allowed words; empty where other values are allowed
+ * @param cells cells of the words' table in the documents: by the word, then by the column
+ * @param attributes the other attributes by their names, as texts
+ */
+record Key(
+    String name,
+    List<String> words,
+    Map<String, Map<String, String>> cells,
+    Map<String, String> attributes) {
+
+  /** Returns the attribute, or "" where the key has none of that name. */
+  String attribute(String attribute) {
+    return attributes.getOrDefault(attribute, "");
+  }
+
+  /** Returns the least allowed number. */
+  BigDecimal min() {
+    return new BigDecimal(attribute("min"));
+  }
+
+  /** Returns the greatest allowed number. */
+  BigDecimal max() {
+    return new BigDecimal(attribute("max"));
+  }
+
+  /** Returns the range of a number in words: {@code 1 to 100}. */
+  String range() {
+    return attribute("min") + " to " + attribute("max");
+  }
+}

@@ -1,0 +1,120 @@
+package io.throttlekit.descriptors.load;
+
+import io.throttlekit.descriptors.policy.LimitSpec;
+import io.throttlekit.descriptors.policy.LimitUnit;
+import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.descriptors.yaml.Fields;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.rate.Gcra;
+import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
+import io.throttlekit.rate.SlidingWindow;
+import io.throttlekit.rate.TokenBucket;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Reads one limit: requests, window, algorithm and burst. */
+final class LimitReader {
+  static final String FIXED_WINDOW = "fixed_window";
+  private static final List<String> BURSTY = List.of("gcra", "token_bucket");
+
+  private LimitReader() {}
+
+  /** Reads the limit; returns {@code null} after reporting an error. */
+  static @Nullable LimitSpec read(Section limit) {
+    if (isConcurrency(limit)) {
+      return null; // already reported: a concurrency limit does not belong here
+    }
+    long requests = requests(limit);
+    long window = window(limit);
+    String algorithm = limit.word("algorithm");
+    long burst = burst(limit, algorithm);
+    if (requests < 0 || window <= 0 || algorithm == null || burst < -1) {
+      return null;
+    }
+    try { // an algorithm checks the bounds of its own parameters
+      return new LimitSpec(
+          build(algorithm, requests, window, burst), requests, LimitUnit.of(window), window);
+    } catch (IllegalArgumentException e) {
+      limit.error(
+          burst >= 0 ? "burst" : "requests_per_unit",
+          algorithm + " cannot do this: " + e.getMessage(),
+          "");
+      return null;
+    }
+  }
+
+  private static boolean isConcurrency(Section limit) {
+    return limit.fields().all().stream().anyMatch(field -> field.name().equals("concurrency"))
+        && Stream.of("requests_per_unit", "unit", "every").noneMatch(limit::has);
+  }
+
+  private static long requests(Section limit) {
+    String key = "requests_per_unit";
+    if (limit.has(key)) {
+      return limit.number(key);
+    }
+    if (limit.incomplete()) {
+      return -1;
+    }
+    if (!isMistyped(limit, key)) { // a mistyped one was reported as an unknown key
+      limit.warning(
+          key,
+          "`requests_per_unit` is missing, so the limit is 0 and refuses everything",
+          "write requests_per_unit: 0 if that is meant");
+    }
+    return 0;
+  }
+
+  private static boolean isMistyped(Section limit, String key) {
+    return limit.fields().all().stream()
+        .map(Fields.Field::name)
+        .anyMatch(name -> !name.equals(key) && Wording.nearest(name, List.of(key)) != null);
+  }
+
+  /** Returns the length of the window in ms, or at most 0 after reporting an error. */
+  private static long window(Section limit) {
+    boolean unit = limit.has("unit");
+    boolean every = limit.has("every");
+    if (!unit && !every && !limit.incomplete()) {
+      limit.error(
+          "unit",
+          "the limit needs a window",
+          "add unit: " + String.join(", ", limit.words("unit")) + "; or every: 10s");
+    }
+    LimitUnit named = unit ? limit.constant("unit", LimitUnit.class) : null;
+    long millis = limit.millis("every");
+    if (unit && every) {
+      limit.errorAtKey(
+          "every", "`unit` and `every` both set the length of the window", "keep one of them");
+      return 0;
+    }
+    return named == null ? millis : named.millis();
+  }
+
+  /** Returns the burst, -1 when absent, or -2 after reporting an error. */
+  private static long burst(Section limit, @Nullable String algorithm) {
+    if (!limit.has("burst")) {
+      return -1;
+    }
+    long burst = limit.number("burst");
+    boolean refused =
+        algorithm != null
+            && !BURSTY.contains(algorithm)
+            && limit.refuse(
+                "burst", algorithm, "add algorithm: gcra or algorithm: token_bucket, or remove it");
+    return burst < 0 || refused ? -2 : burst;
+  }
+
+  private static RateAlgorithm<?> build(String algorithm, long requests, long window, long burst) {
+    return switch (algorithm) {
+      case "sliding_window" -> new SlidingWindow(requests, window);
+      case "sliding_log" -> new SlidingLog(requests, window);
+      case "gcra" -> burst < 0 ? new Gcra(requests, window) : new Gcra(requests, window, burst);
+      case "token_bucket" ->
+          burst < 0 ? new TokenBucket(requests, window) : new TokenBucket(requests, window, burst);
+      default -> new FixedWindow(requests, window);
+    };
+  }
+}

@@ -1,0 +1,32 @@
+package io.throttlekit.descriptors.load;
+
+/**
+ * Options for loading policies.
+ *
+ * @param mergeDomains whether several files may describe one domain; otherwise that is an error
+ * @param mergeSwitch setting that allows it, for the hint of that error
+ * @param federated whether regions can share limits; otherwise {@code scope: global} is an error
+ * @param steering whether concurrency limits can be pushed to Envoys; otherwise {@code gate: envoy}
+ *     is an error
+ * @param accessLogs whether access logs are read; otherwise {@code release: access_log} is an error
+ */
+public record LoadOptions(
+    boolean mergeDomains,
+    String mergeSwitch,
+    boolean federated,
+    boolean steering,
+    boolean accessLogs) {
+
+  /** Creates options that name the setting as the configuration file does. */
+  public LoadOptions(boolean mergeDomains) {
+    this(mergeDomains, "policies.merge_domains: true");
+  }
+
+  /**
+   * Creates options that allow limits of all scopes, and concurrency limits at the service and at
+   * Envoys.
+   */
+  public LoadOptions(boolean mergeDomains, String mergeSwitch) {
+    this(mergeDomains, mergeSwitch, true, true, true);
+  }
+}

@@ -1,0 +1,88 @@
+package io.throttlekit.descriptors.load;
+
+import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.descriptors.yaml.Fields;
+import io.throttlekit.descriptors.yaml.Fields.Field;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Kind of mapping in a policy file, with the keys that have a meaning there.
+ *
+ * @param where the place in words, as the end of a sentence
+ * @param ours whether envoyproxy/ratelimit has no such place. Its files cannot contain it, so a
+ *     misplaced key is an error here instead of a warning
+ * @param keys the keys by their names
+ * @param hints what to do with a misplaced key, by its name
+ * @param homes what to do with a misplaced key, by the place that has it; in order of preference
+ * @param family name of the homes that count after those
+ */
+record Place(
+    String where,
+    boolean ours,
+    Map<String, Key> keys,
+    Map<String, String> hints,
+    Map<String, String> homes,
+    String family) {
+
+  /** Returns the names of the keys that have a meaning here. */
+  Set<String> names() {
+    return keys.keySet();
+  }
+
+  /**
+   * Returns the declaration of a key.
+   *
+   * @throws IllegalArgumentException if it has no meaning here, which is a bug of a reader
+   */
+  Key key(String name) {
+    Key key = keys.get(name);
+    if (key == null) {
+      throw new IllegalArgumentException("there is no " + name + ' ' + where);
+    }
+    return key;
+  }
+
+  /** Reports each key without a meaning here, with the place where it has one. */
+  void check(Fields fields, Problems problems) {
+    for (Field field : fields.all()) {
+      if (!keys.containsKey(field.name())) {
+        checkForeign(field, problems);
+      }
+    }
+  }
+
+  private void checkForeign(Field field, Problems problems) {
+    PolicyLanguage language = PolicyLanguage.declared();
+    String name = field.name();
+    String key = Wording.quote(name);
+    if (language.reserved().contains(name)) {
+      problems.error(field.at(), key + " is not available in this version yet", "");
+    } else if (!ours && language.original().contains(name)) {
+      problems.warning(field.at(), key + " has no effect " + where, home(name));
+      new UnreadKeys(problems).check(field);
+    } else if (language.keys().contains(name)) {
+      problems.error(field.at(), key + " has no meaning " + where, home(name));
+      new UnreadKeys(problems).check(field);
+    } else {
+      problems.error(field.at(), "unknown key " + key + ' ' + where, suggestion(name));
+    }
+  }
+
+  private String suggestion(String written) {
+    String elsewhere =
+        Wording.nearest(written, names()) == null
+            ? Wording.nearest(written, PolicyLanguage.declared().keys())
+            : null;
+    return elsewhere == null
+        ? Wording.suggest(written, names())
+        : "did you mean " + elsewhere + "? " + home(elsewhere);
+  }
+
+  /** Returns where a key belongs that has no meaning here. */
+  private String home(String key) {
+    String hint = hints.get(key);
+    return hint == null ? PolicyLanguage.declared().home(key, homes, family) : hint;
+  }
+}

@@ -1,0 +1,255 @@
+package io.throttlekit.descriptors.load;
+
+import io.throttlekit.DataLoss;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.LimitSpec;
+import io.throttlekit.descriptors.policy.OnOutage;
+import io.throttlekit.descriptors.policy.RuleSpec;
+import io.throttlekit.descriptors.policy.Scope;
+import io.throttlekit.descriptors.policy.Sharing;
+import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.SourceLocation;
+import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.descriptors.yaml.Fields.Field;
+import io.throttlekit.descriptors.yaml.YamlNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the limits of a descriptor: {@code rate_limit}, {@code limits} or {@code concurrency}. */
+final class RuleReader {
+  private final LoadOptions options;
+  private final Problems problems;
+
+  RuleReader(LoadOptions options, Problems problems) {
+    this.options = options;
+    this.problems = problems;
+  }
+
+  /** Reads the rule of a descriptor; {@code null} when it has none, or after reporting an error. */
+  @Nullable RuleSpec read(Section descriptor) {
+    boolean single = descriptor.has("rate_limit");
+    boolean several = descriptor.has("limits");
+    boolean concurrency = descriptor.has("concurrency");
+    Field unset = descriptor.fields().empty("concurrency");
+    var _ = metadata(descriptor); // to report its errors where there is no rule
+    if (unset != null) {
+      problems.error(unset.at(), "`concurrency` is empty", "write {} for the defaults");
+    }
+    if (concurrency && (single || several)) {
+      descriptor.errorAtKey(
+          "concurrency",
+          "a descriptor has either `concurrency` or %s, not both"
+              .formatted(several ? "`limits`" : "`rate_limit`"),
+          "move one of them into a descriptor of its own: a request may reach both");
+      // Only to report its errors.
+      var _ = ConcurrencyReader.read(descriptor.section("concurrency"), options);
+    }
+    if (single && several) {
+      descriptor.errorAtKey(
+          "limits",
+          "a descriptor has either `rate_limit` or `limits`, not both",
+          "move the limit of rate_limit into limits");
+      var _ = ofSingle(descriptor); // only to report its errors
+    }
+    if (several) {
+      return ofSeveral(descriptor);
+    }
+    if (single) {
+      return ofSingle(descriptor);
+    }
+    if (concurrency) {
+      return ofConcurrency(descriptor);
+    }
+    if (unset == null) {
+      warnOfFlagsWithoutLimit(descriptor);
+    }
+    return null;
+  }
+
+  private @Nullable RuleSpec ofSingle(Section descriptor) {
+    Section limit = descriptor.section("rate_limit");
+    if (limit == null) {
+      return null;
+    }
+    SourceLocation at = descriptor.at("rate_limit");
+    if (!limit.flag("unlimited")) {
+      LimitSpec read = LimitReader.read(limit);
+      List<LimitSpec> limits = read == null ? List.of() : List.of(read);
+      return limited(descriptor, new LimitGroup(limit, List.of(limit)), at, limits);
+    }
+    checkUnlimited(limit);
+    warnOfDenial(descriptor, "beside `unlimited`");
+    OnOutage onOutage = TierReader.onOutage(limit, null);
+    DataLoss onDataLoss = TierReader.onDataLoss(limit);
+    Sharing sharing =
+        new Sharing(Scope.REGION, Sharing.NOTHING.tier(), false, onOutage, onDataLoss);
+    return rule(descriptor, limit, at, List.of(), sharing, null);
+  }
+
+  private @Nullable RuleSpec ofSeveral(Section descriptor) {
+    List<Section> entries = descriptor.sections("limits");
+    SourceLocation at = descriptor.at("limits");
+    if (Objects.requireNonNull(descriptor.get("limits")).value() instanceof YamlNode.Sequence list
+        && list.items().isEmpty()) {
+      descriptor.errorAtKey("limits", "`limits` is empty", "add a limit, or remove the key");
+    }
+    Map<String, SourceLocation> windows = new LinkedHashMap<>();
+    List<LimitSpec> limits = new ArrayList<>();
+    for (Section entry : entries) {
+      LimitSpec limit = LimitReader.read(entry);
+      if (limit != null) {
+        limits.add(limit);
+        checkDistinct(limit, entry, windows);
+      }
+    }
+    return limited(descriptor, new LimitGroup(descriptor, entries), at, limits);
+  }
+
+  private @Nullable RuleSpec limited(
+      Section descriptor, LimitGroup group, SourceLocation at, List<LimitSpec> limits) {
+    Scope scope = TierReader.scope(group, options.federated());
+    Sharing sharing = TierReader.read(scope, group, limits);
+    RuleSpec rule =
+        rule(
+            descriptor,
+            group.beside(),
+            at,
+            limits,
+            sharing == null ? Sharing.DEFAULT : sharing,
+            null);
+    return sharing == null || limits.isEmpty() ? null : rule;
+  }
+
+  private @Nullable RuleSpec ofConcurrency(Section descriptor) {
+    ConcurrencyRule read = ConcurrencyReader.read(descriptor.section("concurrency"), options);
+    boolean shadow = descriptor.flag("shadow_mode");
+    if (read != null && read.gate() instanceof ConcurrencyRule.AtEnvoys) {
+      warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
+      if (shadow) {
+        descriptor.errorAtKey(
+            "shadow_mode",
+            "`shadow_mode` has no meaning with `gate: envoy`: Envoys apply what is pushed to them",
+            "remove it, or write gate: service");
+      }
+    }
+    if (descriptor.flag("quota_mode")) {
+      descriptor.errorAtKey(
+          "quota_mode",
+          "`quota_mode` has no meaning with concurrency: requests in flight have no quota",
+          "remove it");
+    }
+    SourceLocation at = descriptor.at("concurrency");
+    RuleSpec rule = rule(descriptor, descriptor, at, List.of(), Sharing.NOTHING, read);
+    return read == null ? null : rule;
+  }
+
+  private void checkDistinct(LimitSpec limit, Section entry, Map<String, SourceLocation> windows) {
+    String window = limit.algorithm().id() + " over " + limit.windowMillis() + " ms";
+    SourceLocation first = windows.putIfAbsent(window, entry.location());
+    if (first != null) {
+      problems.error(
+          entry.location(),
+          "two limits share one counter, " + window + ": the other is at " + first,
+          "keep the smaller of them, or change a window or an algorithm");
+    }
+  }
+
+  /**
+   * Returns the rule.
+   *
+   * @param beside the section with name and replacements
+   */
+  private RuleSpec rule(
+      Section descriptor,
+      Section beside,
+      SourceLocation at,
+      List<LimitSpec> limits,
+      Sharing sharing,
+      @Nullable ConcurrencyRule concurrency) {
+    String name = beside.text("name");
+    return new RuleSpec(
+        at,
+        limits,
+        name,
+        replaces(beside, name),
+        descriptor.flag("shadow_mode"),
+        descriptor.flag("quota_mode"),
+        sharing,
+        metadata(descriptor),
+        concurrency,
+        DenialReader.read(descriptor.section("denied")));
+  }
+
+  private List<RuleSpec.Replacement> replaces(Section beside, String name) {
+    List<RuleSpec.Replacement> replaces = new ArrayList<>();
+    for (Section entry : beside.sections("replaces")) {
+      String replaced = entry.text("name");
+      if (entry.lacks("name")) {
+        problems.error(
+            entry.location(), "an entry of `replaces` names no rule", "write - name: RULE");
+      } else if (replaced.equals(name) && entry.has("name")) {
+        entry.error(
+            "name", "the rule " + Wording.quote(name) + " replaces itself", "name another rule");
+      }
+      replaces.add(new RuleSpec.Replacement(entry.valueAt("name"), replaced));
+    }
+    return replaces;
+  }
+
+  private void checkUnlimited(Section limit) {
+    for (String key :
+        List.of("every", "algorithm", "burst", "overdraft", "tier", "lease", "scope")) {
+      if (limit.has(key)) {
+        limit.errorAtKey(
+            key, "`unlimited` and " + Wording.quote(key) + " contradict each other", "");
+      }
+    }
+    String unit = limit.text("unit");
+    if (limit.words("unit").contains(unit.toLowerCase(Locale.ROOT))) {
+      limit.errorAtKey(
+          "unit", "`unlimited` and `unit` contradict each other", "remove one of them");
+    } else {
+      warnOfUnread(limit, "unit");
+    }
+    warnOfUnread(limit, "on_outage");
+    warnOfUnread(limit, "on_data_loss");
+    if (limit.number("requests_per_unit") >= 0) {
+      warnOfUnread(limit, "requests_per_unit");
+    }
+  }
+
+  private void warnOfUnread(Section limit, String key) {
+    if (limit.has(key)) {
+      limit.warningAtKey(
+          key, Wording.quote(key) + " has no effect beside `unlimited`", "remove it");
+    }
+  }
+
+  private @Nullable Map<String, Object> metadata(Section descriptor) {
+    return MetadataReader.read(descriptor.mapping("metadata"), problems);
+  }
+
+  private void warnOfDenial(Section descriptor, String where) {
+    if (descriptor.has("denied")) {
+      descriptor.warningAtKey("denied", "`denied` has no effect " + where, "remove it");
+    }
+  }
+
+  private void warnOfFlagsWithoutLimit(Section descriptor) {
+    var _ = DenialReader.read(descriptor.section("denied")); // only to report its errors
+    for (String key : List.of("shadow_mode", "quota_mode", "metadata", "denied")) {
+      boolean flag = key.endsWith("_mode");
+      if (flag ? descriptor.flag(key) : descriptor.has(key)) {
+        descriptor.warningAtKey(
+            key,
+            Wording.quote(key) + " has no effect on a descriptor without a limit",
+            "add rate_limit here, or move it to the descriptor that has one");
+      }
+    }
+  }
+}

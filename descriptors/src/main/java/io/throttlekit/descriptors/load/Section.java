@@ -1,0 +1,393 @@
+package io.throttlekit.descriptors.load;
+
+import io.throttlekit.descriptors.policy.WindowText;
+import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.SourceLocation;
+import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.descriptors.yaml.Fields;
+import io.throttlekit.descriptors.yaml.Fields.Field;
+import io.throttlekit.descriptors.yaml.ScalarKind;
+import io.throttlekit.descriptors.yaml.YamlNode;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One mapping of a policy file at its place in the {@link PolicyLanguage}: reads the values of its
+ * keys by the types, ranges and defaults declared there, and reports all others.
+ */
+final class Section {
+  // At most 18 digits on each side: parsing a longer BigDecimal is slow, and no setting needs it.
+  private static final Pattern DECIMALS =
+      Pattern.compile("(?:0|[1-9][0-9]{0,17})(?:\\.[0-9]{0,18})?");
+
+  private final Fields fields;
+  private final Place place;
+  private final Problems problems;
+
+  /** Creates the section of a mapping, and reports its keys that have no meaning at the place. */
+  Section(Fields fields, String place, Problems problems) {
+    this.fields = fields;
+    this.place = PolicyLanguage.declared().place(place);
+    this.problems = problems;
+    this.place.check(fields, problems);
+  }
+
+  Problems problems() {
+    return problems;
+  }
+
+  /** Returns the place of the mapping. */
+  SourceLocation location() {
+    return fields.location();
+  }
+
+  /** Returns the place of a key, or that of the mapping when the key is absent. */
+  SourceLocation at(String key) {
+    Field field = get(key);
+    return field == null ? location() : field.at();
+  }
+
+  /** Returns the place of a key's value, or that of the mapping when the key is absent. */
+  SourceLocation valueAt(String key) {
+    Field field = get(key);
+    return field == null ? location() : field.value().location();
+  }
+
+  /** Returns whether a part could not be read, so that any key may be missing. */
+  boolean incomplete() {
+    return fields.incomplete();
+  }
+
+  /** Returns the fields, also those without a meaning here. */
+  Fields fields() {
+    return fields;
+  }
+
+  /** Returns the field, or null when it is absent or has no value. */
+  @Nullable Field get(String key) {
+    return fields.get(place.key(key).name());
+  }
+
+  /** Returns the words that the key allows. */
+  List<String> words(String key) {
+    return place.key(key).words();
+  }
+
+  boolean has(String key) {
+    return get(key) != null;
+  }
+
+  /** Returns the field whose value is a scalar; null for others, which were reported when read. */
+  YamlNode.@Nullable Scalar scalar(String key) {
+    Field field = get(key);
+    return field != null && field.value() instanceof YamlNode.Scalar scalar ? scalar : null;
+  }
+
+  /** Reports an error in a key's value, or in the mapping when the key is absent. */
+  void error(String key, String message, String hint) {
+    problems.error(valueAt(key), message, hint);
+  }
+
+  /** Reports an error in a key, or in the mapping when the key is absent. */
+  void errorAtKey(String key, String message, String hint) {
+    problems.error(at(key), message, hint);
+  }
+
+  /** Warns of a key's value, or of the mapping when the key is absent. */
+  void warning(String key, String message, String hint) {
+    problems.warning(valueAt(key), message, hint);
+  }
+
+  /** Warns of a key, or of the mapping when the key is absent. */
+  void warningAtKey(String key, String message, String hint) {
+    problems.warning(at(key), message, hint);
+  }
+
+  /** Reads a text; numbers and booleans count as the text they are written as. "" when absent. */
+  String text(String key) {
+    Field field = get(key);
+    return field == null ? "" : text(field);
+  }
+
+  /** Does the same for a field whose key is free. */
+  String text(Field field) {
+    if (!(field.value() instanceof YamlNode.Scalar scalar)) {
+      wrongType(field, "text", "");
+      return "";
+    }
+    if (scalar.kind() == ScalarKind.FLOAT) {
+      wrongType(field, "text", "quote it: \"" + scalar.text() + "\"");
+    }
+    return scalar.text();
+  }
+
+  /** Returns whether a required text is missing or empty, unless that was reported already. */
+  boolean lacks(String key) {
+    Field field = get(key);
+    return text(key).isEmpty()
+        && (field == null ? !incomplete() : field.value() instanceof YamlNode.Scalar);
+  }
+
+  /** Reads a boolean; the default when absent, and false after reporting an error. */
+  boolean flag(String key) {
+    Field field = get(key);
+    if (field == null) {
+      return place.key(key).attribute("default").equals("true");
+    }
+    YamlNode.Scalar scalar = scalar(key);
+    if (scalar != null && scalar.kind() == ScalarKind.BOOL) {
+      return ScalarKind.isTrue(scalar.text());
+    }
+    wrongType(field, "true or false", unquoted(field, ScalarKind.BOOL) ? "remove the quotes" : "");
+    return false;
+  }
+
+  /** Reads a whole number; the default or else 0 when absent, and -1 after reporting an error. */
+  long number(String key) {
+    Key declared = place.key(key);
+    Field field = get(key);
+    if (field == null) {
+      String value = declared.attribute("default");
+      return value.isEmpty() ? 0 : Long.parseLong(value);
+    }
+    YamlNode.Scalar scalar = scalar(key);
+    if (scalar == null || scalar.kind() != ScalarKind.INTEGER) {
+      String hint = scalar == null ? "" : ScalarKind.decimalHint(scalar.text());
+      wrongType(
+          field,
+          "a whole number from " + declared.range(),
+          unquoted(field, ScalarKind.INTEGER) ? "remove the quotes" : hint);
+      return -1;
+    }
+    warnOfOctal(field, scalar);
+    BigInteger number = ScalarKind.integer(scalar.text());
+    if (number == null || isOutside(declared, new BigDecimal(number))) {
+      outOfRange(declared, scalar);
+      return -1;
+    }
+    return number.longValue();
+  }
+
+  /** Reads a decimal number; the default when absent, and -1 after reporting an error. */
+  double decimal(String key) {
+    Key declared = place.key(key);
+    Field field = get(key);
+    if (field == null) {
+      return Double.parseDouble(declared.attribute("default"));
+    }
+    String wanted = "a number from " + declared.range();
+    YamlNode.Scalar scalar = scalar(key);
+    boolean digits = scalar != null && DECIMALS.matcher(scalar.text()).matches();
+    if (scalar == null
+        || !(scalar.kind() == ScalarKind.INTEGER || scalar.kind() == ScalarKind.FLOAT)) {
+      wrongType(field, wanted, digits ? "remove the quotes" : "");
+      return -1;
+    }
+    if (!digits) {
+      wrongType(field, wanted, "write it in digits, as 2 or 2.5");
+      return -1;
+    }
+    BigDecimal number = new BigDecimal(scalar.text());
+    if (isOutside(declared, number)) {
+      outOfRange(declared, scalar);
+      return -1;
+    }
+    return number.doubleValue();
+  }
+
+  /** Reads a word in any case; the default when absent, and null after reporting an error. */
+  @Nullable String word(String key) {
+    return word(key, place.key(key).words());
+  }
+
+  /** Does the same; only {@code offered} appear in suggestions. */
+  @Nullable String word(String key, List<String> offered) {
+    Key declared = place.key(key);
+    Field field = get(key);
+    if (field == null) {
+      return declared.attribute("default");
+    }
+    String text = text(field);
+    String word = text.toLowerCase(Locale.ROOT);
+    if (declared.words().contains(word)) {
+      return word;
+    }
+    if (isText(field)) {
+      String near = Wording.meant(text, offered);
+      String list = String.join(", ", offered);
+      error(
+          key,
+          Wording.quote(text) + " is not a value of " + Wording.quote(key),
+          near == null ? "allowed: " + list : "did you mean " + near + "? One of: " + list);
+    }
+    return null;
+  }
+
+  /** Reads a word that names a constant of {@code type}; null after reporting an error. */
+  <E extends Enum<E>> @Nullable E constant(String key, Class<E> type) {
+    String word = word(key);
+    return word == null ? null : Enum.valueOf(type, word.toUpperCase(Locale.ROOT));
+  }
+
+  /**
+   * Reads a duration in ms; the default or else 0 when absent, and -1 after reporting an error. It
+   * is 0 only where the key allows that.
+   */
+  long millis(String key) {
+    Key declared = place.key(key);
+    Field field = get(key);
+    if (field == null) {
+      return WindowText.millis(declared.attribute("default"));
+    }
+    String text = text(field);
+    String zero = declared.attribute("zero");
+    long millis = WindowText.millis(text);
+    if (millis == 0 && !(WindowText.isZero(text) && !zero.isEmpty())) {
+      if (isText(field)) {
+        error(
+            key,
+            Wording.quote(text) + " is not a duration" + (zero.isEmpty() ? " of at least 1ms" : ""),
+            WindowText.HINT + (zero.isEmpty() ? "" : "; 0 is " + zero));
+      }
+      return -1;
+    }
+    if (BigDecimal.valueOf(millis).compareTo(declared.max()) > 0) {
+      error(
+          key,
+          declared.attribute("too_long").replace("{key}", Wording.quote(key)),
+          declared.attribute("hint"));
+      return -1;
+    }
+    return millis;
+  }
+
+  /** Reads a mapping at its own place; null when absent, or after reporting an error. */
+  @Nullable Section section(String key) {
+    YamlNode.Mapping mapping = mapping(key);
+    return mapping == null
+        ? null
+        : new Section(Fields.of(mapping, problems), place.key(key).attribute("of"), problems);
+  }
+
+  /** Does the same; returns a section without keys, whose values are the defaults, for null. */
+  Section sectionOrDefaults(String key) {
+    Section section = section(key);
+    YamlNode.Mapping none = new YamlNode.Mapping(location(), List.of());
+    return section == null
+        ? new Section(Fields.of(none, problems), place.key(key).attribute("of"), problems)
+        : section;
+  }
+
+  /** Reads a mapping whose keys are free; null when absent, or after reporting an error. */
+  YamlNode.@Nullable Mapping mapping(String key) {
+    Field field = get(key);
+    if (field == null) {
+      return null;
+    }
+    if (field.value() instanceof YamlNode.Mapping mapping) {
+      return mapping;
+    }
+    wrongType(field, "a mapping", "write its keys on lines of their own, indented");
+    return null;
+  }
+
+  /** Reads the mappings of a list at their own place; leaves out and reports other items. */
+  List<Section> sections(String key) {
+    String at = place.key(key).attribute("of");
+    return mappings(key).stream()
+        .map(mapping -> new Section(Fields.of(mapping, problems), at, problems))
+        .toList();
+  }
+
+  /** Returns the mappings of a list; leaves out and reports other items. Empty when absent. */
+  List<YamlNode.Mapping> mappings(String key) {
+    Field field = get(key);
+    if (field == null) {
+      return List.of();
+    }
+    if (!(field.value() instanceof YamlNode.Sequence sequence)) {
+      wrongType(field, "a list", "begin each entry with a dash: - key: …");
+      return List.of();
+    }
+    List<YamlNode.Mapping> mappings = new ArrayList<>();
+    for (YamlNode item : sequence.items()) {
+      if (item instanceof YamlNode.Mapping mapping) {
+        mappings.add(mapping);
+      } else if (!(item instanceof YamlNode.Unreadable)) {
+        problems.error(
+            item.location(),
+            "an entry of %s must be a mapping, but here is %s"
+                .formatted(Wording.quote(key), item.describe()),
+            key.equals("replaces") ? "write - name: RULE" : "write - key: value");
+      }
+    }
+    return mappings;
+  }
+
+  /** Reports that the key has no meaning here, if it is present, and returns whether it is. */
+  boolean refuse(String key, String with, String hint) {
+    if (has(key)) {
+      errorAtKey(key, Wording.quote(key) + " has no meaning with " + with, hint);
+    }
+    return has(key);
+  }
+
+  /** Reports that the field holds a value of another type than {@code wanted}. */
+  void wrongType(Field field, String wanted, String hint) {
+    if (field.value() instanceof YamlNode.Unreadable) {
+      return; // reported when it was read
+    }
+    problems.error(
+        field.value().location(),
+        "%s must be %s, but here is %s"
+            .formatted(Wording.quote(field.name()), wanted, field.value().describe()),
+        hint);
+  }
+
+  /** Returns whether {@link #text} read the value without an error. */
+  private static boolean isText(Field field) {
+    return field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT;
+  }
+
+  private static boolean unquoted(Field field, ScalarKind kind) {
+    return field.value() instanceof YamlNode.Scalar scalar
+        && scalar.kind() == ScalarKind.TEXT
+        && ScalarKind.ofPlain(scalar.text()) == kind;
+  }
+
+  private static boolean isOutside(Key declared, BigDecimal number) {
+    return number.compareTo(declared.min()) < 0 || number.compareTo(declared.max()) > 0;
+  }
+
+  private void outOfRange(Key declared, YamlNode.Scalar scalar) {
+    problems.error(
+        scalar.location(),
+        "%s is out of range: %s is not from %s"
+            .formatted(
+                Wording.quote(declared.name()), Wording.quote(scalar.text()), declared.range()),
+        declared.attribute("hint"));
+  }
+
+  /**
+   * Warns of a leading zero, which means octal in YAML 1.1 and Go, and decimal in most other
+   * readers.
+   */
+  private void warnOfOctal(Field field, YamlNode.Scalar scalar) {
+    BigInteger octal = ScalarKind.integer(scalar.text());
+    BigInteger decimal = ScalarKind.octalAsDecimal(scalar.text());
+    if (octal != null && decimal != null && !octal.equals(decimal)) {
+      problems.warning(
+          scalar.location(),
+          "%s of %s counts as %d: a leading zero makes it octal in YAML 1.1, as envoyproxy/ratelimit"
+                  .formatted(Wording.quote(scalar.text()), Wording.quote(field.name()), octal)
+              + " reads it; in YAML 1.2 it is "
+              + decimal,
+          "write " + octal + " or " + decimal);
+    }
+  }
+}

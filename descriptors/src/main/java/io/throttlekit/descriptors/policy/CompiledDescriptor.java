@@ -1,0 +1,25 @@
+package io.throttlekit.descriptors.policy;
+
+import io.throttlekit.descriptors.source.SourceLocation;
+import org.jspecify.annotations.Nullable;
+
+/** Descriptor of a policy book, compiled for matching. Immutable. */
+final class CompiledDescriptor {
+  final EntryPattern expects;
+  final String composite;
+  final @Nullable WildcardPattern wildcard;
+  final @Nullable Rule rule;
+  final Level children;
+
+  CompiledDescriptor(EntryPattern expects, @Nullable Rule rule, Level children) {
+    this.expects = expects;
+    this.composite = expects.composite();
+    this.wildcard = expects.wildcard();
+    this.rule = rule;
+    this.children = children;
+  }
+
+  SourceLocation location() {
+    return expects.source().location();
+  }
+}

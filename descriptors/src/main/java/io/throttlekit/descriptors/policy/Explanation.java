@@ -1,0 +1,127 @@
+package io.throttlekit.descriptors.policy;
+
+import io.throttlekit.descriptors.source.SourceLocation;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Explanation why one descriptor of a request is limited by a rule, or by none.
+ *
+ * @param outcome the reason in one word
+ * @param rule the rule that decides; {@code null} unless the outcome is {@link Outcome#MATCHED}
+ * @param summary the reason in one sentence
+ * @param steps the descriptor that each entry found, up to the first entry that found none
+ * @param nearMisses rules and descriptors that a slightly different request would match, ordered by
+ *     {@link NearMiss.Kind} (likeliest first), then by policy; empty when a rule matched
+ */
+public record Explanation(
+    Outcome outcome,
+    @Nullable Rule rule,
+    String summary,
+    List<Step> steps,
+    List<NearMiss> nearMisses) {
+
+  /** Copies the lists. */
+  public Explanation {
+    steps = List.copyOf(steps);
+    nearMisses = List.copyOf(nearMisses);
+  }
+
+  /** Outcome of a walk through the policies. */
+  public enum Outcome {
+    /** The last entry found a descriptor with a limit. */
+    MATCHED,
+    /** No policy names the domain. */
+    UNKNOWN_DOMAIN,
+    /** The descriptor has no entries. */
+    NO_ENTRIES,
+    /** An entry found no descriptor. */
+    ENTRY_NOT_FOUND,
+    /** The last entry found a descriptor that states no limit. */
+    NO_LIMIT,
+    /** An entry returns a permit, which no rule limits. */
+    RELEASE
+  }
+
+  /**
+   * Descriptor that one entry found.
+   *
+   * @param entry its number, from 1
+   * @param key key of the entry
+   * @param value value of the entry
+   * @param matchedBy how it found the descriptor
+   * @param descriptor text of the descriptor it found
+   * @param location place of the descriptor
+   */
+  public record Step(
+      int entry,
+      String key,
+      String value,
+      MatchedBy matchedBy,
+      String descriptor,
+      SourceLocation location) {
+
+    /** {@code entry 1 user=bob: default of `user` (shop.yaml:3:5)}. */
+    @Override
+    public String toString() {
+      String how =
+          switch (matchedBy) {
+            case EXACT -> "exactly";
+            case WILDCARD -> "wildcard";
+            case DEFAULT -> "default of";
+          };
+      return "entry %d %s=%s: %s `%s` (%s)".formatted(entry, key, value, how, descriptor, location);
+    }
+  }
+
+  /**
+   * Rule or descriptor that a slightly different request would match.
+   *
+   * @param kind the kind of difference
+   * @param message the difference in one sentence
+   * @param location place of the rule or descriptor, or {@code null} when it has none
+   */
+  public record NearMiss(Kind kind, String message, @Nullable SourceLocation location) {
+
+    /** Kinds of difference, likeliest first. */
+    public enum Kind {
+      /** Upper and lower case, of a domain, key or value. */
+      CASE,
+      /** A few letters, of a domain or key. */
+      SPELLING,
+      /** A value that a pattern does not describe. */
+      PATTERN,
+      /** A key whose other values are known. */
+      VALUE,
+      /** Entries are missing at the end. */
+      MORE_ENTRIES,
+      /** There are entries too many. */
+      FEWER_ENTRIES,
+      /** The order of the entries. */
+      ORDER,
+      /** A more specific descriptor was found first, and there is no backtracking. */
+      HIDDEN
+    }
+
+    @Override
+    public String toString() {
+      return message;
+    }
+  }
+
+  /** Returns the whole explanation for people, line by line. */
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    lines.add(summary);
+    steps.forEach(step -> lines.add("  " + step));
+    nearMisses.forEach(miss -> lines.add("  near miss: " + miss));
+    return lines;
+  }
+
+  /** Returns the lines, joined by line breaks. */
+  @Override
+  public String toString() {
+    return String.join("\n", lines());
+  }
+}

@@ -1,0 +1,117 @@
+package io.throttlekit.descriptors.policy;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Policies of all domains, loaded together. Immutable and thread-safe. */
+public final class PolicyBook {
+  private static final PolicyBook EMPTY = of(Map.of());
+
+  /** Number of domains up to which a scan of the names is faster than a hash lookup. */
+  private static final int FEW = 4;
+
+  private final Map<String, DomainPolicies> domains;
+  private final DomainPolicies[] few;
+  private final List<String> names;
+  private final List<Rule> rules;
+
+  private PolicyBook(Map<String, DomainPolicies> domains, List<Rule> rules) {
+    this.domains = domains;
+    this.few = domains.values().stream().limit(FEW).toArray(DomainPolicies[]::new);
+    this.names = List.copyOf(domains.keySet());
+    this.rules = List.copyOf(rules);
+  }
+
+  /** Returns a book without domains. */
+  public static PolicyBook empty() {
+    return EMPTY;
+  }
+
+  /**
+   * Compiles these domains into a book that keeps their order.
+   *
+   * @throws IllegalArgumentException if two descriptors of one level have the same text
+   */
+  public static PolicyBook of(Map<String, List<DescriptorNode>> domains) {
+    Map<String, DomainPolicies> compiled = new LinkedHashMap<>();
+    List<Rule> rules = new ArrayList<>();
+    domains.forEach((name, descriptors) -> {
+      Level root = compile(name, RulePath.ROOT, descriptors, rules);
+      compiled.put(name, new DomainPolicies(name, root));
+    });
+    return new PolicyBook(compiled, rules);
+  }
+
+  /** Returns the policies of a domain, or {@code null} when no file defines it. */
+  public @Nullable DomainPolicies domain(String name) {
+    for (DomainPolicies domain : few) {
+      if (domain.name().equals(name)) {
+        return domain;
+      }
+    }
+    return domains.size() <= FEW ? null : domains.get(name);
+  }
+
+  /**
+   * Returns every rule: by domain in the order of {@link #domains}, and within a domain in the
+   * order of the files and of their lines.
+   */
+  public List<Rule> rules() {
+    return rules;
+  }
+
+  /** Returns the names of all domains, in the order in which the files first define them. */
+  public List<String> domains() {
+    return names;
+  }
+
+  private static Level compile(
+      String domain, RulePath above, List<DescriptorNode> descriptors, List<Rule> rules) {
+    if (descriptors.isEmpty()) {
+      return Level.EMPTY;
+    }
+    List<CompiledDescriptor> level = new ArrayList<>();
+    for (DescriptorNode descriptor : descriptors) {
+      EntryPattern expects = EntryPattern.of(descriptor);
+      RulePath path = above.to(expects);
+      RuleSpec spec = descriptor.rule();
+      Rule rule = spec == null ? null : Rule.of(domain, path, spec);
+      if (rule != null) {
+        rules.add(rule);
+      }
+      Level children = compile(domain, path, descriptor.children(), rules);
+      if (spec != null && rule != null) {
+        children = withOwnEntries(children, rule, spec.priorityEntry(), spec.userEntry());
+      }
+      level.add(new CompiledDescriptor(expects, rule, children));
+    }
+    return new Level(level);
+  }
+
+  /**
+   * Adds children that match more entries, each at most once and of any value, and lead to the same
+   * rule.
+   */
+  private static Level withOwnEntries(
+      Level children, Rule rule, @Nullable String entry, @Nullable String other) {
+    if (entry == null && other == null) {
+      return children;
+    }
+    List<CompiledDescriptor> level = new ArrayList<>(children.inOrder());
+    if (entry != null) {
+      level.add(ownEntry(rule, entry, withOwnEntries(Level.EMPTY, rule, other, null)));
+    }
+    if (other != null) {
+      level.add(ownEntry(rule, other, withOwnEntries(Level.EMPTY, rule, entry, null)));
+    }
+    return new Level(level);
+  }
+
+  private static CompiledDescriptor ownEntry(Rule rule, String entry, Level children) {
+    DescriptorNode any = DescriptorNode.ofAny(rule.location(), entry);
+    return new CompiledDescriptor(EntryPattern.of(any), rule, children);
+  }
+}

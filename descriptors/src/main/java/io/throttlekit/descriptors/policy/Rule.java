@@ -1,0 +1,302 @@
+package io.throttlekit.descriptors.policy;
+
+import io.throttlekit.DataLoss;
+import io.throttlekit.descriptors.source.SourceLocation;
+import io.throttlekit.lease.Tier;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Terms;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rule that limits the requests reaching one descriptor of a policy, or the limit that a request
+ * brought itself. Immutable and thread-safe.
+ *
+ * <p>A rule is not the identity of a counter: that is the {@link Limit#counterScope()} of its limit
+ * and the {@link #chargedEntries} of the request.
+ */
+public final class Rule {
+  /** Key of an entry that returns a permit, whatever rule the other entries reach. */
+  public static final String LEASE_ENTRY = "throttlekit_lease";
+
+  private static final SourceLocation IN_REQUEST = new SourceLocation("(request)", 0, 0);
+  private static final Tier STRICT = new Tier.Strict();
+
+  private final String domain;
+  private final RuleSpec spec;
+  private final RulePath path;
+  private final List<Limit> limits;
+  private final Tier tier;
+  private final String limiterScope;
+  private final List<String> replaces;
+  private final List<String> staticMetricKeys;
+  private final boolean dynamicMetricKeys;
+
+  /**
+   * Joined on first use: the rule of a request's own limit is created per request and seldom needs
+   * it.
+   */
+  private @Nullable String pathText;
+
+  private Rule(
+      String domain,
+      RulePath path,
+      RuleSpec spec,
+      List<String> staticMetricKeys,
+      boolean dynamicMetricKeys) {
+    this.domain = domain;
+    this.spec = spec;
+    this.path = path;
+    this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
+    this.tier = tier(domain, spec);
+    this.limiterScope = spec.concurrency() == null ? "" : Limit.scope(domain, "concurrency");
+    this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
+    this.staticMetricKeys = staticMetricKeys;
+    this.dynamicMetricKeys = dynamicMetricKeys;
+  }
+
+  private static Tier tier(String domain, RuleSpec spec) {
+    Tier named = spec.sharing().tier();
+    if (spec.sharing().scope() == Scope.GLOBAL && named instanceof Tier.Leased leased) {
+      List<FixedWindow> budgets =
+          spec.limits().stream().map(limit -> (FixedWindow) limit.algorithm()).toList();
+      return new Tier.Global(
+          leased.size(),
+          leased.lowWater(),
+          leased.returnIdleAfterMillis(),
+          new Terms(domain, budgets),
+          spec.sharing().onDataLoss(),
+          spec.sharing().onOutage() == OnOutage.REGIONAL_ONLY);
+    }
+    return named == null ? STRICT : named;
+  }
+
+  static Rule of(String domain, RulePath path, RuleSpec spec) {
+    return new Rule(domain, path, spec, path.composites(), path.dynamicMetricKeys());
+  }
+
+  /**
+   * Creates the rule of a limit that a request brings. It charges the same counter as a fixed
+   * window of the same unit for the same entries in the policies, and has none of their other
+   * properties: it is strict and regional, an outage is an error, and lost counters start again.
+   *
+   * @param entries key, value, key, value …
+   */
+  public static Rule override(String domain, String[] entries, LimitOverride override) {
+    LimitUnit unit = override.unit();
+    FixedWindow window = new FixedWindow(override.requestsPerUnit(), unit.millis());
+    LimitSpec limit = new LimitSpec(window, override.requestsPerUnit(), unit, unit.millis());
+    RuleSpec spec =
+        new RuleSpec(
+            IN_REQUEST,
+            List.of(limit),
+            "",
+            List.of(),
+            false,
+            false,
+            Sharing.DEFAULT,
+            null,
+            null,
+            null);
+    return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
+  }
+
+  /** Returns whether the limit was brought by a request instead of a policy. */
+  public boolean ofRequest() {
+    return path.steps().isEmpty();
+  }
+
+  /** Returns the domain it belongs to. */
+  public String domain() {
+    return domain;
+  }
+
+  /** Returns the name that responses show and that other rules replace; empty when it has none. */
+  public String name() {
+    return spec.name();
+  }
+
+  /** Returns the texts of the descriptors that lead to it: {@code key1_value1.subkey1}. */
+  public String path() {
+    String text = pathText; // threads may race to set it, to equal and immutable texts
+    if (text == null) {
+      text = String.join(".", staticMetricKeys);
+      pathText = text;
+    }
+    return text;
+  }
+
+  /** Returns its place in the policy. */
+  public SourceLocation location() {
+    return spec.location();
+  }
+
+  /** Returns its concurrency limit, which it has instead of limits; null for a rule with limits. */
+  public @Nullable ConcurrencyRule concurrency() {
+    return spec.concurrency();
+  }
+
+  /**
+   * Returns the scope of its limiter, which no limit's counter has; empty without a concurrency
+   * limit.
+   */
+  public String limiterScope() {
+    return limiterScope;
+  }
+
+  /** Returns whether it admits everything and counts nothing; it then has no limits. */
+  public boolean unlimited() {
+    return spec.unlimited();
+  }
+
+  /** Returns whether it counts but never refuses. */
+  public boolean shadow() {
+    return spec.shadow();
+  }
+
+  /** Returns whether it refuses only together with every other quota of the request. */
+  public boolean quota() {
+    return spec.quota();
+  }
+
+  /**
+   * Returns whether a cost beyond the remaining units is charged in full, and still answered over
+   * limit.
+   */
+  public boolean overdraft() {
+    return spec.sharing().overdraft();
+  }
+
+  /** Returns the scope in which its limits are shared. */
+  public Scope scope() {
+    return spec.sharing().scope();
+  }
+
+  /**
+   * Returns how the processes of a fleet share its limits. All limits are fixed windows if it is
+   * leased or global; the tier is strict if there is an {@link #overdraft()}, and if {@link
+   * #unlimited()}.
+   */
+  public Tier tier() {
+    return tier;
+  }
+
+  /**
+   * Returns whether the policy sets its {@link #tier}, directly or by the scope, so that the
+   * service's default does not apply.
+   */
+  public boolean namesTier() {
+    return spec.sharing().tier() != null;
+  }
+
+  /** Returns its answer when its counters cannot be reached. */
+  public OnOutage onOutage() {
+    return spec.sharing().onOutage();
+  }
+
+  /** Returns the treatment of its limits when the store has lost their counters. */
+  public DataLoss onDataLoss() {
+    return spec.sharing().onDataLoss();
+  }
+
+  /** Returns the names of rules that do not count in a request which this one matches too. */
+  public List<String> replaces() {
+    return replaces;
+  }
+
+  /**
+   * Returns the limits that must all admit; empty iff {@link #unlimited()} or there is a {@link
+   * #concurrency()}.
+   */
+  public List<Limit> limits() {
+    return limits;
+  }
+
+  /**
+   * Returns the metadata of responses that admit: texts, numbers, booleans, lists and maps;
+   * unmodifiable.
+   */
+  public @Nullable Map<String, Object> metadata() {
+    return spec.metadata();
+  }
+
+  /** Returns the response to clients when it refuses; null where it leaves that to the service. */
+  public @Nullable Denial denial() {
+    return spec.denial();
+  }
+
+  /**
+   * Returns the entries to count under: those of the request, with the pattern in place of each
+   * value whose descriptor lets all values share one counter, and without an entry that only names
+   * the priority.
+   *
+   * @param entries of a request that this rule matched; strings in it may be replaced by equal ones
+   * @return {@code entries} itself when nothing is shared
+   */
+  public String[] chargedEntries(String[] entries) {
+    return path.chargedEntries(entries);
+  }
+
+  /**
+   * Returns one key per entry, {@code k} or {@code k_v}, as statistics name this rule for such a
+   * request.
+   *
+   * @param entries of a request that this rule matched
+   * @return always the same list unless {@link #dynamicMetricKeys()}
+   */
+  public List<String> metricKeys(String[] entries) {
+    return dynamicMetricKeys && !ofRequest() ? path.metricKeys(entries) : staticMetricKeys;
+  }
+
+  /**
+   * Returns whether values of requests appear in the metric keys, so that their number is
+   * unbounded.
+   */
+  public boolean dynamicMetricKeys() {
+    return dynamicMetricKeys;
+  }
+
+  /** Describes for people how much it admits and how, without its name and place. */
+  public String inWords() {
+    StringBuilder words = new StringBuilder();
+    ConcurrencyRule concurrency = concurrency();
+    words.append(
+        concurrency != null
+            ? concurrency.inWords()
+            : unlimited()
+                ? "unlimited"
+                : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
+    String tier = TierText.of(tier());
+    words.append(tier.isEmpty() ? "" : ", " + tier);
+    words.append(shadow() ? ", in shadow mode" : "");
+    words.append(quota() ? ", in quota mode" : "");
+    words.append(overdraft() ? ", with overdraft" : "");
+    Denial denial = denial();
+    words.append(denial != null && denial.status() > 0 ? ", denied with " + denial.status() : "");
+    if (onOutage() != OnOutage.ERROR) {
+      words.append(", on outage ").append(onOutage().name().toLowerCase(Locale.ROOT));
+    }
+    if (onDataLoss() != DataLoss.REFILL) {
+      words.append(", on data loss ").append(onDataLoss().name().toLowerCase(Locale.ROOT));
+    }
+    return words.toString();
+  }
+
+  /** Returns domain, path and place. */
+  @Override
+  public String toString() {
+    return domain + ' ' + path() + " (" + location() + ')';
+  }
+
+  private static List<String> metricKeysOfOverride(String[] entries) {
+    List<String> keys = new ArrayList<>(entries.length / 2);
+    for (int i = 0; i + 1 < entries.length; i += 2) {
+      keys.add(entries[i + 1].isEmpty() ? entries[i] : entries[i] + '_' + entries[i + 1]);
+    }
+    return List.copyOf(keys);
+  }
+}

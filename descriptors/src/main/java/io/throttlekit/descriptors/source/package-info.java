@@ -1,0 +1,5 @@
+/** Sources of policies, places in them, and the problems found there. */
+@NullMarked
+package io.throttlekit.descriptors.source;
+
+import org.jspecify.annotations.NullMarked;

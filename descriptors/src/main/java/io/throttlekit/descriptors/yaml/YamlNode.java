@@ -1,0 +1,55 @@
+package io.throttlekit.descriptors.yaml;
+
+import io.throttlekit.descriptors.source.SourceLocation;
+import io.throttlekit.descriptors.source.Wording;
+import java.util.List;
+
+/** YAML document as a tree with the place of each part; aliases share their anchor's node. */
+public sealed interface YamlNode {
+
+  /** Returns where the node begins. */
+  SourceLocation location();
+
+  /** Describes the node for messages: {@code a list}, {@code a number} … */
+  String describe();
+
+  /** Text, and the kind of value it stands for. */
+  record Scalar(SourceLocation location, String text, ScalarKind kind) implements YamlNode {
+    @Override
+    public String describe() {
+      return kind == ScalarKind.NULL ? "nothing" : kind.describe() + " " + Wording.quote(text);
+    }
+  }
+
+  /** A list. */
+  record Sequence(SourceLocation location, List<YamlNode> items) implements YamlNode {
+    @Override
+    public String describe() {
+      return "a list";
+    }
+  }
+
+  /** A mapping as written, with merge keys and repeated keys. */
+  record Mapping(SourceLocation location, List<Entry> entries) implements YamlNode {
+    @Override
+    public String describe() {
+      return "a mapping";
+    }
+  }
+
+  /** A part with an error that was reported already, so that it is not reported again. */
+  record Unreadable(SourceLocation location) implements YamlNode {
+    @Override
+    public String describe() {
+      return "something unreadable";
+    }
+  }
+
+  /** One {@code key: value} of a mapping. */
+  record Entry(YamlNode key, YamlNode value) {}
+
+  /** Returns whether the node has no value: absent, empty, {@code ~} or {@code null}. */
+  default boolean isNull() {
+    return this instanceof Scalar scalar && scalar.kind() == ScalarKind.NULL;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.descriptors.lint;
+
+import org.jspecify.annotations.NullMarked;

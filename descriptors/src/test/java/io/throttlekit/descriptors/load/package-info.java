@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.descriptors.load;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.descriptors.policy;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.descriptors.source;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.descriptors.yaml;
+
+import org.jspecify.annotations.NullMarked;

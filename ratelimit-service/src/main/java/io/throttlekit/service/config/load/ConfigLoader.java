@@ -1,0 +1,106 @@
+package io.throttlekit.service.config.load;
+
+import io.throttlekit.service.config.ServiceConfig;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Merges the configuration: the file, overridden by environment variables, overridden by the
+ * command line.
+ *
+ * <p>Where policies are read from the folder of envoyproxy/ratelimit, that program's defaults
+ * apply. All other settings change only themselves. Thread-safe.
+ */
+public final class ConfigLoader {
+  private static final String CONFIG = "THROTTLEKIT_CONFIG";
+
+  /** Variables of the start script, and the one with the file's path. */
+  private static final List<String> NOT_FIELDS =
+      List.of(CONFIG, "THROTTLEKIT_JAVA_OPTIONS", "THROTTLEKIT_TRAIN_AFTER");
+
+  /** Variables that Kubernetes sets for a Service named throttlekit. */
+  private static final Pattern SERVICE_LINK =
+      Pattern.compile(
+          "THROTTLEKIT_.*(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP|SCTP)).*|THROTTLEKIT_PORT");
+
+  private final Map<String, String> environment;
+
+  /** Creates a loader for a process with these environment variables; empty ones are ignored. */
+  public ConfigLoader(Map<String, String> environment) {
+    Map<String, String> set = new TreeMap<>(environment);
+    set.values().removeIf(String::isEmpty);
+    this.environment = set;
+  }
+
+  /** Returns the configuration, or every reason why there is none; does not throw. */
+  public LoadedConfig load(ServeFlags flags) {
+    SettingValues values = new SettingValues();
+    PeerEnvironment peer = new PeerEnvironment(environment, values);
+    // In order of precedence: each source overrides the ones before it.
+    readFile(flags.config(), values);
+    peer.read();
+    readEnvironment(values);
+    flags.read(values);
+    boolean standsIn = Settings.POLICIES.standsIn(values);
+    if (standsIn) {
+      peer.putDefaults();
+    }
+    peer.warnOfIgnored();
+    Settings.LISTENERS.warnOfPort(values);
+    Settings.TELEMETRY.warnOfStoreHealth(values);
+    ServiceConfig config = Settings.assemble(values);
+    return new LoadedConfig(
+        values.errors().isEmpty() ? config : null,
+        values.errors(),
+        values.warnings(),
+        defaults(standsIn, values),
+        ConfigFile.print(values));
+  }
+
+  private static String defaults(boolean standIn, SettingValues values) {
+    Setting<?> place = standIn ? Settings.POLICIES.runtimeRoot : Settings.POLICIES.paths;
+    String described = values.print(place) + ", " + values.origin(place);
+    return standIn
+        ? "the defaults of envoyproxy/ratelimit apply: policies are read where it reads them"
+            + " (%s), and policies.paths is not set".formatted(described)
+        : "the service's own defaults apply: policies are read from " + described;
+  }
+
+  private void readFile(@Nullable String option, SettingValues values) {
+    String file = option == null ? environment.get(CONFIG) : option;
+    if (file == null) {
+      return;
+    }
+    try {
+      ConfigFile.read(Path.of(file), values);
+    } catch (InvalidPathException e) {
+      values.error(
+          option == null ? Origin.variable(CONFIG) : Origin.option("--config"),
+          Forms.alwaysQuoted(file) + " is not the path of a file");
+    }
+  }
+
+  /** Reads the variables that override settings of the file. */
+  private void readEnvironment(SettingValues values) {
+    Map<String, Setting<?>> settings = new LinkedHashMap<>();
+    Settings.ALL.forEach(setting -> settings.put(setting.variable(), setting));
+    environment.forEach((name, value) -> {
+      Setting<?> setting = settings.get(name);
+      if (setting != null) {
+        values.read(setting, setting.form().split(value), Origin.variable(name));
+      } else if (name.startsWith("THROTTLEKIT_")
+          && !NOT_FIELDS.contains(name)
+          && !SERVICE_LINK.matcher(name).matches()) {
+        values.error(
+            Origin.variable(name),
+            "there is no such setting" + Spelling.hint(name, settings.keySet()));
+      }
+    });
+  }
+}

@@ -1,0 +1,234 @@
+package io.throttlekit.service.config.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.StoreAccess;
+import io.throttlekit.service.config.StoreAccess.ClientCertificate;
+import io.throttlekit.service.config.StoreAccess.Login;
+import io.throttlekit.service.config.StoreAccess.StoreTls;
+import io.throttlekit.service.config.StoreConfig;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Tests which Redis the environment of envoyproxy/ratelimit denotes. */
+class PeerStoreTest {
+
+  @ParameterizedTest(name = "{0} {1} {2}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "redis:6379|||redis://redis:6379",
+        "redis:6379||tcp|redis://redis:6379",
+        ":6379||tcp|redis://localhost:6379",
+        "redis||tcp|redis://redis:6379",
+        "10.0.0.1:7|SINGLE|tcp|redis://10.0.0.1:7",
+        "redis:6379|single|tls|rediss://redis:6379",
+        "redis://redis:6379/2|||redis://redis:6379/2",
+        "redis://redis:6379||unix|redis://redis:6379",
+        "rediss://redis:6379||tcp|rediss://redis:6379",
+        "/run/r.sock|||redis-socket:///run/r.sock",
+        "/run/a b?.sock||unix|redis-socket:///run/a%20b%3F.sock",
+        "main,s1:26379,s2:1|SENTINEL|tcp|redis-sentinel://s1:26379,s2:1#main",
+        "main,s1|sentinel||redis-sentinel://s1:26379#main",
+        "a:1,b:2|CLUSTER|tcp|redis-cluster://a:1,b:2",
+        "a:1|Cluster|tcp|redis-cluster://a:1",
+        "redis://a:1,redis://b:2|CLUSTER|tcp|redis-cluster://a:1,b:2",
+        "redis-cluster://a:1|||redis-cluster://a:1"
+      })
+  void theUrlTheTypeAndTheSocketTypeSayWhere(
+      String url, String type, String socketType, String address) {
+    StoreConfig store = store(environment(url, type, socketType));
+    assertThat(store.address()).hasToString(address);
+    assertThat(store.access().login()).isEqualTo(Login.none());
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "redis:6379|SINGLE|rediss://redis:6379",
+        "redis://redis:6379|SINGLE|rediss://redis:6379",
+        "main,s1:1|SENTINEL|rediss-sentinel://s1:1#main",
+        "a:1,b:2|CLUSTER|rediss-cluster://a:1,b:2"
+      })
+  void tlsIsSpokenWhenItIsTurnedOn(String url, String type, String address) {
+    Map<String, String> environment = environment(url, type, "tcp");
+    environment.put("REDIS_TLS", "false");
+    environment.put("REDIS_TLS_CACERT", "ca.pem");
+    assertThat(store(environment).access().tls()).isNull();
+    environment.put("REDIS_TLS", "true");
+    assertThat(store(environment).address()).hasToString(address);
+    assertThat(store(environment).access().tls())
+        .isEqualTo(new StoreTls(Path.of("ca.pem"), null, true));
+    environment.put("REDIS_TLS_CLIENT_CERT", "c.pem");
+    environment.put("REDIS_TLS_CLIENT_KEY", "k.pem");
+    environment.put("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION", "true");
+    assertThat(store(environment).access().tls())
+        .isEqualTo(
+            new StoreTls(
+                Path.of("ca.pem"),
+                new ClientCertificate(Path.of("c.pem"), Path.of("k.pem")),
+                false));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "pw, '', pw",
+    "me:pw, me, pw",
+    "me:p:w, me, p:w",
+    ":pw, '', pw",
+    "p@/?#%w, '', p@/?#%w"
+  })
+  void aPasswordMayHaveAUserBeforeAColon(String auth, String user, String password) {
+    Map<String, String> environment = environment("main,s1:1", "SENTINEL", "tcp");
+    environment.put("REDIS_AUTH", auth);
+    assertThat(store(environment).access())
+        .isEqualTo(new StoreAccess(new Login(user, password), Login.none(), null));
+    environment.remove("REDIS_AUTH");
+    environment.put("REDIS_SENTINEL_AUTH", auth);
+    assertThat(store(environment).access())
+        .isEqualTo(new StoreAccess(Login.none(), new Login(user, password), null));
+  }
+
+  @Test
+  void aPasswordOfItsOwnTakesThePlaceOfTheOneInTheUrl() {
+    Map<String, String> environment = environment("redis://me:old@r:1", null, null);
+    assertThat(store(environment).access().login()).isEqualTo(new Login("me", "old"));
+    environment.put("REDIS_AUTH", "new");
+    assertThat(store(environment).access().login()).isEqualTo(new Login("", "new"));
+    environment.put("THROTTLEKIT_STORE_PASSWORD", "newer");
+    assertThat(store(environment).access().login()).isEqualTo(new Login("", "newer"));
+  }
+
+  @Test
+  void theEnvironmentAloneSelectsRedisAndNothingIsSaidOfIt() {
+    Map<String, String> environment =
+        new HashMap<>(
+            Map.of(
+                "RUNTIME_ROOT", "/data",
+                "BACKEND_TYPE", "redis",
+                "REDIS_URL", "redis:6379",
+                "REDIS_SOCKET_TYPE", "tcp",
+                "REDIS_TYPE", "SINGLE",
+                "REDIS_AUTH", "hunter2",
+                "REDIS_PERSECOND", "false",
+                "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true",
+                "LOCAL_CACHE_SIZE_IN_BYTES", "1048576",
+                "CACHE_KEY_PREFIX", "rl:"));
+    LoadedConfig loaded = new ConfigLoader(environment).load(ServeFlags.none());
+    assertThat(loaded.errors()).isEmpty();
+    assertThat(loaded.warnings()).isEmpty();
+    ServiceConfig config = Objects.requireNonNull(loaded.config());
+    assertThat(config.store().address()).hasToString("redis://redis:6379");
+    assertThat(config.store().keyPrefix()).isEqualTo("rl:");
+    assertThat(config.store().cachedDenyDefault()).isTrue();
+    assertThat(config.health().storeMustBeReachable()).isTrue();
+    assertThat(loaded.yaml()).contains("password: \"***\"  # env REDIS_AUTH");
+    assertThat(loaded.yaml() + config).doesNotContain("hunter2");
+  }
+
+  @Test
+  void anyWordOfOursBeatsIt() {
+    Map<String, String> environment = environment("redis:6379", null, null);
+    environment.put("THROTTLEKIT_STORE_URI", "redis://own:1");
+    assertThat(store(environment).address()).hasToString("redis://own:1");
+    LoadedConfig loaded =
+        new ConfigLoader(environment)
+            .load(new ServeFlags(List.of("p"), null, null, null, null, "memory", null, null));
+    assertThat(Objects.requireNonNull(loaded.config()).store().address().inMemory()).isTrue();
+    assertThat(loaded.warnings())
+        .containsExactly(
+            "set but without effect here: REDIS_URL (counters are in the memory of this process:"
+                + " store.uri is memory)");
+  }
+
+  @Test
+  void whatCannotBeChosenOfAStoreIsNamedWithTheReason() {
+    Map<String, String> environment = environment("redis:6379", null, "tcp");
+    environment.put("REDIS_PERSECOND", "true");
+    environment.put("REDIS_PERSECOND_URL", "other:6379");
+    environment.put("REDIS_POOL_SIZE", "20");
+    environment.put("REDIS_PIPELINE_WINDOW", "150us");
+    environment.put("REDIS_STARTUP_MAX_INTERVAL", "1s");
+    environment.put("EXPIRATION_JITTER_MAX_SECONDS", "1");
+    assertThat(load(environment).warnings())
+        .containsExactly(
+            "set but without effect here: REDIS_POOL_SIZE (connections are shared, there is no"
+                + " pool); REDIS_STARTUP_MAX_INTERVAL (it starts without its store, and keeps"
+                + " connecting); EXPIRATION_JITTER_MAX_SECONDS (keys expire with their windows);"
+                + " REDIS_PERSECOND, REDIS_PERSECOND_URL (one store holds the counters of every"
+                + " unit); REDIS_PIPELINE_WINDOW (requests are batched as they arrive)");
+  }
+
+  @Test
+  void memcacheIsAnErrorForCountersInMemoryWouldMultiplyEveryLimit() {
+    Map<String, String> environment = environment("redis:6379", null, null);
+    environment.put("BACKEND_TYPE", "memcache");
+    assertThat(load(environment).errors())
+        .singleElement()
+        .asString()
+        .startsWith("env BACKEND_TYPE: memcache is no store here")
+        .contains("multiply every limit");
+    environment.remove("REDIS_URL");
+    assertThat(load(environment).errors()).hasSize(1);
+  }
+
+  @ParameterizedTest(name = "{0} {1} {2}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "main|SENTINEL|tcp|env REDIS_URL: \"main\" is not MASTER,HOST:PORT",
+        "a:1,b:2|SINGLE|tcp|env REDIS_URL: \"redis://a:1,b:2\": several hosts need",
+        "a:1|SENTINAL|tcp|env REDIS_TYPE: \"SENTINAL\" is not one of single, sentinel, cluster",
+        "a:1|SINGLE|tpc|env REDIS_SOCKET_TYPE: \"tpc\" is not one of unix, tcp, tls",
+        "r.sock||unix|env REDIS_URL: \"redis-socket://r.sock\": the path of the socket"
+      })
+  void aMistakeNamesTheVariable(String url, String type, String socketType, String expected) {
+    assertThat(load(environment(url, type, socketType)).errors())
+        .singleElement()
+        .asString()
+        .startsWith(expected);
+  }
+
+  @Test
+  void tlsOverAUnixSocketIsRefused() {
+    Map<String, String> environment = environment("/run/r.sock", null, null);
+    environment.put("REDIS_TLS", "true");
+    assertThat(load(environment).errors())
+        .singleElement()
+        .asString()
+        .startsWith(
+            "env REDIS_URL: \"/run/r.sock\" is the path of a Unix socket, which has no TLS");
+  }
+
+  private static Map<String, String> environment(
+      String url, @Nullable String type, @Nullable String socketType) {
+    Map<String, String> environment = new HashMap<>(Map.of("REDIS_URL", url));
+    if (type != null) {
+      environment.put("REDIS_TYPE", type);
+    }
+    if (socketType != null) {
+      environment.put("REDIS_SOCKET_TYPE", socketType);
+    }
+    return environment;
+  }
+
+  private static StoreConfig store(Map<String, String> environment) {
+    LoadedConfig loaded = load(environment);
+    assertThat(loaded.errors()).isEmpty();
+    return Objects.requireNonNull(loaded.config()).store();
+  }
+
+  private static LoadedConfig load(Map<String, String> environment) {
+    return new ConfigLoader(environment)
+        .load(new ServeFlags(List.of("p"), null, null, null, null, null, null, null));
+  }
+}

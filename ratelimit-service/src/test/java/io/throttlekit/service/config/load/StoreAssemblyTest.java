@@ -1,0 +1,149 @@
+package io.throttlekit.service.config.load;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.config.StoreAccess;
+import io.throttlekit.service.config.StoreAccess.Login;
+import io.throttlekit.service.config.StoreConfig;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+class StoreAssemblyTest {
+
+  private final Map<String, String> environment =
+      new HashMap<>(Map.of("THROTTLEKIT_POLICIES_PATHS", "p"));
+
+  @Test
+  void aPasswordInMemoryIsForNobody() {
+    set("PASSWORD", "hunter2");
+    assertThat(store()).isEqualTo(StoreConfig.defaults());
+  }
+
+  @Test
+  void aUserNeedsAPasswordAndACertificateItsKey() {
+    set("USER", "me");
+    set("SENTINEL_USER", "me");
+    set("TLS_CERTIFICATE", "c.pem");
+    assertThat(load().errors())
+        .containsExactly(
+            "env THROTTLEKIT_STORE_USER: store.user needs store.password",
+            "env THROTTLEKIT_STORE_SENTINEL_USER: store.sentinel_user needs"
+                + " store.sentinel_password",
+            "env THROTTLEKIT_STORE_TLS_CERTIFICATE: store.tls.certificate needs store.tls.key");
+    environment.remove("THROTTLEKIT_STORE_TLS_CERTIFICATE");
+    set("TLS_KEY", "k.pem");
+    assertThat(load().errors())
+        .contains("env THROTTLEKIT_STORE_TLS_KEY: store.tls.key needs store.tls.certificate");
+  }
+
+  @Test
+  void tlsIsConfiguredExactlyWhereTheUriSpeaksIt() {
+    set("URI", "rediss://r");
+    assertThat(store().access().tls()).isEqualTo(new StoreAccess.StoreTls(null, null, true));
+    set("TLS_CA", "ca.pem");
+    assertThat(store().access().tls())
+        .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, true));
+    assertThat(load().warnings()).isEmpty();
+    set("URI", "redis-socket:///r");
+    assertThat(store().access().tls()).isNull();
+    set("URI", "redis://r");
+    assertThat(store().access().tls()).isNull();
+    assertThat(load().warnings())
+        .containsExactly(
+            "store.tls.ca (env THROTTLEKIT_STORE_TLS_CA) has no effect: redis://r:6379 does not"
+                + " use TLS");
+  }
+
+  @Test
+  void inPostgresAUserNeedsNoPasswordAndEachTakesOnlyItsOwnPlace() {
+    set("URI", "postgresql://me@db/x");
+    assertThat(store().access().login()).isEqualTo(new Login("me", ""));
+    set("PASSWORD", "hunter2");
+    assertThat(store().access().login()).isEqualTo(new Login("me", "hunter2"));
+    set("USER", "you");
+    assertThat(store().access().login()).isEqualTo(new Login("you", "hunter2"));
+    environment.remove("THROTTLEKIT_STORE_PASSWORD");
+    assertThat(store().access().login()).isEqualTo(new Login("you", ""));
+    set("URI", "postgresql://me:old@db/x");
+    assertThat(store().access().login()).isEqualTo(new Login("you", "old"));
+  }
+
+  @Test
+  void inPostgresTheSslModeSaysWhetherAHostIsVerified() {
+    set("URI", "postgresql://db/x?sslmode=verify-full");
+    set("TLS_CA", "ca.pem");
+    assertThat(store().access().tls())
+        .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, true));
+    assertThat(load().warnings()).isEmpty();
+    set("TLS_VERIFY_HOST", "false");
+    assertThat(store().access().tls())
+        .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, true));
+    assertThat(load().warnings())
+        .containsExactly(
+            "store.tls.verify_host (env THROTTLEKIT_STORE_TLS_VERIFY_HOST) has no effect:"
+                + " sslmode=verify-full decides");
+    set("TLS_VERIFY_HOST", "true");
+    set("URI", "postgresql://db/x");
+    assertThat(store().access().tls())
+        .isEqualTo(new StoreAccess.StoreTls(Path.of("ca.pem"), null, false));
+    set("URI", "postgresql://db/x?sslmode=disable");
+    assertThat(store().access().tls()).isNull();
+    assertThat(load().warnings())
+        .containsExactly(
+            "store.tls.ca (env THROTTLEKIT_STORE_TLS_CA) has no effect:"
+                + " postgresql://db:5432/x?sslmode=disable does not use TLS");
+  }
+
+  @Test
+  void aSecretThatWasNotPrintedIsNotReadBackAsOne() {
+    set("PASSWORD", "***");
+    assertThat(load().errors())
+        .containsExactly(
+            "env THROTTLEKIT_STORE_PASSWORD: \"***\": *** is printed in place of a secret");
+  }
+
+  @Test
+  void aMalformedSecretIsNotShown() {
+    set("PASSWORD", "hunter2\n");
+    assertThat(load().errors())
+        .containsExactly(
+            "env THROTTLEKIT_STORE_PASSWORD: \"***\" is not a text without control characters");
+  }
+
+  @Test
+  void inMemoryKeepsEverythingButTheStore() {
+    set("URI", "redis://:hunter2@r");
+    set("MAX_COUNTERS", "7");
+    StoreConfig inMemory = store().inMemory();
+    assertThat(inMemory.address().inMemory()).isTrue();
+    assertThat(inMemory.access()).isEqualTo(StoreAccess.open());
+    assertThat(inMemory.maxCounters()).isEqualTo(7);
+  }
+
+  @Test
+  void theHealthOfAStoreMayBeAskedForWhereThereIsOne() {
+    environment.put("THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE", "true");
+    assertThat(load().warnings()).hasSize(1);
+    set("URI", "redis://r");
+    assertThat(load().warnings()).isEmpty();
+  }
+
+  private void set(String setting, String value) {
+    environment.put("THROTTLEKIT_STORE_" + setting, value);
+  }
+
+  private StoreConfig store() {
+    LoadedConfig loaded = load();
+    assertThat(loaded.errors()).isEmpty();
+    return Objects.requireNonNull(loaded.config()).store();
+  }
+
+  private LoadedConfig load() {
+    return new ConfigLoader(environment)
+        .load(new ServeFlags(List.of(), null, null, null, null, null, null, null));
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.service.config.load;
+
+import org.jspecify.annotations.NullMarked;

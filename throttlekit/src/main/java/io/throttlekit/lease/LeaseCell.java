@@ -1,0 +1,195 @@
+package io.throttlekit.lease;
+
+import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
+import io.throttlekit.MonotonicSpan;
+import io.throttlekit.lease.LeaseWaiter.End;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.store.Keyed;
+import io.throttlekit.store.LeaseRequest;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The leased units of one counter in this process: {@link #tryAcquire} spends them, {@link #refill}
+ * leases more, and {@link #putBack}, {@link #takeIdle} and {@link #retire} release what is not
+ * spent. At most one lease is in flight at a time; its grant is credited once, when the answer
+ * arrives.
+ *
+ * <p>Thread-safe; locks are held for a few instructions only. Times are monotonic ns.
+ */
+public abstract class LeaseCell extends Keyed {
+  /** The rounding error of a clock that is reported in ms, rounded down. */
+  static final long ROUNDING_NANOS = NANOS_PER_MILLI;
+
+  /** A cell is kept for at least this long, and one window, after its last use. */
+  private static final long MIN_KEPT_NANOS = 60_000 * NANOS_PER_MILLI;
+
+  private final Tier.Leasing tier;
+
+  /** The limit of the newest request. */
+  FixedWindow window;
+
+  boolean leasing;
+  volatile boolean retired;
+  long lastUsedNanos;
+
+  /** Units of ended windows that have not been reported by {@link #takeForfeited}. */
+  private long forfeited;
+
+  private Set<LeaseWaiter> waiters = Set.of();
+
+  LeaseCell(CounterKey key, FixedWindow window, Tier.Leasing tier, long now) {
+    super(key);
+    this.window = window;
+    this.tier = tier;
+    this.lastUsedNanos = now;
+  }
+
+  /**
+   * Spends {@code cost} leased units.
+   *
+   * @param newest the current limit
+   * @param first whether this is the request's first attempt, so that its cost counts as demand
+   */
+  public abstract AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now);
+
+  /**
+   * Marks a lease as in flight and returns what to request.
+   *
+   * @param cost of the request that needs the lease; 0 for a lease ahead of need
+   * @return null when a lease is in flight already, or none is needed
+   */
+  public abstract @Nullable LeaseRequest refill(long cost, DataLoss onDataLoss, long now);
+
+  /** Ends a lease and credits its grant. */
+  public abstract Completed complete(long wanted, Grant grant, long sentNanos, long answeredNanos);
+
+  /**
+   * Credits units of a late answer, besides the lease in flight.
+   *
+   * @param ahead whether the late answer was for the next window
+   * @return the unspendable units
+   */
+  public abstract long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos);
+
+  /**
+   * Returns units to their window; false when the cell cannot take them and they go to the store.
+   */
+  public abstract boolean putBack(long units, long takenWindowEndMillis);
+
+  /** Takes all units if the cell was idle for {@link Tier.Leasing#returnIdleAfterMillis}. */
+  public abstract Leftover takeIdle(long now);
+
+  /** Retires this cell and takes all its units. */
+  public abstract Leftover retire(long now);
+
+  /** Clears the mark that the source has nothing left. */
+  public abstract void reopen();
+
+  /** Returns whether this cell was created for {@code wanted}. */
+  @SuppressWarnings("ReferenceEquality") // almost always the same rule, and its tier
+  public final boolean isOf(Tier.Leasing wanted) {
+    return tier == wanted || tier.equals(wanted);
+  }
+
+  /** Returns how the limit is shared. */
+  public final Tier.Leasing tier() {
+    return tier;
+  }
+
+  /** Registers {@code waiter} for the lease in flight; false when there is none. */
+  public final synchronized boolean await(LeaseWaiter waiter) {
+    if (!leasing) {
+      return false;
+    }
+    waiters = waiters.isEmpty() ? new LinkedHashSet<>() : waiters;
+    waiters.add(waiter);
+    return true;
+  }
+
+  /** Removes a waiter whose request has been answered. */
+  public final synchronized void forget(LeaseWaiter waiter) {
+    if (!waiters.isEmpty()) {
+      waiters.remove(waiter);
+    }
+  }
+
+  /** Removes and returns all waiters. */
+  public final synchronized Collection<LeaseWaiter> takeWaiters() {
+    Set<LeaseWaiter> waiting = waiters;
+    waiters = Set.of();
+    return waiting;
+  }
+
+  /** Ends a lease that failed. */
+  public synchronized Completed fail() {
+    return completed(retired ? End.CREDITED : End.FAILED, 0); // retired: retry at the successor
+  }
+
+  /** Returns the units of ended windows, and resets their count. */
+  public final synchronized long takeForfeited() {
+    long lost = forfeited;
+    forfeited = 0;
+    return lost;
+  }
+
+  @Override
+  public final boolean isRetired() {
+    return retired;
+  }
+
+  final LeaseRequest request(
+      DataLoss onDataLoss, long windowEndMillis, long units, long size, long usable) {
+    return tier.request(key(), window, onDataLoss, windowEndMillis, units, size, usable);
+  }
+
+  /** Returns units of a window as the request that leased them. */
+  public final synchronized LeaseRequest leased(long units, long windowEndMillis) {
+    return request(DataLoss.REFILL, windowEndMillis, units, units, units);
+  }
+
+  /** Returns the limit of the newest request. */
+  public final synchronized FixedWindow window() {
+    return window;
+  }
+
+  final Completed completed(End end, long unspendable) {
+    leasing = false;
+    return new Completed(List.copyOf(takeWaiters()), end, unspendable);
+  }
+
+  final void forfeit(long units) {
+    forfeited += units;
+  }
+
+  public final synchronized int waiting() {
+    return waiters.size();
+  }
+
+  /**
+   * Returns whether the cell may be dropped. Its last used window has ended by then, and so has the
+   * next window that it may hold units of; units left over are returned.
+   */
+  public final synchronized boolean isForgettable(long now) {
+    long kept = Math.max(MIN_KEPT_NANOS, MonotonicSpan.nanos(window.windowMillis()));
+    return !leasing && waiters.isEmpty() && now - lastUsedNanos >= kept;
+  }
+
+  /** Returns the ns without a request after which units are returned; 0 for never. */
+  final long idleNanos() {
+    return MonotonicSpan.nanos(tier.returnIdleAfterMillis());
+  }
+
+  /** Returns whether no request used the cell for {@link #idleNanos} and no lease is in flight. */
+  final boolean isIdle(long now) {
+    long idleNanos = idleNanos();
+    return idleNanos > 0 && now - lastUsedNanos >= idleNanos && !leasing;
+  }
+}

@@ -1,0 +1,14 @@
+package io.throttlekit.lease;
+
+/**
+ * Unspent units.
+ *
+ * @param windowEndMillis end of their window, by the clock that decides windows
+ * @param ofNext units of the window after that one
+ */
+public record Leftover(long units, long windowEndMillis, long ofNext) {
+
+  Leftover(long units, long windowEndMillis) {
+    this(units, windowEndMillis, 0);
+  }
+}

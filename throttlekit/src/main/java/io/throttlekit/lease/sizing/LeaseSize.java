@@ -1,0 +1,27 @@
+package io.throttlekit.lease.sizing;
+
+import io.throttlekit.Cost;
+
+/** The number of units per lease. A request that costs more leases its cost. */
+public sealed interface LeaseSize {
+
+  /**
+   * A constant size.
+   *
+   * @param units 1 to {@link Cost#MAX}
+   */
+  record Fixed(long units) implements LeaseSize {
+    /** Checks the range. */
+    public Fixed {
+      if (units < 1 || units > Cost.MAX) {
+        throw new IllegalArgumentException("size must be from 1 to 2^53-1, was " + units);
+      }
+    }
+  }
+
+  /** A size learned from the demand of past windows. */
+  record Adaptive() implements LeaseSize {}
+
+  /** A learned size that follows the last window's demand where that prediction was good. */
+  record Predictive() implements LeaseSize {}
+}

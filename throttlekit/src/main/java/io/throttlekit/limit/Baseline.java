@@ -1,0 +1,69 @@
+package io.throttlekit.limit;
+
+/**
+ * The estimate of {@link ProbedVegasLimit} for the latency without a queue, in ns. Not thread-safe.
+ */
+final class Baseline {
+  /** The weight of a shorter latency. */
+  private static final double DOWN = 0.2;
+
+  /** The weight of a longer latency: an exponential moving average over 60 windows. */
+  private static final double UP = 2.0 / 61;
+
+  /** Windows in which the baseline rises as a plain mean, and no slower. */
+  private static final int FRESH_WINDOWS = 10;
+
+  /** The largest relative difference of a measurement that confirms the baseline. */
+  private static final double CONFIRMS = 0.1;
+
+  /** The relative difference below which a measurement is not chance: the baseline was wrong. */
+  private static final double FAR_BELOW = 0.2;
+
+  /** The share of the baseline that the shortest measurement leaves: many errors may be fast. */
+  private static final double LEFT = 0.5;
+
+  private double nanos;
+  private int windows;
+
+  /** Returns the baseline in ns, or 0 before the first window. */
+  double nanos() {
+    return nanos;
+  }
+
+  /**
+   * Adds the median of a window.
+   *
+   * @param saturated whether the limit refused requests, so that others may have queued
+   */
+  void follow(double median, boolean saturated) {
+    if (windows == 0) {
+      windows = 1;
+      nanos = median;
+    } else if (median < nanos) {
+      windows++;
+      nanos += DOWN * (median - nanos);
+    } else if (!saturated) {
+      windows++;
+      nanos += (windows <= FRESH_WINDOWS ? 1.0 / windows : UP) * (median - nanos);
+    }
+  }
+
+  /** Raises the baseline to a latency that was seen without a queue, in ns. */
+  void atLeast(double median) {
+    nanos = Math.max(nanos, median);
+  }
+
+  /** Returns whether a measurement confirms the baseline. */
+  boolean isConfirmedBy(double median) {
+    return Math.abs(median - nanos) <= CONFIRMS * nanos;
+  }
+
+  /**
+   * Adds a measurement. One that is longer or far below replaces the baseline, down to half of it;
+   * one that is a little below may be chance and counts half.
+   */
+  void measure(double median) {
+    boolean near = median <= nanos && median >= (1 - FAR_BELOW) * nanos;
+    nanos = near ? (nanos + median) / 2 : Math.max(median, LEFT * nanos);
+  }
+}

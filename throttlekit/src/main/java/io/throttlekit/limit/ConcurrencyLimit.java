@@ -1,0 +1,52 @@
+package io.throttlekit.limit;
+
+/**
+ * An algorithm that infers from latency and drops how many requests a backend can serve at once.
+ *
+ * <p>It computes a number and admits nothing; limiters apply it. It has no clock and no thread: it
+ * changes only when a method is called, with the times passed to it.
+ *
+ * <p>{@link #limit} may be called by any thread at any time, all other methods by one thread at a
+ * time.
+ */
+public sealed interface ConcurrencyLimit
+    permits AimdLimit, FailsafeLimit, Gradient2Limit, ProbedVegasLimit, VegasLimit {
+
+  /** Returns the concurrency limit. */
+  int limit();
+
+  /** Adds the sample of a request that has ended. */
+  void learn(Sample sample);
+
+  /**
+   * Counts requests that the limit kept from the backend. They show demand that the requests in
+   * flight do not show.
+   *
+   * @param arrivedNanos when this process received the count, monotonic
+   * @param requests from 0
+   */
+  default void refused(long arrivedNanos, long requests) {}
+
+  /**
+   * Reports the limit that limiters have acknowledged, summed over all: the current limit in the
+   * end, and values between the previous one and it while the change is distributed. A limiter in
+   * this process applies a limit at once and need not call this.
+   *
+   * @param requests from 0
+   * @param sinceNanos monotonic
+   */
+  default void acknowledged(int requests, long sinceNanos) {}
+
+  /**
+   * Passes the time. To be called about once a second where samples may cease: a measurement ends
+   * although no sample arrives any more.
+   *
+   * @param nowNanos monotonic
+   */
+  default void onTick(long nowNanos) {}
+
+  /** Returns whether the limit is lowered for a measurement, and will be restored after it. */
+  default boolean isProbing() {
+    return false;
+  }
+}

@@ -1,0 +1,282 @@
+package io.throttlekit.limit;
+
+import io.throttlekit.limit.ProbedVegasState.Restoring;
+import io.throttlekit.limit.ProbedVegasState.Steady;
+import io.throttlekit.limit.Probing.Outcome;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a queue of about a tenth of the limit at the backend, inferred from the median latency and
+ * a baseline. The baseline is frozen while there is a queue, and measured again by lowering the
+ * limit. Once per window:
+ *
+ * <pre>
+ * more than 5 % dropped:  L −= max(k, L/10), and nothing else
+ * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
+ * O up by ≥ 1/4, r by &lt; 4/10 of that, both crowded:  B = max(B, the lower r)
+ * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
+ * beta = max(3, min(6, L/3), L/10);  alpha = ⌈2·beta/3⌉
+ * q = min(queue, seen) &gt; beta:                L −= max(k, (q − beta)/4)
+ * queue &lt; alpha, and half of L was in use:    L += beta − queue
+ * L ≤ 5 · most in flight (reached in steps of k)
+ * </pre>
+ *
+ * <p>O is the mean limit in effect when the requests of the window began. By Little's law X is the
+ * throughput of a full limit, and X·B the requests in service. The queue of L is therefore known
+ * before any request has ended that began below L, and late samples do not change the limit twice
+ * for one cause. Once L has been unchanged for 5 s, only the acknowledged limit counts, because
+ * some limiters may never acknowledge.
+ *
+ * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
+ * refused more than 10 %. Without a count of the refused requests ({@link #refused}), a lasting
+ * queue is taken for the backend's own latency in the end.
+ *
+ * <p>A measurement starts in a saturated window one interval (a minute) after the last one: two
+ * intervals if that confirmed the baseline within a tenth, ten if limiters did not acknowledge it.
+ * It also starts when five decreases in a row did not reduce latency. The limit is lowered below
+ * X·B until the old queue has drained and requests end, and further while that does not lower the
+ * throughput. The median latency then replaces B, down to half of it; less than a fifth below B, it
+ * counts half. Afterwards the limit returns to its old value, or to the new X·B plus beta if that
+ * is lower. A measurement costs throughput for a few round trips a minute; it distinguishes a
+ * slower backend from a longer queue.
+ *
+ * <p>After TCP Vegas (Brakmo and Peterson, 1995), the measurement of minRTT in Envoy's gradient
+ * controller, and the Smith predictor for delayed responses (1957).
+ */
+public final class ProbedVegasLimit implements ConcurrencyLimit {
+  /** The share of the requests in service that the first step of a measurement admits. */
+  private static final double IDLE = 0.8;
+
+  /** The least first step of a measurement, as a share of the limit in use. */
+  private static final double MIN_STEP = 0.4;
+
+  /** The greatest one. */
+  private static final double MAX_STEP = 0.7;
+
+  /**
+   * Intervals after a measurement that some limiters did not acknowledge: the others would bear it
+   * alone.
+   */
+  private static final int INTERVALS_AFTER_IGNORED = 10;
+
+  /** Intervals after a measurement that confirmed the baseline. */
+  private static final int INTERVALS_AFTER_CONFIRMED = 2;
+
+  private static final double JITTER = 0.15; // as in Envoy's gradient controller
+
+  private final LimitRange range;
+  private final Settings settings;
+  private final RandomGenerator random;
+  private final SampleWindow window;
+  private final LimitHistory history;
+  final Baseline baseline = new Baseline();
+  private double estimate;
+  private ProbedVegasState state = new Steady();
+  private volatile int published;
+
+  /**
+   * The settings of a {@link ProbedVegasLimit}.
+   *
+   * @param window when the limit changes
+   * @param probeIntervalNanos interval between measurements of the baseline while requests are
+   *     refused, from 1; twice as long after one that confirmed the baseline, ten times after one
+   *     that was not acknowledged, plus up to 15 % at random; at least half an interval passes
+   *     after the last window that was not saturated
+   * @param probeSamples requests that make a measurement, from 1
+   * @param marginNanos time between an acknowledgement ({@link #acknowledged}) and the start of a
+   *     measurement, from 0; covers the limiter's clock, the start time inferred from a late access
+   *     log, and a queue that drains. Not used for a limiter that does not acknowledge and applies
+   *     limits at once
+   */
+  public record Settings(
+      WindowSettings window, long probeIntervalNanos, int probeSamples, long marginNanos) {
+
+    /**
+     * @throws IllegalArgumentException when a number is out of range
+     */
+    public Settings {
+      if (probeIntervalNanos < 1 || probeSamples < 1 || marginNanos < 0) {
+        throw new IllegalArgumentException(
+            "probeIntervalNanos and probeSamples must be at least 1, and marginNanos not negative,"
+                + " were %s, %s and %s".formatted(probeIntervalNanos, probeSamples, marginNanos));
+      }
+    }
+
+    /** Returns windows from 1 s, a measurement of 100 requests each minute, a margin of 600 ms. */
+    public static Settings defaults() {
+      return new Settings(
+          WindowSettings.defaults(),
+          TimeUnit.SECONDS.toNanos(60),
+          100,
+          TimeUnit.MILLISECONDS.toNanos(600));
+    }
+  }
+
+  /**
+   * Creates the algorithm at its initial limit.
+   *
+   * @param random spreads the measurements, so that the limits of a fleet do not fall together
+   */
+  public ProbedVegasLimit(LimitRange range, Settings settings, RandomGenerator random) {
+    this.range = range;
+    this.settings = settings;
+    this.random = random;
+    this.window = new SampleWindow(settings.window());
+    this.history = new LimitHistory(range.initial());
+    this.estimate = range.initial();
+    this.published = range.initial();
+  }
+
+  @Override
+  public int limit() {
+    return published;
+  }
+
+  @Override
+  public void learn(Sample sample) {
+    if (!sample.dropped() && sample.rttNanos() == 0) { // not measured
+      return;
+    }
+    long now = sample.arrivedNanos();
+    switch (state) {
+      case Steady steady -> learn(steady, sample);
+      case Probing probing -> endIfOver(probing, probing.learn(sample), now);
+      case Restoring restoring when restoring.isOver(now) -> {
+        state = restoring.next;
+        learn(restoring.next, sample);
+      }
+      case Restoring restoring -> {
+        if (!restoring.ignores(sample)) {
+          learn(restoring.next, sample);
+        }
+      }
+    }
+    publish(now);
+  }
+
+  @Override
+  public void refused(long arrivedNanos, long requests) {
+    window.refused(arrivedNanos, requests);
+    onTick(arrivedNanos);
+  }
+
+  @Override
+  public void onTick(long nowNanos) {
+    window.at(nowNanos);
+    if (state instanceof Probing probing) {
+      endIfOver(probing, probing.timedOut(nowNanos), nowNanos);
+      publish(nowNanos);
+    }
+  }
+
+  @Override
+  public void acknowledged(int requests, long sinceNanos) {
+    history.acknowledged(Math.max(1, requests), sinceNanos);
+    boolean current = requests == (int) estimate;
+    switch (state) {
+      case Steady steady -> steady.acknowledged(current);
+      case Probing probing -> probing.acknowledged(requests, sinceNanos);
+      case Restoring restoring -> {
+        restoring.next.acknowledged(current);
+        restoring.acknowledged(estimate, history.latest(), sinceNanos);
+      }
+    }
+  }
+
+  /** By the thread that feeds samples. */
+  @Override
+  public boolean isProbing() {
+    return state instanceof Probing;
+  }
+
+  private void learn(Steady steady, Sample sample) {
+    long now = sample.arrivedNanos();
+    window.add(sample);
+    // Unacknowledged limits are recorded when samples arrive, so start times are derived from that.
+    history.began(history.acknowledges() ? sample.startNanos() : now - sample.rttNanos());
+    if (window.ripe(now)) {
+      if (window.overloaded()) {
+        steady.ascent.forget();
+        estimate = range.clamp(Log10.afterDrops(estimate));
+      } else {
+        step(steady, now);
+      }
+      nextWindow(now);
+    }
+  }
+
+  private void step(Steady steady, long nowNanos) {
+    boolean saturated = window.saturated();
+    double median = window.quantile(0.5);
+    double applied = history.mean();
+    double throughput = applied / median;
+    baseline.follow(median, saturated);
+    if (window.crowded()) {
+      baseline.atLeast(steady.ascent.learn(applied, median));
+    } else {
+      steady.ascent.forget();
+    }
+    double inService = throughput * baseline.nanos();
+    double usable = history.usable((int) estimate, nowNanos);
+    QueueStep step = QueueStep.of(estimate, usable, applied, inService, window.maxInFlight());
+    estimate = range.clamp(step.limit());
+    steady.stepped(step, applied, median);
+    // Without refusals the baseline follows latency, and needs no measurement soon.
+    if (!saturated) {
+      steady.postponeProbe(nowNanos + settings.probeIntervalNanos() / 2);
+    }
+    if (steady.doubts(applied, median) || (saturated && steady.isProbeDue(nowNanos))) {
+      // Leaves servers idle if the baseline is right, and is not lower than needed.
+      double inUse = Math.min(estimate, applied);
+      int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
+      state = new Probing(first, range.min(), throughput, median, nowNanos, history, settings);
+    }
+  }
+
+  private void endIfOver(Probing probing, @Nullable Outcome outcome, long nowNanos) {
+    if (outcome == null) {
+      return;
+    }
+    boolean confirmed =
+        outcome instanceof Outcome.Measured(double nanos) && baseline.isConfirmedBy(nanos);
+    switch (outcome) {
+      case Outcome.Measured(double nanos) -> apply(nanos, probing.initialThroughput());
+      case Outcome.AtMost(double nanos) when nanos < baseline.nanos() ->
+          apply(nanos, probing.initialThroughput());
+      case Outcome.Overloaded _ -> estimate = range.clamp(Log10.afterDrops(probing.limit()));
+      case Outcome.AtMost _, Outcome.Unknown _ -> {}
+    }
+    boolean ignored = !probing.isAcknowledged();
+    int intervals = ignored ? INTERVALS_AFTER_IGNORED : confirmed ? INTERVALS_AFTER_CONFIRMED : 1;
+    double wait = settings.probeIntervalNanos() * (intervals * (1 + random.nextDouble(JITTER)));
+    Steady steady = new Steady(nowNanos + (long) wait, ignored);
+    if (history.acknowledges()) {
+      Restoring restoring =
+          new Restoring(steady, probing.limit(), nowNanos, settings.probeIntervalNanos() / 2);
+      restoring.acknowledged(estimate, history.latest(), nowNanos);
+      state = restoring;
+    } else {
+      state = steady;
+    }
+    history.restart();
+    nextWindow(nowNanos);
+  }
+
+  private void apply(double measuredNanos, double throughput) {
+    baseline.measure(measuredNanos);
+    double inService = throughput * baseline.nanos();
+    estimate = range.clamp(Math.min(estimate, inService + QueueStep.beta(inService)));
+  }
+
+  private void nextWindow(long nowNanos) {
+    window.next(nowNanos);
+    history.next();
+  }
+
+  private void publish(long nowNanos) {
+    published = state instanceof Probing probing ? probing.limit() : (int) estimate;
+    history.applied(published, nowNanos);
+  }
+}

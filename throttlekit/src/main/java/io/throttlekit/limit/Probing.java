@@ -1,0 +1,189 @@
+package io.throttlekit.limit;
+
+import io.throttlekit.limit.stats.LatencyQuantiles;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A measurement of the latency without a queue, at a lowered limit. Not thread-safe.
+ *
+ * <p>While throughput does not fall, there is a queue, and the limit falls in growing steps. Once
+ * throughput falls, servers are idle, and the remaining latency is the backend's own. A request
+ * counts if it ends later than two latencies after the lowered limit came into effect: by then all
+ * requests of the old queue have ended except for the slowest, which do not affect a median. If
+ * only requests that began below the lowered limit counted, the first to end would be the shortest.
+ * If two latencies exceed a quarter of the timeout, only requests count that began below the
+ * lowered limit.
+ */
+final class Probing implements ProbedVegasState {
+  /** The relative throughput up to which servers count as idle. */
+  private static final double LESS = 0.95;
+
+  /** The factor of the second step; each later step squares it. */
+  private static final double SECOND_STEP = 0.8;
+
+  /** Latencies until the old queue has drained. */
+  private static final int DRAINED = 2;
+
+  /** The part of the timeout, as a divisor, that may pass until the old queue has drained. */
+  private static final int MAX_DRAIN_PART = 4;
+
+  private static final int DROPPED_ONE_IN = 20; // as in SampleWindow: 5 % is overload
+
+  private final LimitHistory history;
+  private final int min;
+  private final ProbedVegasLimit.Settings settings;
+  private final long timeoutNanos;
+  private final double initialThroughput;
+  private final LatencyQuantiles latencies = new LatencyQuantiles();
+  private double throughput;
+  private double median;
+  private double factor = SECOND_STEP;
+  private int limit;
+  private int applied;
+  private boolean acknowledged;
+  private boolean stepped;
+  private int dropped;
+  private long loweredNanos;
+  private boolean drains;
+  private long appliedNanos;
+  private long countsFromNanos;
+
+  /** The result of a measurement. */
+  sealed interface Outcome {
+
+    /** The latency in ns with idle servers, or at the least limit. */
+    record Measured(double nanos) implements Outcome {}
+
+    /** The latency in ns with a possible queue, since the next step timed out. */
+    record AtMost(double nanos) implements Outcome {}
+
+    /** Requests were dropped even at this limit. */
+    record Overloaded() implements Outcome {}
+
+    /** Too few requests counted in time, or no limiter acknowledged. */
+    record Unknown() implements Outcome {}
+  }
+
+  /**
+   * Lowers the limit for the first time.
+   *
+   * @param limit lowered limit
+   * @param min least limit
+   * @param throughput before the measurement, in requests per ns
+   * @param median latency before the measurement, in ns
+   * @param nowNanos when the limit is lowered, monotonic
+   * @param history the limits that limiters apply
+   * @param settings number of requests per measurement, and margin after an acknowledgement
+   */
+  Probing(
+      int limit,
+      int min,
+      double throughput,
+      double median,
+      long nowNanos,
+      LimitHistory history,
+      ProbedVegasLimit.Settings settings) {
+    this.history = history;
+    this.min = min;
+    this.settings = settings;
+    this.timeoutNanos = settings.probeIntervalNanos() / 2;
+    this.initialThroughput = throughput;
+    this.throughput = throughput;
+    this.median = median;
+    lower(limit, nowNanos);
+  }
+
+  /** Returns the lowered limit. */
+  int limit() {
+    return limit;
+  }
+
+  /** Returns the throughput before the measurement, in requests per ns. */
+  double initialThroughput() {
+    return initialThroughput;
+  }
+
+  /** Reports the limit that limiters have acknowledged, summed over all. */
+  void acknowledged(int requests, long sinceNanos) {
+    if (acknowledged) {
+      // Limiters acknowledge one after another: the largest sum below the limit counts.
+      applied = Math.max(applied, Math.min(requests, limit));
+    } else if (requests <= limit) {
+      acknowledged = true;
+      applied = Math.max(1, requests);
+      // Not before the limit was lowered. Monotonic times are compared by their difference.
+      countFrom(Math.max(sinceNanos - loweredNanos, 0) + loweredNanos + settings.marginNanos());
+    }
+  }
+
+  /** Adds a request that has ended. Returns the result, or null if more samples are needed. */
+  @Nullable Outcome learn(Sample sample) {
+    if (acknowledged && counts(sample)) {
+      if (sample.dropped()) {
+        dropped++;
+      } else {
+        latencies.add(sample.rttNanos());
+      }
+    }
+    if (isOverloaded()) {
+      return new Outcome.Overloaded();
+    }
+    if (latencies.count() < settings.probeSamples()) {
+      return timedOut(sample.arrivedNanos());
+    }
+    median = latencies.quantile(0.5);
+    double lowered = applied / median;
+    if (lowered <= LESS * throughput || limit == min) {
+      return new Outcome.Measured(median);
+    }
+    stepped = true;
+    throughput = Math.max(throughput, lowered);
+    lower((int) (factor * limit), sample.arrivedNanos());
+    factor *= factor;
+    return null;
+  }
+
+  /** Returns the result if the last step has timed out, else null. */
+  @Nullable Outcome timedOut(long nowNanos) {
+    if (nowNanos - loweredNanos < timeoutNanos) {
+      return null;
+    }
+    return stepped ? new Outcome.AtMost(median) : new Outcome.Unknown();
+  }
+
+  /** Returns whether limiters acknowledged the lowered limit, for one step at least. */
+  boolean isAcknowledged() {
+    return acknowledged || stepped;
+  }
+
+  private boolean counts(Sample sample) {
+    boolean ended = sample.startNanos() + sample.rttNanos() - countsFromNanos >= 0;
+    return ended && (drains || sample.startNanos() - appliedNanos >= 0);
+  }
+
+  private boolean isOverloaded() {
+    int ended = latencies.count() + dropped;
+    // Only with a whole sample: one early drop is not overload.
+    return ended >= settings.probeSamples() && (long) dropped * DROPPED_ONE_IN > ended;
+  }
+
+  private void lower(int to, long nowNanos) {
+    limit = Math.max(min, to);
+    applied = limit;
+    loweredNanos = nowNanos;
+    acknowledged = !history.acknowledges();
+    countFrom(nowNanos);
+    latencies.reset();
+    dropped = 0;
+    if (!acknowledged) { // limiters do not acknowledge again a limit that is low enough already
+      acknowledged(history.latest(), nowNanos);
+    }
+  }
+
+  private void countFrom(long nanos) {
+    double maxDrain = timeoutNanos / (double) MAX_DRAIN_PART;
+    drains = DRAINED * median <= maxDrain;
+    appliedNanos = nanos;
+    countsFromNanos = nanos + (long) Math.min(DRAINED * median, maxDrain);
+  }
+}

@@ -1,0 +1,5 @@
+/** Statistics over windows of samples: quantiles, averages, medians and correlations. */
+@NullMarked
+package io.throttlekit.limit.stats;
+
+import org.jspecify.annotations.NullMarked;

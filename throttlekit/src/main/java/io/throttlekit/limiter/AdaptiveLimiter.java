@@ -1,0 +1,382 @@
+package io.throttlekit.limiter;
+
+import static java.util.Objects.requireNonNullElse;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.Sample;
+import io.throttlekit.tier.Timer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Admits requests up to the concurrency limit of a {@link ConcurrencyLimit}, and passes on how each
+ * request ended.
+ *
+ * <pre>{@code
+ * AdaptiveLimiter limiter =
+ *     AdaptiveLimiter.of(new AimdLimit(new LimitRange(1, 200, 20), 0.9, 1_000_000_000L)).build();
+ *
+ * try (Permit permit = limiter.tryAcquire()) {
+ *   if (permit == null) {
+ *     return tooBusy();
+ *   }
+ *   Answer answer = backend.call(question);
+ *   permit.record(); // or permit.drop() after a timeout; without either, no sample is taken
+ *   return answer;
+ * }
+ * }</pre>
+ *
+ * <p>With {@link LimiterBuilder#queueing}, requests that find no free permit may wait in {@link
+ * #acquire}, in strict FIFO order. A limit that falls revokes no permit; one that rises admits
+ * waiting requests. Each admitted request was below a limit that was in effect at some instant
+ * between its call and its admission.
+ *
+ * <p>Thread-safe and non-blocking. While no request waits, acquiring and releasing a permit is one
+ * atomic update of a number that holds both the requests in flight and those that wait, so a
+ * request that joins the queue cannot miss a permit that is released at the same time. The queue
+ * has a lock, the limit algorithm another; neither is held while a callback or listener runs.
+ */
+public final class AdaptiveLimiter implements AutoCloseable {
+  /** Requests in flight are the upper 32 bits of the state, waiting requests the lower 32. */
+  private static final long ONE_IN_FLIGHT = 1L << 32;
+
+  private static final long ONE_QUEUED = 1;
+
+  private final @Nullable Queueing queueing;
+  private final @Nullable Prioritizer prioritizer;
+  private final SynchronizedLimit algorithm;
+  private final LimiterListener listener;
+  private final TimeSource time;
+  private final Timer timer;
+  private final DoubleSupplier random;
+  private final CallbackQueue callbacks = new CallbackQueue(this::reportRefused);
+
+  private final AtomicLong state = new AtomicLong();
+
+  /** Its lock guards the queue, {@code closed}, and the waiting half of the state. */
+  private final PermitQueue queue = new PermitQueue();
+
+  private boolean closed;
+
+  AdaptiveLimiter(LimiterBuilder builder) {
+    this.prioritizer = builder.prioritizer;
+    this.queueing =
+        prioritizer == null
+            ? builder.queueing
+            : requireNonNullElse(builder.queueing, Queueing.of(2, 3));
+    this.listener = builder.listener;
+    this.time = builder.time;
+    this.timer = builder.timer;
+    this.random = builder.random;
+    this.algorithm = new SynchronizedLimit(builder.algorithm, listener, time.monotonicNanos());
+  }
+
+  /**
+   * Returns the builder of a limiter that applies {@code algorithm} and feeds it samples. From then
+   * on no other code may call its methods that change it.
+   */
+  public static LimiterBuilder of(ConcurrencyLimit algorithm) {
+    return new LimiterBuilder(algorithm);
+  }
+
+  /** Returns a permit for a request without level or user, or null if none is free. */
+  public @Nullable Permit tryAcquire() {
+    return tryAcquire(PermitRequest.PLAIN);
+  }
+
+  /** Returns a permit, or null if none is free. Does not wait, whatever {@code request} allows. */
+  public @Nullable Permit tryAcquire(PermitRequest request) {
+    Permit permit = enter(request);
+    if (permit == null) {
+      refuse(requireNonNullElse(priorityTooLow(request.level()), Refusal.LIMIT_REACHED));
+    }
+    return permit;
+  }
+
+  /**
+   * Acquires a permit, and waits for one if limiter and request allow it. Timers have a resolution
+   * of 1 ms, so a wait may last up to 1 ms longer than its limit.
+   *
+   * @param callback notified exactly once, before this method returns or later
+   * @return cancels the wait, if the request waits
+   */
+  public PendingPermit acquire(PermitRequest request, PermitCallback callback) {
+    Permit permit = enter(request);
+    if (permit != null) {
+      admit(permit, callback);
+      return PendingPermit.ANSWERED;
+    }
+    long timeout = waitTimeout(request);
+    Refusal refusal = priorityTooLow(request.level());
+    if (refusal == null && timeout == 0) {
+      refusal = Refusal.LIMIT_REACHED;
+    }
+    if (refusal == null) {
+      QueuedRequest waiting =
+          new QueuedRequest(this, request, callback, timeout, time.monotonicNanos());
+      refusal = join(waiting);
+      if (refusal == null) {
+        serve(); // a permit may have been released since enter
+        return waiting;
+      }
+    }
+    refuse(refusal);
+    callback.refused(refusal);
+    return PendingPermit.ANSWERED;
+  }
+
+  /**
+   * Returns whether {@code request} would get a permit, or wait for one, now. Takes no permit.
+   * While the queue is between its thresholds the result is random, as in {@link #acquire}.
+   */
+  public boolean canAcquire(PermitRequest request) {
+    if (!isFull(state.get())) {
+      return !isBarred(request.level());
+    }
+    return waitTimeout(request) > 0
+        && (prioritizer == null || request.level() >= prioritizer.threshold())
+        && !isQueueFull();
+  }
+
+  /** Adds a sample that was measured elsewhere, of a request whose permit is released. */
+  public void learn(Sample sample) {
+    if (algorithm.learn(sample)) {
+      serve();
+    }
+  }
+
+  /**
+   * Replaces the limit algorithm, for new settings or a fresh start. Permits in flight stay valid;
+   * their samples go to the new algorithm.
+   */
+  public void replaceAlgorithm(ConcurrencyLimit other) {
+    if (algorithm.replace(other)) {
+      serve();
+    }
+  }
+
+  /** Returns the current figures. They are not read atomically together. */
+  public LimiterFigures figures() {
+    long now = state.get();
+    QueueFigures queue = queueFigures();
+    double rate = queueing != null ? queue.rejectionRate() : isFull(now) ? 1 : 0;
+    return new LimiterFigures((int) queue.limit(), inFlight(now), queued(now), rate);
+  }
+
+  /** Returns how full the queue is. Without a queue, all its bounds are 0. */
+  public QueueFigures queueFigures() {
+    int limit = algorithm.limit();
+    return queueing == null
+        ? new QueueFigures(limit, 0, 0, 0)
+        : queueing.figures(limit, queued(state.get()));
+  }
+
+  /**
+   * Refuses the waiting requests and all that would wait from here on, and leaves the prioritizer.
+   * Permits stay valid, and free permits are still handed out.
+   */
+  @Override
+  public void close() {
+    List<QueuedRequest> refused;
+    synchronized (queue) {
+      closed = true;
+      refused = queue.removeAll();
+      state.addAndGet(-refused.size());
+    }
+    if (prioritizer != null) {
+      prioritizer.leave(this);
+    }
+    refused.forEach(waiting -> waiting.refuse(Refusal.CLOSED));
+    callbacks.deliver(refused);
+  }
+
+  /**
+   * Ends a permit with a sample.
+   *
+   * @param measuredNanos latency, or {@link Permit#UNMEASURED} for the time since it was acquired
+   */
+  void ended(Permit permit, long measuredNanos, boolean dropped) {
+    long now = time.monotonicNanos();
+    long nanos = measuredNanos >= 0 ? measuredNanos : Math.max(0, now - permit.startNanos);
+    try {
+      // Read before the permit is released: the limit is full with this request included.
+      boolean full = inFlight(state.get()) >= algorithm.limit();
+      // A bug in the algorithm must not leak the permit: it is released in finally.
+      algorithm.learn(new Sample(permit.startNanos, nanos, now, permit.inFlight, full, dropped));
+      String user = permit.user;
+      if (prioritizer != null && user != null) {
+        prioritizer.used(user, nanos);
+      }
+    } finally {
+      released();
+    }
+  }
+
+  /** Ends a permit without a sample. */
+  void released() {
+    if (queued(state.addAndGet(-ONE_IN_FLIGHT)) > 0) {
+      serve();
+    }
+  }
+
+  boolean cancel(QueuedRequest waiting) {
+    synchronized (queue) {
+      boolean waited = queue.remove(waiting);
+      if (waited) {
+        state.addAndGet(-ONE_QUEUED);
+      }
+      return waited;
+    }
+  }
+
+  /** Returns a permit if one is free and no request waits, else null. */
+  private @Nullable Permit enter(PermitRequest request) {
+    if (isBarred(request.level())) {
+      return null;
+    }
+    for (long now = state.get(); !isFull(now); now = state.get()) {
+      if (state.compareAndSet(now, now + ONE_IN_FLIGHT)) {
+        return new Permit(this, request.user(), time.monotonicNanos(), inFlight(now) + 1);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Returns whether the level is refused although permits are free. That happens only to limiters
+   * that share a prioritizer, because they are overloaded together.
+   */
+  private boolean isBarred(int level) {
+    return prioritizer != null && prioritizer.isShared() && level < prioritizer.threshold();
+  }
+
+  private @Nullable Refusal priorityTooLow(int level) {
+    if (prioritizer == null) {
+      return null;
+    }
+    // A request that is refused while permits are free found its limiter not full.
+    if (!isBarred(level) || isFull(state.get())) {
+      prioritizer.foundFull(level);
+    }
+    return level < prioritizer.threshold() ? Refusal.PRIORITY_TOO_LOW : null;
+  }
+
+  private long waitTimeout(PermitRequest request) {
+    return queueing == null ? 0 : Math.min(request.waitTimeoutNanos(), queueing.waitTimeoutNanos());
+  }
+
+  private static void admit(Permit permit, PermitCallback callback) {
+    try {
+      callback.admitted(permit);
+    } catch (Throwable bug) {
+      permit.release();
+      throw bug;
+    }
+  }
+
+  private @Nullable Refusal join(QueuedRequest waiting) {
+    synchronized (queue) {
+      if (closed) {
+        return Refusal.CLOSED;
+      }
+      if (isQueueFull()) {
+        return Refusal.QUEUE_FULL;
+      }
+      queue.add(waiting);
+      state.addAndGet(ONE_QUEUED);
+    }
+    algorithm.refused();
+    return null;
+  }
+
+  /**
+   * Returns whether one more request may not wait. Without a prioritizer that is random while the
+   * queue fills up; with one, levels decide and only the hard bound counts.
+   */
+  private boolean isQueueFull() {
+    double rate = queueFigures().rejectionRate();
+    if (prioritizer != null) {
+      return rate >= 1;
+    }
+    return rate > 0 && (rate >= 1 || rate >= random.getAsDouble());
+  }
+
+  /**
+   * Refuses the requests whose wait has timed out, and admits as many others as there are permits.
+   * Every thread that frees a permit or adds to the queue calls this afterwards; of two that do so
+   * at the same time, the later one sees the change of the other.
+   */
+  private void serve() {
+    List<QueuedRequest> answered = new ArrayList<>(1);
+    long now = time.monotonicNanos();
+    long timerNanos;
+    synchronized (queue) {
+      for (QueuedRequest due = queue.pollDue(now); due != null; due = queue.pollDue(now)) {
+        state.addAndGet(-ONE_QUEUED);
+        due.refuse(Refusal.WAITED_TOO_LONG);
+        answered.add(due);
+      }
+      for (QueuedRequest next = admitFirst(now); next != null; next = admitFirst(now)) {
+        answered.add(next);
+      }
+      timerNanos = queue.beginTimer(now);
+    }
+    callbacks.deliver(answered);
+    if (timerNanos > 0) {
+      timer.runAfter(timerNanos, () -> timerRan(now + timerNanos));
+    }
+  }
+
+  private @Nullable QueuedRequest admitFirst(long nowNanos) {
+    for (long now = state.get(); ; now = state.get()) {
+      if (queued(now) == 0 || inFlight(now) >= algorithm.limit()) {
+        return null;
+      }
+      if (state.compareAndSet(now, now + ONE_IN_FLIGHT - ONE_QUEUED)) {
+        QueuedRequest first = queue.pollFirst();
+        if (first != null) { // always: the state counts no more than are queued
+          first.admit(nowNanos, inFlight(now) + 1);
+        }
+        return first;
+      }
+    }
+  }
+
+  private void timerRan(long dueNanos) {
+    synchronized (queue) {
+      queue.timerRan(dueNanos);
+    }
+    serve();
+  }
+
+  private void refuse(Refusal why) {
+    if (why != Refusal.CLOSED && isFull(state.get())) {
+      algorithm.refused();
+    }
+    reportRefused(why);
+  }
+
+  private void reportRefused(Refusal why) {
+    try {
+      listener.refused(why);
+    } catch (Throwable bug) {
+      CallbackQueue.report(bug);
+    }
+  }
+
+  private boolean isFull(long now) {
+    return queued(now) > 0 || inFlight(now) >= algorithm.limit(); // no request overtakes the queue
+  }
+
+  private static int inFlight(long state) {
+    return (int) (state >>> 32);
+  }
+
+  private static int queued(long state) {
+    return (int) state;
+  }
+}

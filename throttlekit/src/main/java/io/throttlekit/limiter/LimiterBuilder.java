@@ -1,0 +1,70 @@
+package io.throttlekit.limiter;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.tier.Timer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Builds an {@link AdaptiveLimiter}. Not thread-safe. */
+public final class LimiterBuilder {
+  final ConcurrencyLimit algorithm;
+  @Nullable Queueing queueing;
+  @Nullable Prioritizer prioritizer;
+  LimiterListener listener = LimiterListener.NONE;
+  TimeSource time = TimeSource.system();
+  Timer timer =
+      (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
+  DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
+
+  LimiterBuilder(ConcurrencyLimit algorithm) {
+    this.algorithm = algorithm;
+  }
+
+  /** Lets requests wait that find no free permit. Without it none waits. */
+  public LimiterBuilder queueing(Queueing queueing) {
+    this.queueing = queueing;
+    return this;
+  }
+
+  /**
+   * Decides by priority level instead of at random which requests may wait. Several limiters may
+   * share {@code prioritizer}. Without {@link #queueing}, some requests are refused from twice the
+   * limit waiting, and all from three times.
+   */
+  public LimiterBuilder prioritizer(Prioritizer prioritizer) {
+    this.prioritizer = prioritizer;
+    return this;
+  }
+
+  /** Sets the listener. */
+  public LimiterBuilder listener(LimiterListener listener) {
+    this.listener = listener;
+    return this;
+  }
+
+  /** Sets the clock, and the timer that ends waits, which must follow this clock. */
+  public LimiterBuilder time(TimeSource time, Timer timer) {
+    this.time = time;
+    this.timer = timer;
+    return this;
+  }
+
+  /** Sets the source of random numbers, from 0 to below 1; thread-safe. */
+  public LimiterBuilder random(DoubleSupplier random) {
+    this.random = random;
+    return this;
+  }
+
+  /** Creates the limiter, with nothing in flight. Its prioritizer counts it until it is closed. */
+  public AdaptiveLimiter build() {
+    AdaptiveLimiter limiter = new AdaptiveLimiter(this);
+    if (prioritizer != null) {
+      prioritizer.join(limiter);
+    }
+    return limiter;
+  }
+}

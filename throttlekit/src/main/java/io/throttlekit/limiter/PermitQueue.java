@@ -1,0 +1,71 @@
+package io.throttlekit.limiter;
+
+import io.throttlekit.tier.Wakeups;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The FIFO queue of requests that wait for a permit, with their deadlines. A removed request leaves
+ * both indexes at once, so cancelled requests use no memory. Not thread-safe.
+ */
+final class PermitQueue {
+  private static final long RESOLUTION_NANOS = 1_000_000; // resolution of the timers
+
+  private final TreeSet<QueuedRequest> inOrder = new TreeSet<>(QueuedRequest::compareOrders);
+  private final TreeSet<QueuedRequest> byDeadline = new TreeSet<>(QueuedRequest::compareDeadlines);
+  private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
+  private long joined;
+
+  void add(QueuedRequest request) {
+    request.joined(joined++);
+    inOrder.add(request);
+    if (request.hasDeadline) {
+      byDeadline.add(request);
+    }
+  }
+
+  /** Removes {@code request}, which was added here. Returns whether it was still queued. */
+  boolean remove(QueuedRequest request) {
+    byDeadline.remove(request);
+    return inOrder.remove(request);
+  }
+
+  /** Removes and returns the request that has waited longest, or null if none waits. */
+  @Nullable QueuedRequest pollFirst() {
+    QueuedRequest first = inOrder.pollFirst();
+    if (first != null) {
+      byDeadline.remove(first);
+    }
+    return first;
+  }
+
+  /** Removes and returns a request whose deadline has passed, or null if there is none. */
+  @Nullable QueuedRequest pollDue(long nowNanos) {
+    // The difference of monotonic times is safe against overflow.
+    if (byDeadline.isEmpty() || byDeadline.first().deadlineNanos - nowNanos > 0) {
+      return null;
+    }
+    QueuedRequest due = byDeadline.removeFirst();
+    inOrder.remove(due);
+    return due;
+  }
+
+  /** Removes and returns all. */
+  List<QueuedRequest> removeAll() {
+    List<QueuedRequest> all = List.copyOf(inOrder);
+    inOrder.clear();
+    byDeadline.clear();
+    return all;
+  }
+
+  /** Returns in how many ns a further timer must run, or 0 if none is needed. */
+  long beginTimer(long nowNanos) {
+    return byDeadline.isEmpty() ? 0 : wakeups.begin(byDeadline.first().deadlineNanos, nowNanos);
+  }
+
+  /** Notes that the timer due at {@code dueNanos} has run. */
+  void timerRan(long dueNanos) {
+    wakeups.ran(dueNanos);
+  }
+}

@@ -1,0 +1,15 @@
+package io.throttlekit.limiter;
+
+/** The reason why a request got no permit. */
+public enum Refusal {
+  /** The limit was reached, and this request does not wait. */
+  LIMIT_REACHED,
+  /** The queue is full, or the request was rejected at random while it fills up. */
+  QUEUE_FULL,
+  /** Its level is below the threshold of the {@link Prioritizer}. */
+  PRIORITY_TOO_LOW,
+  /** The wait timed out. */
+  WAITED_TOO_LONG,
+  /** The limiter is closed, and no request may wait. */
+  CLOSED
+}

@@ -1,0 +1,82 @@
+package io.throttlekit.limiter;
+
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.Sample;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A limit algorithm that is fed by several threads, one at a time and in the order of time, and
+ * whose limit any thread may read. Thread-safe; the listener is called with no lock held.
+ */
+final class SynchronizedLimit {
+  private final LimiterListener listener;
+  private final Object lock = new Object();
+  private volatile ConcurrencyLimit algorithm;
+
+  /** Guarded by the lock. */
+  private long newestNanos;
+
+  /** Requests that the limit kept from the backend, not yet passed to the algorithm. */
+  private final AtomicLong refused = new AtomicLong();
+
+  SynchronizedLimit(ConcurrencyLimit algorithm, LimiterListener listener, long nowNanos) {
+    this.algorithm = algorithm;
+    this.listener = listener;
+    this.newestNanos = nowNanos;
+  }
+
+  int limit() {
+    return algorithm.limit();
+  }
+
+  /**
+   * Counts a refused request. It reaches the algorithm with the next sample, so that a refusal
+   * takes no lock.
+   */
+  void refused() {
+    refused.getAndIncrement();
+  }
+
+  /** Adds a sample. Returns whether the limit changed. */
+  boolean learn(Sample sample) {
+    int before;
+    int now;
+    synchronized (lock) {
+      if (sample.arrivedNanos() - newestNanos > 0) {
+        newestNanos = sample.arrivedNanos();
+      }
+      before = algorithm.limit();
+      // A plain read first: an unconditional swap would contend with threads that refuse.
+      if (refused.get() > 0) {
+        algorithm.refused(newestNanos, refused.getAndSet(0));
+      }
+      algorithm.learn(sample.arrivedAt(newestNanos)); // threads may arrive out of order
+      now = algorithm.limit();
+    }
+    return notifyIfChanged(before, now);
+  }
+
+  /** Replaces the algorithm. Returns whether the limit changed. */
+  boolean replace(ConcurrencyLimit other) {
+    int before;
+    int now;
+    synchronized (lock) {
+      before = algorithm.limit();
+      algorithm = other;
+      now = other.limit();
+    }
+    return notifyIfChanged(before, now);
+  }
+
+  private boolean notifyIfChanged(int before, int now) {
+    if (before == now) {
+      return false;
+    }
+    try {
+      listener.limitChanged(before, now);
+    } catch (Throwable bug) {
+      CallbackQueue.report(bug);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,381 @@
+package io.throttlekit.share;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * Divides one concurrency limit among the limiters that apply it, each of which receives its share
+ * late.
+ *
+ * <p>Every share that a limiter may be applying is reserved for it: the largest of its grants since
+ * the last one that it acknowledged, that one included. Shares rise only out of slots that are not
+ * reserved. So at every instant
+ *
+ * <pre>Σ reserved ≤ max(limit, Σ reserved before)</pre>
+ *
+ * <p>and once every connected limiter has acknowledged its share, Σ reserved ≤ limit, or the
+ * reservations of limiters that left, if those are more. A limiter that does not acknowledge keeps
+ * its reservation while it is connected; one that left keeps it until its lease expires or it
+ * reports that nothing is in flight.
+ *
+ * <p>Limitation: a limiter applies its last share for ever. One that left and still admits requests
+ * is not counted once its lease has expired, or once it has reported that nothing is in flight. A
+ * limit that a limiter applies before its first grant is not counted at all.
+ *
+ * <p>A limiter is one connection. Limiters with the same id divide one share equally: demand is
+ * reported by id, and an id has the same weight however many limiters it has.
+ *
+ * <p>Shares follow demand (see {@link #reported}), max-min fair: no id gets more than an equal
+ * share of what smaller demands leave. While there are fewer slots than ids, ids with recent demand
+ * take turns, and the others follow them. Requests in flight count up to the reservation of their
+ * id, and its whole demand up to twice that, so a share at most doubles with each report.
+ *
+ * <p>It has no clock and no thread. Not thread-safe. Times are monotonic ns.
+ */
+public final class LimitShares {
+
+  /**
+   * A grant to send to a limiter.
+   *
+   * @param limiter name of the limiter
+   * @param share requests that it may have in flight, from 0
+   * @param number of the round of the grant; an acknowledgement names this round or a later one
+   */
+  public record Grant(String limiter, int share, long number) {}
+
+  private static final long DEMAND_NANOS = 10_000_000_000L; // see reported
+  private static final long MAX_DEMAND = 1 << 30; // sums of them are far from overflow
+
+  /** Ids with recent demand first; among them the id whose last turn is the longest ago. */
+  private static final Comparator<Id> FIRST =
+      Comparator.comparing((Id id) -> !id.active).thenComparingLong(id -> id.lastTurn);
+
+  private final long leaseNanos;
+  private final long turnNanos;
+  private final Map<String, Limiter> limiters =
+      new TreeMap<>(); // sorted: same history, same shares
+  private final Map<String, Id> ids = new TreeMap<>();
+  private int limit;
+  private long acknowledged;
+  private long lastNumber;
+  private long turns;
+  private long turnBegan;
+
+  /**
+   * Creates the division of a limit of which no share is granted.
+   *
+   * @param limit concurrency limit, from 0
+   * @param leaseNanos how long the share of a limiter that left stays reserved, from 1; at least
+   *     the longest duration of a request
+   * @param turnNanos how long a limiter keeps its slot while there are fewer slots than limiters,
+   *     from 1
+   * @throws IllegalArgumentException when a number is out of range
+   */
+  public LimitShares(int limit, long leaseNanos, long turnNanos) {
+    if (leaseNanos < 1 || turnNanos < 1) {
+      throw new IllegalArgumentException(
+          "leases and turns take at least 1 ns, were " + leaseNanos + " and " + turnNanos);
+    }
+    this.leaseNanos = leaseNanos;
+    this.turnNanos = turnNanos;
+    limit(limit);
+  }
+
+  /**
+   * Changes the limit, from the next {@link #due} on.
+   *
+   * @param requests from 0
+   * @throws IllegalArgumentException when it is negative
+   */
+  public void limit(int requests) {
+    if (requests < 0) {
+      throw new IllegalArgumentException("a limit is not negative, was " + requests);
+    }
+    limit = requests;
+  }
+
+  /** Returns the limit that is divided. */
+  public int limit() {
+    return limit;
+  }
+
+  /**
+   * Connects a limiter, for the first time or again. Does nothing while it is connected.
+   *
+   * @param limiter unique name of the limiter
+   * @param id shared by the limiters that divide one share; ignored for a known limiter
+   */
+  public void joined(String limiter, String id) {
+    Limiter known = limiters.get(limiter);
+    if (known == null) {
+      known = new Limiter(limiter, ids.computeIfAbsent(id, _ -> new Id()));
+      known.id.limiters.add(known);
+      limiters.put(limiter, known);
+    }
+    known.present = true;
+  }
+
+  /** Disconnects a limiter. Does nothing if it is not connected. */
+  public void left(String limiter, long nowNanos) {
+    Limiter known = limiters.get(limiter);
+    if (known != null && known.present) {
+      known.present = false;
+      known.leftNanos = nowNanos;
+      if (known.reserved == 0) {
+        forget(known);
+      }
+    }
+  }
+
+  /**
+   * Reports the demand of an id, the sum of both numbers. The demand rises at once, falls by at
+   * most a quarter with each report, and expires 10 s after the last report above 0. Limiters that
+   * left are removed if nothing is in flight and no limiter of the id is connected.
+   *
+   * @param inFlight requests in flight, clamped to the range from 0 to the reservation of the id
+   * @param refused requests since the last report, clamped to the range from 0 to 2^30; the demand
+   *     is at most twice the reservation, and at most 2 without one
+   */
+  public void reported(String id, long inFlight, long refused, long nowNanos) {
+    Id known = ids.get(id);
+    if (known == null) {
+      return;
+    }
+    // No limiter of the id is connected: the report can only release what they held.
+    if (known.limiters.stream().noneMatch(limiter -> limiter.present)) {
+      if (inFlight == 0) {
+        List.copyOf(known.limiters).forEach(this::forget);
+      }
+      return;
+    }
+    long reserved = known.reserved();
+    long plausible = Math.min(clamp(inFlight), reserved) + clamp(refused);
+    long demand = Math.min(plausible, 2 * Math.max(1, reserved));
+    // Rounded up, so that a falling demand reaches 0.
+    known.demand = Math.max(demand, known.demand - (known.demand + 3) / 4);
+    if (inFlight > 0 || refused > 0) {
+      known.active = true;
+      known.activeNanos = nowNanos;
+    }
+  }
+
+  /**
+   * Acknowledges the grants of a limiter up to a round. Does nothing if a later grant is on its
+   * way, if the grant is acknowledged already, or if there was no such round.
+   *
+   * @return whether the reservation may have become smaller
+   */
+  public boolean acknowledged(String limiter, long number) {
+    Limiter known = limiters.get(limiter);
+    if (known == null || known.acknowledged || number < known.number || number > lastNumber) {
+      return false;
+    }
+    known.acknowledged = true;
+    known.reserved = known.granted;
+    acknowledged += known.granted - known.acknowledgedShare;
+    known.acknowledgedShare = known.granted;
+    return true;
+  }
+
+  /**
+   * Runs a round: removes limiters whose lease has expired, and grants the shares that are possible
+   * now. To be called after every change here, and at intervals.
+   *
+   * @param number of this round, greater than that of any before
+   * @return grants to send, smaller shares first
+   * @throws IllegalArgumentException when the number is not greater than the last
+   */
+  public List<Grant> due(long nowNanos, long number) {
+    // An acknowledgement of a reused number would be ambiguous.
+    if (number <= lastNumber) {
+      throw new IllegalArgumentException(number + " is not above " + lastNumber);
+    }
+    lastNumber = number;
+    limiters.values().stream()
+        .filter(limiter -> !limiter.present && nowNanos - limiter.leftNanos >= leaseNanos)
+        .toList()
+        .forEach(this::forget);
+    List<Id> order = inOrder(nowNanos);
+    aim(order);
+    List<Limiter> present = order.stream().flatMap(Id::present).toList();
+    List<Grant> grants = new ArrayList<>();
+    // Smaller shares go out first: slots become free only when they are acknowledged.
+    grant(present, limiter -> limiter.granted > limiter.next, grants);
+    raise(present);
+    grant(present, limiter -> limiter.granted < limiter.next, grants);
+    return grants;
+  }
+
+  /** Returns the last grant of a limiter; empty before the first one and for an unknown limiter. */
+  public OptionalInt share(String limiter) {
+    Limiter known = limiters.get(limiter);
+    return known == null || known.granted < 0 ? OptionalInt.empty() : OptionalInt.of(known.granted);
+  }
+
+  /** Returns the reservation of each id: the most that it may have in flight by its grants. */
+  public Map<String, Long> reservedById() {
+    Map<String, Long> reserved = HashMap.newHashMap(ids.size());
+    ids.forEach((name, id) -> reserved.put(name, id.reserved()));
+    return reserved;
+  }
+
+  /** Returns the sum of all reservations: the most that all limiters may apply by their grants. */
+  public long reserved() {
+    return limiters.values().stream().mapToLong(limiter -> limiter.reserved).sum();
+  }
+
+  /**
+   * Returns the limit that all limiters apply together, by their last acknowledgements. A limiter
+   * that left counts while its reservation lasts.
+   */
+  public long acknowledged() {
+    return acknowledged;
+  }
+
+  /** Returns how far the limiters have acknowledged their shares. */
+  public Acknowledgements acknowledgements() {
+    int there = 0;
+    int unacknowledged = 0;
+    long heldBack = 0;
+    for (Limiter limiter : limiters.values()) {
+      int granted = limiter.present ? Math.max(0, limiter.granted) : 0;
+      heldBack += limiter.reserved - granted;
+      there += limiter.present ? 1 : 0;
+      unacknowledged += limiter.present && !limiter.acknowledged ? 1 : 0;
+    }
+    return new Acknowledgements(there, unacknowledged, heldBack);
+  }
+
+  private void forget(Limiter limiter) {
+    limiters.remove(limiter.name);
+    limiter.id.limiters.remove(limiter);
+    ids.values().removeIf(id -> id.limiters.isEmpty());
+    acknowledged -= limiter.acknowledgedShare;
+  }
+
+  private long reservedForAbsent() {
+    return limiters.values().stream().filter(g -> !g.present).mapToLong(g -> g.reserved).sum();
+  }
+
+  /** Returns the ids with a connected limiter, in the order of their turns. */
+  private List<Id> inOrder(long nowNanos) {
+    List<Id> order = new ArrayList<>(ids.size());
+    for (Id id : ids.values()) {
+      if (id.active && nowNanos - id.activeNanos >= DEMAND_NANOS) {
+        id.active = false;
+        id.demand = 0;
+      }
+      if (id.present().findAny().isPresent()) {
+        order.add(id);
+      }
+    }
+    order.sort(FIRST);
+    // Fewer slots than ids: after each turn, the ids that had a slot go to the end.
+    if (slots() < order.size() && (turns == 0 || nowNanos - turnBegan >= turnNanos)) {
+      turnBegan = nowNanos;
+      order.stream().filter(id -> id.aim > 0).forEach(id -> id.lastTurn = ++turns);
+      order.sort(FIRST);
+    }
+    return order;
+  }
+
+  private int slots() {
+    return (int) Math.max(0, limit - reservedForAbsent());
+  }
+
+  private void aim(List<Id> order) {
+    int[] shares = DemandSplit.of(slots(), order.stream().mapToLong(id -> id.demand).toArray());
+    for (int i = 0; i < shares.length; i++) {
+      Id id = order.get(i);
+      id.aim = shares[i];
+      divide(id.aim, id.present().toList());
+    }
+  }
+
+  /** Divides a share into equal parts; the first ones take one more if there is a remainder. */
+  private static void divide(int share, List<Limiter> present) {
+    for (int i = 0; i < present.size(); i++) {
+      Limiter limiter = present.get(i);
+      limiter.aim = share / present.size() + (i < share % present.size() ? 1 : 0);
+      limiter.next = limiter.granted < 0 ? 0 : Math.min(limiter.granted, limiter.aim);
+    }
+  }
+
+  /** Grants one slot to each limiter that is to have one, then the rest, smallest shares first. */
+  private void raise(List<Limiter> present) {
+    long room = limit - reserved();
+    List<Limiter> order =
+        present.stream().sorted(Comparator.comparingInt(limiter -> limiter.next)).toList();
+    for (int max : new int[] {1, Integer.MAX_VALUE}) {
+      for (Limiter limiter : order) {
+        // A limiter may rise up to its own reservation even when no other slot is free.
+        long reach = limiter.reserved + Math.max(0, room);
+        int next = (int) Math.min(Math.min(limiter.aim, max), reach);
+        if (next > limiter.next) {
+          limiter.next = next;
+          room -= Math.max(0, next - limiter.reserved);
+          limiter.reserved = Math.max(limiter.reserved, next);
+        }
+      }
+    }
+  }
+
+  private void grant(List<Limiter> present, Predicate<Limiter> which, List<Grant> grants) {
+    for (Limiter limiter : present) {
+      if (which.test(limiter)) {
+        limiter.granted = limiter.next;
+        limiter.number = lastNumber;
+        limiter.acknowledged = false;
+        grants.add(new Grant(limiter.name, limiter.granted, limiter.number));
+      }
+    }
+  }
+
+  private static long clamp(long requests) {
+    return Math.clamp(requests, 0, MAX_DEMAND);
+  }
+
+  /** The limiters that divide one share, and their demand. */
+  private static final class Id {
+    final List<Limiter> limiters = new ArrayList<>(1);
+    boolean active;
+    long activeNanos;
+    long demand;
+    long lastTurn;
+    int aim;
+
+    Stream<Limiter> present() {
+      return limiters.stream().filter(limiter -> limiter.present);
+    }
+
+    long reserved() {
+      return limiters.stream().mapToLong(limiter -> limiter.reserved).sum();
+    }
+  }
+
+  private static final class Limiter {
+    final String name;
+    final Id id;
+    boolean present;
+    long leftNanos;
+    int granted = -1;
+    long number = Long.MAX_VALUE; // nothing to acknowledge before the first grant
+    boolean acknowledged;
+    int acknowledgedShare;
+    int reserved;
+    int aim;
+    int next;
+
+    Limiter(String name, Id id) {
+      this.name = name;
+      this.id = id;
+    }
+  }
+}

@@ -1,0 +1,232 @@
+package io.throttlekit.lease;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.Decision;
+import io.throttlekit.lease.AcquireResult.Kind;
+import io.throttlekit.lease.LeaseWaiter.End;
+import io.throttlekit.lease.sizing.FixedSizer;
+import io.throttlekit.lease.sizing.LeaseSize;
+import io.throttlekit.lease.sizing.LeaseSizer;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Grant;
+import io.throttlekit.tier.Node;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Tests the times and counts of one cell, to the nanosecond and the unit. */
+class StoreCellTest {
+  private static final long END = 10_000;
+  private static final long IDLE = 2_000;
+
+  private final FixedWindow hundred = new FixedWindow(100, 10_000);
+  private final StoreCell cell = cell(true, new FixedSizer(10));
+
+  @Test
+  void creditsEndBeforeTheWindowByTheStoresRoundingAndTheRateOfTheClocks() {
+    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    assertThat(take(cell, 1, ms(9_989) - 1).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(take(cell, 1, ms(9_989)).kind()).isEqualTo(Kind.STRICT);
+  }
+
+  @Test
+  void ofSeveralGrantsInAWindowEachTimeIsTheOneThatIsKnownBest() {
+    Grant slow = new Grant(10, END, 90, 90); // valid until 9,899 ms, over at 10,010
+    Grant quick = new Grant(10, END, 205, 80); // valid until 9,984 ms, over at 10,005
+    for (List<Grant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
+      StoreCell each = cell(true, new FixedSizer(10));
+      for (Grant grant : order) {
+        lease(
+            each, grant, grant.equals(slow) ? 0 : ms(200), grant.equals(slow) ? ms(100) : ms(210));
+      }
+      assertThat(take(each, 1, ms(9_950)).kind()).isEqualTo(Kind.TAKEN);
+      assertThat(take(each, 1, ms(10_005) - 1).kind()).isEqualTo(Kind.STRICT);
+      assertThat(take(each, 1, ms(10_005)).kind()).isEqualTo(Kind.SHORT);
+    }
+  }
+
+  @Test
+  void aStoreWithASlowerClockThatTakesOverIsLeasedFromByItsOwnWindow() {
+    lease(cell, new Grant(10, 2 * END, END, 90), 0, 0);
+    Completed older = lease(cell, new Grant(10, END, 4_000, 90), ms(100), ms(100));
+    assertThat(older.end()).isEqualTo(End.CREDITED);
+    assertThat(cell.takeForfeited()).as("of the window that is not any more").isEqualTo(10);
+    assertThat(take(cell, 10, ms(101)).windowEndMillis()).isEqualTo(END);
+    assertThat(take(cell, 1, ms(6_100)).kind()).isEqualTo(Kind.SHORT);
+  }
+
+  @ParameterizedTest(name = "coupled {0}")
+  @ValueSource(booleans = {true, false})
+  void whatWasTakenInAnotherWindowIsNotPutBack(boolean coupled) {
+    StoreCell each = cell(coupled, new FixedSizer(10));
+    lease(each, new Grant(10, END, 0, 90), 0, 0);
+    AcquireResult taken = take(each, 10, 0);
+    assertThat(each.putBack(10, taken.windowEndMillis())).isTrue();
+    assertThat(take(each, 10, 0).kind()).isEqualTo(Kind.TAKEN);
+    lease(each, new Grant(10, 2 * END, END, 90), ms(END), ms(END));
+    assertThat(each.putBack(10, taken.windowEndMillis())).isFalse();
+    assertThat(take(each, 11, ms(END)).kind()).isEqualTo(Kind.SHORT);
+  }
+
+  @Test
+  void aRetiredCellTakesLeasesAndKeepsNothing() {
+    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    AcquireResult taken = take(cell, 1, 0);
+    assertThat(cell.retire(0)).isEqualTo(new Leftover(9, END));
+    assertThat(cell.putBack(1, taken.windowEndMillis())).isFalse();
+    assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.RETIRED);
+    assertThat(cell.tryAcquire(hundred, 1, true, 0).decision()).isNull();
+    assertThat(GlobalCells.wanted(cell, 1, 0)).isZero();
+    assertThat(cell.retire(0).units()).isZero();
+  }
+
+  @Test
+  void whatGoesBackForIdlenessCannotBeSpentAsWell() {
+    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(cell.takeIdle(ms(IDLE) - 1).units()).isZero();
+    assertThat(cell.takeIdle(ms(IDLE))).isEqualTo(new Leftover(9, END));
+    assertThat(take(cell, 1, ms(IDLE)).kind()).isEqualTo(Kind.SHORT);
+  }
+
+  @Test
+  void whileALeaseIsUnderWayNothingGoesBackForIdleness() {
+    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    assertThat(take(cell, 11, 0).kind()).isEqualTo(Kind.SHORT);
+    assertThat(GlobalCells.wanted(cell, 11, 0)).isEqualTo(10);
+    assertThat(cell.takeIdle(ms(IDLE)).units()).isZero();
+  }
+
+  @Test
+  void onceNothingWasLeftNobodyAsksUntilTheWindowEnds() {
+    StoreCell steady = cell(new Tier.Leased(new LeaseSize.Fixed(10), true, 0, 0));
+    lease(steady, new Grant(10, END, 0, 0), 0, 0);
+    assertThat(take(steady, 10, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(take(steady, 1, ms(END) - 1).decision()).isEqualTo(Decision.refuse(100, 0, 1, 1));
+    assertThat(GlobalCells.wanted(steady, 1, ms(END) - 1)).isZero();
+    assertThat(take(steady, 1, ms(END)).kind()).isEqualTo(Kind.SHORT);
+    assertThat(GlobalCells.wanted(steady, 1, ms(END))).isEqualTo(10);
+  }
+
+  @Test
+  void whereOthersReturnWhatIsIdleItIsAskedForAgain() {
+    lease(cell, new Grant(0, END, 0, 0), 0, 0);
+    assertThat(take(cell, 1, ms(IDLE) - 1).kind()).isEqualTo(Kind.REFUSED);
+    assertThat(take(cell, 1, ms(IDLE)).kind()).isEqualTo(Kind.SHORT);
+  }
+
+  @Test
+  void aStoreThatKeepsToItselfWhatItHasIsNotAskedForEver() {
+    lease(cell, new Grant(0, END, 0, 5), 0, 0);
+    assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.REFUSED);
+  }
+
+  @Test
+  void noMoreThanABatchLessOneIsCarriedOver() {
+    StoreCell carrying = cell(false, new FixedSizer(10));
+    lease(carrying, new Grant(10, END, 0, 90), 0, 0); // the waiting request has timed out
+    assertThat(take(carrying, 10, ms(END)).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(carrying, 9, ms(END)).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(carrying.takeForfeited()).isEqualTo(1);
+  }
+
+  @Test
+  void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
+    StoreCell carrying = cell(false, new FixedSizer(10));
+    assertThat(GlobalCells.wanted(carrying, 30, 0)).isEqualTo(30);
+    carrying.complete(30, new Grant(30, END, 0, 70), 0, 0); // the waiting request has timed out
+    assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
+  }
+
+  @Test
+  void aGrantThatComesAfterItsWindowIsWorthNothingAlsoWhereLeasesAreCarriedOver() {
+    StoreCell carrying = cell(false, new FixedSizer(10));
+    lease(carrying, new Grant(5, END, 0, 90), 0, 0);
+    assertThat(take(carrying, 5, ms(END)).kind()).as("carried over").isEqualTo(Kind.TAKEN);
+    Completed late = lease(carrying, new Grant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
+    assertThat(late.end()).isEqualTo(LeaseWaiter.End.LATE);
+    assertThat(late.unspendable()).isEqualTo(10);
+    assertThat(carrying.retire(ms(11_000)).units()).isZero();
+  }
+
+  @Test
+  void aLeaseIsRenewedAheadOfNeedOnceAndOnlyWhileItsWindowLasts() {
+    StoreCell carrying = cell(false, new FixedSizer(10));
+    lease(carrying, new Grant(4, END, 0, 90), 0, 0);
+    assertThat(carrying.isLow(0)).as("exhausted").isFalse();
+    lease(carrying, new Grant(10, END, 0, 90), 0, 0);
+    assertThat(carrying.isLow(0)).as("14 are left").isFalse();
+    assertThat(take(carrying, 11, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(carrying.isLow(0)).isTrue();
+    assertThat(carrying.isLow(ms(END))).as("what is carried over").isFalse();
+    assertThat(GlobalCells.wanted(carrying, 0, 0)).isEqualTo(10);
+    assertThat(carrying.isLow(0)).as("renewed").isFalse();
+  }
+
+  @Test
+  void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
+    StoreCell greedy = cell(true, new Asked(1_000));
+    assertThat(GlobalCells.wanted(greedy, 1, 0)).isEqualTo(100);
+    greedy.complete(100, new Grant(10, END, 0, 90), 0, 0);
+    greedy.reopen();
+    assertThat(GlobalCells.wanted(greedy, 11, 0)).isEqualTo(100);
+  }
+
+  @Test
+  void demandIsCountedByTheFirstAttemptOnly() {
+    Asked sizer = new Asked(10);
+    StoreCell counting = cell(true, sizer);
+    lease(counting, new Grant(0, END, 0, 0), 0, 0);
+    FixedWindow more = new FixedWindow(200, 10_000);
+    assertThat(counting.tryAcquire(more, 3, true, 0).kind()).isEqualTo(Kind.SHORT);
+    assertThat(counting.tryAcquire(more, 3, false, 0).kind()).isEqualTo(Kind.SHORT);
+    lease(counting, new Grant(10, 2 * END, END, 190), ms(END), ms(END));
+    assertThat(sizer.observed).containsExactly(3L);
+  }
+
+  /** Always returns one size, and records the observed demand. */
+  private static final class Asked implements LeaseSizer {
+    private final List<Long> observed = new ArrayList<>();
+    private final long size;
+
+    private Asked(long size) {
+      this.size = size;
+    }
+
+    @Override
+    public long size(long offered, long limit) {
+      return size;
+    }
+
+    @Override
+    public void observe(long demand, long limit) {
+      observed.add(demand);
+    }
+  }
+
+  private StoreCell cell(boolean coupled, LeaseSizer sizer) {
+    Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(10), coupled, 3, IDLE);
+    return new StoreCell(Node.key("user"), hundred, options, sizer, 0);
+  }
+
+  private StoreCell cell(Tier.Leased options) {
+    return new StoreCell(Node.key("user"), hundred, options, new FixedSizer(10), 0);
+  }
+
+  private AcquireResult take(StoreCell from, long cost, long now) {
+    return from.tryAcquire(hundred, cost, true, now);
+  }
+
+  private static Completed lease(StoreCell to, Grant grant, long asked, long answered) {
+    to.reopen();
+    assertThat(GlobalCells.wanted(to, 1, asked)).isEqualTo(10);
+    return to.complete(10, grant, asked, answered);
+  }
+
+  private static long ms(long millis) {
+    return millis * 1_000_000;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.lease;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.lease.sizing;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,48 @@
+package io.throttlekit.limit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class BaselineTest {
+  private final Baseline baseline = new Baseline();
+
+  @ParameterizedTest
+  @CsvSource({"150, 150", "101, 101", "99, 99.5", "81, 90.5", "79, 79", "50, 50", "49, 50"})
+  void aMeasurementALittleBelowCountsHalfAndAnyOtherReplacesItDownToHalf(
+      double found, double then) {
+    baseline.follow(100, true);
+    baseline.measure(found);
+    assertThat(baseline.nanos()).isCloseTo(then, within(1e-9));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"110, true", "111, false", "90, true", "89, false"})
+  void aMeasurementWithinATenthConfirmsIt(double found, boolean confirms) {
+    baseline.follow(100, true);
+    assertThat(baseline.isConfirmedBy(found)).isEqualTo(confirms);
+  }
+
+  @Test
+  void followsDownAFifthOfTheDifferenceAndUpOnlyWhereNobodyWaits() {
+    baseline.follow(100, true);
+    baseline.follow(50, true);
+    assertThat(baseline.nanos()).isCloseTo(90, within(1e-9));
+    baseline.follow(200, true);
+    assertThat(baseline.nanos()).isCloseTo(90, within(1e-9));
+    baseline.follow(120, false);
+    assertThat(baseline.nanos()).isCloseTo(100, within(1e-9)); // the third window
+  }
+
+  @Test
+  void whatWasSeenWithoutAQueueIsTheLeast() {
+    baseline.follow(100, true);
+    baseline.atLeast(0);
+    assertThat(baseline.nanos()).isEqualTo(100);
+    baseline.atLeast(105);
+    assertThat(baseline.nanos()).isEqualTo(105);
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.limit;
+
+import org.jspecify.annotations.NullMarked;

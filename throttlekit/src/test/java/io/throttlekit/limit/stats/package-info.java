@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.limit.stats;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.limiter;
+
+import org.jspecify.annotations.NullMarked;

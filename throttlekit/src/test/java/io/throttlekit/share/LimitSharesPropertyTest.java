@@ -1,0 +1,329 @@
+package io.throttlekit.share;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.share.LimitShares.Grant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The invariants of the shares, over seeded histories of limiters that receive grants late,
+ * acknowledge late or twice, disconnect, reconnect on another stream, and are gone; some share an
+ * id.
+ */
+@Tag("exploration")
+class LimitSharesPropertyTest {
+  private static final int SEEDS = 400;
+  private static final int STEPS = 300;
+  private static final long LEASE = 6;
+  private static final int MAX_REQUESTS = 12;
+
+  @Test
+  void whatGatesObeyIsReservedAndNeverRisesBeyondTheLimit() {
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Fleet fleet = new Fleet(seed);
+      for (int step = 0; step < STEPS; step++) {
+        long before = fleet.shares.reserved();
+        String done = fleet.step();
+        String where = "seed " + seed + " step " + step + ": " + done;
+        assertThat(fleet.obeyed()).as(where).isLessThanOrEqualTo(fleet.shares.reserved());
+        assertThat(fleet.shares.acknowledged()).as(where).isBetween(0L, fleet.shares.reserved());
+        assertThat(fleet.shares.reserved())
+            .as(where)
+            .isBetween(0L, Math.max(fleet.shares.limit(), before));
+      }
+    }
+  }
+
+  @Test
+  void everySlotIsInForceOnceAllHaveAnswered() {
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Fleet fleet = new Fleet(seed);
+      for (int step = 0; step < STEPS; step++) {
+        fleet.step();
+      }
+      fleet.comeBack();
+      int rounds = fleet.answerAll();
+      String where = "seed " + seed;
+      assertThat(fleet.shares.acknowledgements().unacknowledged()).as(where).isZero();
+      assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.limit());
+      assertThat(fleet.shares.acknowledged()).as(where).isEqualTo(fleet.shares.limit());
+      assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, no change
+      if (fleet.shares.limit() >= fleet.gates.size()) {
+        assertThat(fleet.obeyedById().values()).as(where).allMatch(share -> share > 0);
+      }
+    }
+  }
+
+  @Test
+  void theHistoriesReachWhatTheseTestsAreAbout() {
+    Reached reached = new Reached();
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Fleet fleet = new Fleet(seed, reached);
+      for (int step = 0; step < STEPS; step++) {
+        fleet.step();
+      }
+    }
+    assertThat(reached.late).isGreaterThan(1_000);
+    assertThat(reached.repeated).isGreaterThan(1_000);
+    assertThat(reached.forgotten).isGreaterThan(100);
+    assertThat(reached.returned).isGreaterThan(100);
+    assertThat(reached.overfull).isGreaterThan(1_000);
+    assertThat(reached.takenOver).isGreaterThan(100);
+    assertThat(reached.alike).isGreaterThan(1_000);
+  }
+
+  private static final class Reached {
+    int late;
+    int repeated;
+    int forgotten;
+    int returned;
+    int overfull;
+    int takenOver;
+    int alike;
+  }
+
+  /** A limiter with the messages in transit to it and from it. */
+  private static final class ModelGate {
+    final String id;
+    boolean connected;
+    boolean alive;
+    int obeys;
+    long lastHeard;
+    long lastSaid;
+    long leftNanos;
+    final Deque<Grant> toGate = new ArrayDeque<>();
+    final Deque<Long> fromGate = new ArrayDeque<>();
+
+    ModelGate(String id) {
+      this.id = id;
+    }
+  }
+
+  private static final class Fleet {
+    final LimitShares shares;
+    final Map<String, ModelGate> gates = new LinkedHashMap<>();
+    private final SplittableRandom random;
+    private final Reached reached;
+    private long now = Long.MAX_VALUE - 100;
+    private long number;
+
+    Fleet(long seed) {
+      this(seed, new Reached());
+    }
+
+    Fleet(long seed, Reached reached) {
+      this.random = new SplittableRandom(seed);
+      this.reached = reached;
+      this.shares = new LimitShares(random.nextInt(MAX_REQUESTS), LEASE, 3);
+      int count = 1 + random.nextInt(5);
+      for (int i = 0; i < count; i++) {
+        gates.put("g" + i, new ModelGate("id" + random.nextInt(count)));
+      }
+    }
+
+    /** Returns the sum of the limits that connected limiters apply. */
+    long obeyed() {
+      return gates.values().stream().filter(g -> g.alive).mapToLong(g -> g.obeys).sum();
+    }
+
+    /** Returns the same by id. */
+    Map<String, Integer> obeyedById() {
+      Map<String, Integer> obeyed = new LinkedHashMap<>();
+      gates.values().forEach(gate -> obeyed.merge(gate.id, gate.obeys, Integer::sum));
+      return obeyed;
+    }
+
+    String step() {
+      String name = "g" + random.nextInt(gates.size());
+      ModelGate gate = gate(name);
+      String done = name + " " + anything(name, gate);
+      reached.overfull += shares.reserved() > shares.limit() ? 1 : 0;
+      reached.alike += alike() ? 1 : 0;
+      return done;
+    }
+
+    /** Returns whether two limiters with one id are connected. */
+    private boolean alike() {
+      List<String> ids = gates.values().stream().filter(g -> g.connected).map(g -> g.id).toList();
+      return ids.size() > Set.copyOf(ids).size();
+    }
+
+    private String anything(String name, ModelGate gate) {
+      return switch (random.nextInt(13)) {
+        case 12 -> takeOver(name, gate);
+        case 0 -> connect(name, gate);
+        case 1 -> random.nextInt(3) == 0 ? disconnect(name, gate) : "stays";
+        case 2 -> !gate.connected && gate.alive && random.nextInt(3) == 0 ? end(gate) : "goes on";
+        case 3 -> {
+          shares.limit(random.nextInt(MAX_REQUESTS));
+          round();
+          yield "sees the limit at " + shares.limit();
+        }
+        case 4 -> {
+          now += random.nextLong(6);
+          round();
+          yield "sees it later";
+        }
+        case 5 -> report(gate);
+        case 6, 7, 8 -> hear(gate);
+        default -> answer(name, gate);
+      };
+    }
+
+    private String report(ModelGate gate) {
+      if (gate.connected) {
+        shares.reported(gate.id, random.nextInt(9), random.nextInt(5), now);
+      } else if (gates.values().stream().noneMatch(g -> g.alive && g.id.equals(gate.id))) {
+        shares.reported(gate.id, 0, 0, now);
+      }
+      round();
+      return "reports";
+    }
+
+    private ModelGate gate(String name) {
+      return Objects.requireNonNull(gates.get(name));
+    }
+
+    private String connect(String name, ModelGate gate) {
+      if (gate.connected || (!gate.alive && shares.share(name).isPresent())) {
+        return "is there or not gone yet"; // a new limiter needs a new name
+      }
+      reached.returned += gate.alive ? 1 : 0;
+      gate.alive = true;
+      gate.connected = true;
+      shares.joined(name, gate.id);
+      round();
+      greet(name, gate);
+      return "connects";
+    }
+
+    /** Connects a limiter on a second stream while the first is open. */
+    private String takeOver(String name, ModelGate gate) {
+      if (!gate.connected) {
+        return "has nothing to take over";
+      }
+      reached.takenOver++;
+      hearSome(gate);
+      shares.joined(name, gate.id);
+      round();
+      greet(name, gate);
+      return "takes over";
+    }
+
+    private void greet(String name, ModelGate gate) {
+      // A connection begins with the current share, whether the limiter has received it or not.
+      Grant again = new Grant(name, shares.share(name).orElseThrow(), number);
+      gate.toGate.clear();
+      gate.toGate.add(again);
+    }
+
+    private String disconnect(String name, ModelGate gate) {
+      if (gate.connected) {
+        gate.connected = false;
+        hearSome(gate);
+        gate.toGate.clear();
+        gate.leftNanos = now;
+        shares.left(name, now);
+        round();
+      }
+      return "disconnects";
+    }
+
+    /** Delivers some messages in transit before the connection breaks. */
+    private void hearSome(ModelGate gate) {
+      while (!gate.toGate.isEmpty() && random.nextBoolean()) {
+        hear(gate);
+      }
+    }
+
+    private String end(ModelGate gate) {
+      gate.alive = false;
+      gate.obeys = 0;
+      gate.lastHeard = 0;
+      return "ends";
+    }
+
+    private String hear(ModelGate gate) {
+      Grant grant = gate.toGate.poll();
+      if (grant == null) {
+        return "hears nothing";
+      }
+      gate.obeys = grant.share();
+      gate.lastHeard = grant.number();
+      gate.fromGate.add(grant.number());
+      return "obeys " + grant;
+    }
+
+    private String answer(String name, ModelGate gate) {
+      Long said = gate.fromGate.peek();
+      if (said == null) {
+        return "has nothing to say";
+      }
+      if (random.nextInt(4) > 0) {
+        gate.fromGate.poll();
+      } else {
+        reached.repeated++;
+      }
+      reached.late += said < gate.lastSaid || said < gate.lastHeard ? 1 : 0;
+      gate.lastSaid = said;
+      if (random.nextInt(5) > 0) { // otherwise it is lost
+        shares.acknowledged(name, said);
+        round();
+      }
+      return "answers " + said;
+    }
+
+    private void round() {
+      int before = known();
+      for (Grant grant : shares.due(now, ++number)) {
+        ModelGate gate = gate(grant.limiter());
+        if (gate.connected) {
+          gate.toGate.add(grant);
+        }
+      }
+      reached.forgotten += known() < before ? 1 : 0;
+      // A limiter is gone when its lease has expired: that is the purpose of a lease.
+      for (ModelGate gate : gates.values()) {
+        if (!gate.connected && now - gate.leftNanos >= LEASE) {
+          end(gate);
+        }
+      }
+    }
+
+    private int known() {
+      return (int) gates.keySet().stream().filter(n -> shares.share(n).isPresent()).count();
+    }
+
+    void comeBack() {
+      now += LEASE;
+      round();
+      gates.forEach(this::connect);
+    }
+
+    /** Delivers and acknowledges everything until no grant is left. */
+    int answerAll() {
+      for (int rounds = 1; ; rounds++) {
+        gates.forEach((name, gate) -> {
+          while (!gate.toGate.isEmpty()) {
+            hear(gate);
+          }
+          shares.acknowledged(name, gate.lastHeard);
+        });
+        List<Grant> grants = shares.due(now, ++number);
+        if (grants.isEmpty()) {
+          return rounds;
+        }
+        grants.forEach(grant -> gate(grant.limiter()).toGate.add(grant));
+      }
+    }
+  }
+}

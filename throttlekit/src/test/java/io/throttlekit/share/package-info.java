@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.share;
+
+import org.jspecify.annotations.NullMarked;
