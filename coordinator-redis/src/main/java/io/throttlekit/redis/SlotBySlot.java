@@ -6,6 +6,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.store.RequestWait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -126,15 +127,11 @@ final class SlotBySlot {
 
   /** Returns the outcome, at the latest by the deadline: it does not depend on the returns. */
   private CompletionStage<Outcome> settle(long deadline) {
-    int quotas = 0;
-    int refusedQuotas = 0;
+    int combined = 0;
     for (int c = 0; c < claims.size(); c++) {
-      if (claims.get(c).role() == Claim.Role.QUOTA) {
-        quotas++;
-        refusedQuotas += refused[c] ? 1 : 0;
-      }
+      combined = RequestWait.with(combined, claims.get(c).role(), refused[c]);
     }
-    admitted &= quotas == 0 || refusedQuotas < quotas;
+    admitted &= !RequestWait.refused(combined);
     return returnUnits(false)
         .completeOnTimeout(false, deadline - time.monotonicNanos(), TimeUnit.NANOSECONDS)
         .thenApply(_ -> new Outcome(admitted, List.of(decisions)));
