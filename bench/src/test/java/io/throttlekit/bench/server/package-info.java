@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.server;
+
+import org.jspecify.annotations.NullMarked;
