@@ -12,11 +12,10 @@ import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.store.Deadlines;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -77,25 +76,6 @@ final class Lane<C extends Call<?>> {
   interface LinkMaker {
     /** Creates an unopened link, which notifies {@code listener} on the loop. */
     Link make(EventLoop loop, Link.Listener listener);
-  }
-
-  /** The calls to one node: waiting ones, and round trips in flight in the order of sending. */
-  private static final class Traffic<C extends Call<?>> {
-    final String node;
-    final Deque<C> waiting = new ArrayDeque<>();
-    final Queue<RoundTrip<C, ?>> trips = new ArrayDeque<>();
-
-    /** When a failure was last counted, by the monotonic clock; at first before the first trip. */
-    long refusedNanos;
-
-    Traffic(String node, long nowNanos) {
-      this.node = node;
-      this.refusedNanos = nowNanos - 1;
-    }
-
-    boolean isIdle() {
-      return waiting.isEmpty() && trips.isEmpty();
-    }
   }
 
   Lane(EventLoop loop, Shared<C> shared, LinkMaker links) {
@@ -266,10 +246,10 @@ final class Lane<C extends Call<?>> {
     }
     toNode.trips.remove(trip);
     removeDeadlines(trip.calls);
-    if (reply != null) {
+    if (failure == null) {
       long nanos = shared.time.monotonicNanos() - trip.sentNanos;
       shared.health.answered(toNode.node, trip.calls.size(), nanos);
-      trip.complete(reply);
+      complete(trip, reply);
     } else {
       // An error that is not Redis's own is one of the connection.
       boolean isErrorReply = failure instanceof RedisCommandExecutionException;
@@ -283,6 +263,16 @@ final class Lane<C extends Call<?>> {
     // The round trip made room for waiting calls.
     pump(toNode);
     endWhenIdle();
+  }
+
+  /** Completes the calls of a round trip, or fails them if the reply is not one of its script. */
+  private <R> void complete(RoundTrip<C, R> trip, @Nullable R reply) {
+    try {
+      trip.complete(Objects.requireNonNull(reply, "nil"));
+    } catch (RuntimeException e) { // must not keep the loop from sending the waiting calls
+      String cause = "unexpected reply from Redis: " + (reply == null ? "nil" : e);
+      shared.health.failed(trip.fail(new StoreException(cause, e)), Failure.ERROR, cause);
+    }
   }
 
   /**

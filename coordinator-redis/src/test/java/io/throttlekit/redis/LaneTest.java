@@ -3,6 +3,8 @@ package io.throttlekit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.output.ByteArrayOutput;
 import io.lettuce.core.protocol.AsyncCommand;
 import io.lettuce.core.protocol.Command;
 import io.lettuce.core.protocol.CommandType;
@@ -13,8 +15,11 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
+import io.throttlekit.store.StoreListener.Failure;
 import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -76,16 +81,7 @@ class LaneTest {
   void aSilentConnectionIsRenewedAfterItsLastCallHasReportedItsDeadline() throws Exception {
     CompletableFuture<Boolean> late = new CompletableFuture<>();
     long deadline = time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(LEASE_MILLIS);
-    CounterCall<Grant> call =
-        new CounterCall.Lease(
-            Slots.NONE,
-            deadline,
-            new LeaseRequest(
-                StoreCalls.key(StoreCalls.FIVE, "user"),
-                StoreCalls.FIVE,
-                1,
-                DataLoss.REFILL,
-                new CallId(8, 1)));
+    CounterCall<Grant> call = lease(deadline);
     Lane<CounterCall<?>> lane =
         new Lane<>(
             loop,
@@ -102,9 +98,42 @@ class LaneTest {
     assertThat(call.reply).isNotDone();
   }
 
+  @Test
+  void callsFailAtAReplyThatIsTooShortAndTheLaneEnds() {
+    assertFailedByReply(ByteBuffer.allocate(1), "BufferUnderflowException");
+  }
+
+  @Test
+  void callsFailAtANilReply() {
+    assertFailedByReply(null, "nil");
+  }
+
+  private void assertFailedByReply(@Nullable ByteBuffer reply, String message) {
+    RecordingListener listener = new RecordingListener();
+    Lane<CounterCall<?>> lane =
+        new Lane<>(
+            loop,
+            shared(Wanted.redis("redis://127.0.0.1").deadlines(1_000, 3_600_000), listener),
+            (onLoop, events) -> new CommandsLink(onLoop, events, answered(reply)));
+    CounterCall<Grant> call = lease(Long.MAX_VALUE / 4);
+    lane.submit(call);
+    assertThat(StoreCalls.failure(call.answer)).hasMessageContaining(message);
+    CompletableFuture<Boolean> ended =
+        CompletableFuture.supplyAsync(lane::close, loop)
+            .thenCompose(stage -> stage.thenApply(_ -> true));
+    assertThat(StoreCalls.answer(ended)).as("long before the lease deadline").isTrue();
+    assertThat(call.reply).isCompletedExceptionally();
+    assertThat(listener.failures).containsExactly(Failure.ERROR);
+    assertThat(listener.reasons).allMatch(reason -> reason.contains(message));
+  }
+
   private Lane.Shared<CounterCall<?>> shared() {
-    RedisSettings settings =
-        Wanted.redis("redis://127.0.0.1").deadlines(1_000, LEASE_MILLIS).settings();
+    return shared(
+        Wanted.redis("redis://127.0.0.1").deadlines(1_000, LEASE_MILLIS), StoreListener.NONE);
+  }
+
+  private Lane.Shared<CounterCall<?>> shared(Wanted wanted, StoreListener listener) {
+    RedisSettings settings = wanted.settings();
     Slots slots = Slots.none(new KeyText(""));
     Epochs epochs = new Epochs(StoreListener.NONE);
     return new Lane.Shared<>(
@@ -112,23 +141,56 @@ class LaneTest {
         settings,
         time,
         new Handshake(slots.epochKey(Slots.NONE), null, epochs, StoreListener.NONE, null),
-        new Health(settings, time, StoreListener.NONE));
+        new Health(settings, time, listener));
+  }
+
+  private static CounterCall<Grant> lease(long deadlineNanos) {
+    return new CounterCall.Lease(
+        Slots.NONE,
+        deadlineNanos,
+        new LeaseRequest(
+            StoreCalls.key(StoreCalls.FIVE, "user"),
+            StoreCalls.FIVE,
+            1,
+            DataLoss.REFILL,
+            new CallId(8, 1)));
+  }
+
+  private static AsyncCommand<byte[], byte[], byte[]> unanswered() {
+    return new AsyncCommand<>(
+        new Command<>(CommandType.EVALSHA, new ByteArrayOutput<>(ByteArrayCodec.INSTANCE)));
+  }
+
+  /** Returns a command with this reply; with a nil one if it is absent. */
+  private static AsyncCommand<byte[], byte[], byte[]> answered(@Nullable ByteBuffer reply) {
+    AsyncCommand<byte[], byte[], byte[]> command = unanswered();
+    if (reply != null) {
+      command.getOutput().set(reply);
+    }
+    command.complete();
+    return command;
   }
 
   /** A link whose connection never answers. */
-  private static class HangingLink extends FakeLink {
+  private static class HangingLink extends CommandsLink {
+    HangingLink(EventLoop loop, Link.Listener listener) {
+      super(loop, listener, unanswered());
+    }
+  }
+
+  /** A link with the same result for each command. */
+  private static class CommandsLink extends FakeLink {
     private final BaseRedisAsyncCommands<byte[], byte[]> commands;
 
     @SuppressWarnings("unchecked") // the class of a generic type
-    HangingLink(EventLoop loop, Link.Listener listener) {
+    CommandsLink(
+        EventLoop loop, Link.Listener listener, AsyncCommand<byte[], byte[], byte[]> each) {
       super(loop, listener);
-      AsyncCommand<byte[], byte[], byte[]> unanswered =
-          new AsyncCommand<>(new Command<>(CommandType.EVALSHA, null));
       Object proxy =
           Proxy.newProxyInstance(
               BaseRedisAsyncCommands.class.getClassLoader(),
               new Class<?>[] {BaseRedisAsyncCommands.class},
-              (_, _, _) -> unanswered);
+              (_, _, _) -> each);
       this.commands = (BaseRedisAsyncCommands<byte[], byte[]>) proxy;
     }
 
