@@ -24,7 +24,10 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
   /** The most waiting calls that are searched for others of the same slot. */
   private static final int LOOK_AHEAD = 256;
 
-  /** The most charges in a round trip: while a script runs, Redis serves no other client. */
+  /**
+   * The most charges in a round trip: while a script runs, Redis serves no other client. A request
+   * with more is sent alone.
+   */
   private static final int MAX_CHARGES = 4096;
 
   private final Script script;
@@ -68,19 +71,22 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
     int searched = 0;
     int charges = 0;
     for (Iterator<CounterCall<?>> each = waiting.iterator();
-        each.hasNext()
-            && together.size() < maxBatch
-            && charges < MAX_CHARGES
-            && searched < LOOK_AHEAD; ) {
+        each.hasNext() && together.size() < maxBatch && searched < LOOK_AHEAD;
+        searched++) {
       CounterCall<?> call = each.next();
-      searched++;
-      charges += call.weight();
-      if (call.slot == slot) {
-        each.remove();
-        if (!call.isExpired()) {
-          together.add(call);
-        }
+      if (call.slot != slot) {
+        continue;
       }
+      if (call.isExpired()) {
+        each.remove();
+        continue;
+      }
+      charges += call.weight();
+      if (charges > MAX_CHARGES && !together.isEmpty()) {
+        break; // the next round trip begins with it, so that none is overtaken
+      }
+      each.remove();
+      together.add(call);
     }
     return together;
   }

@@ -35,10 +35,7 @@ import java.util.concurrent.TimeUnit;
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
 public final class RedisCounterStore implements CounterStore {
-  /**
-   * The most charges of a request: scripts number keys with 16 bits, and the epoch and other
-   * requests need some.
-   */
+  /** The most charges of a request: scripts number keys with 16 bits, beside the epoch's. */
   private static final int MAX_CHARGES = 0xF000;
 
   private final TimeSource time;
