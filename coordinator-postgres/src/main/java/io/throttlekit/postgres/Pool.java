@@ -58,7 +58,8 @@ final class Pool {
   /**
    * Opens a pool that validates connections in the background only. A validation before use takes
    * as long as the work itself, and the first statement detects a lost connection, too. Hikari
-   * reads this setting of the JVM once for each pool; other pools keep theirs.
+   * reads this setting of the JVM once for each pool; other pools keep theirs, but one that other
+   * code of the JVM opens in the same instant may read this value, too.
    */
   private static HikariDataSource open(HikariConfig config) {
     synchronized (Pool.class) {
