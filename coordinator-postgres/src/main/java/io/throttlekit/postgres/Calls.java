@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * turn.
  *
  * <p>A call's stage fails at its deadline, unless its answer counts however late it arrives. A call
- * whose turn comes after its deadline is not made. While the circuit breaker is open, calls fail at
- * once, except for probes. Thread-safe and non-blocking.
+ * that waits for its turn until its deadline is not made. While the circuit breaker is open, calls
+ * fail at once, except for probes. Thread-safe and non-blocking.
  */
 final class Calls {
   private static final String LATE =
@@ -168,7 +168,19 @@ final class Calls {
       expired.clear();
     }
     late.forEach(Call::expire); // without the lock: callers continue on this thread
+    if (!late.isEmpty()) {
+      dropExpired();
+    }
     reportOldest();
+  }
+
+  /** Drops calls that timed out before their turn, which must not hold memory until it comes. */
+  private void dropExpired() {
+    List<Call<?>> dropped = new ArrayList<>();
+    synchronized (this) {
+      waiting.removeIf(call -> call.answer.isDone() && dropped.add(call));
+    }
+    dropped.forEach(Call::notSent); // without the lock, as above
   }
 
   /** Reports the call that has been without an answer for longest, which the breaker times. */
@@ -206,7 +218,7 @@ final class Calls {
 
     void run() {
       if (answer.isDone()) {
-        reply.completeExceptionally(StoreException.notSent("not sent in time"));
+        notSent();
         return;
       }
       try {
@@ -238,6 +250,11 @@ final class Calls {
           deadlines.remove(this);
         }
       }
+    }
+
+    /** Fails the reply of a call that timed out before its turn. */
+    private void notSent() {
+      reply.completeExceptionally(StoreException.notSent("not sent in time"));
     }
 
     private void fail(RuntimeException failure) {
