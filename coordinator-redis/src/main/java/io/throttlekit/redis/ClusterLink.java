@@ -55,6 +55,14 @@ final class ClusterLink implements Link {
   }
 
   @Override
+  public boolean hasNode(String node) {
+    StatefulRedisClusterConnection<byte[], byte[]> now = connection;
+    return now == null
+        || node.isEmpty() // the name while the slot's node is unknown
+        || now.getPartitions().getPartitionByNodeId(node) != null;
+  }
+
+  @Override
   public String whyNot() {
     return whyNot;
   }

@@ -154,6 +154,11 @@ final class Health {
     }
   }
 
+  /** Forgets the circuit breaker of a node that has left the Cluster. */
+  void forget(String node) {
+    byNode.remove(node);
+  }
+
   private static long quietNanos() {
     return TimeUnit.MILLISECONDS.toNanos(QUIET_MILLIS);
   }

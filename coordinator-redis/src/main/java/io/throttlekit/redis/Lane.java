@@ -330,12 +330,22 @@ final class Lane<C extends Call<?>> {
         shared.health.unanswered(each.node, oldest.sentNanos);
       }
     }
+    traffic.values().removeIf(this::hasLeft);
     if (silent) {
       link.renew();
     }
     if (inFlight) { // its calls may have expired, so that none has a deadline
       deadlines.sweepAgain();
     }
+  }
+
+  /** Returns whether a node has left the Cluster, and forgets its circuit breaker then. */
+  private boolean hasLeft(Traffic<C> toNode) {
+    boolean left = toNode.isIdle() && !link.hasNode(toNode.node);
+    if (left) {
+      shared.health.forget(toNode.node);
+    }
+    return left;
   }
 
   private final class LinkListener implements Link.Listener {

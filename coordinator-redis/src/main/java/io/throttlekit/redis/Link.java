@@ -36,6 +36,9 @@ interface Link {
    */
   String node(int slot);
 
+  /** Returns whether a node that {@link #node} has named is still part of the Redis. */
+  boolean hasNode(String node);
+
   /** Returns why there is no connection, for an operator. */
   String whyNot();
 

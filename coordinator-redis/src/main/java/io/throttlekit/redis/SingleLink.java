@@ -73,6 +73,11 @@ final class SingleLink implements Link {
   }
 
   @Override
+  public boolean hasNode(String node) {
+    return true;
+  }
+
+  @Override
   public String whyNot() {
     return whyNot;
   }

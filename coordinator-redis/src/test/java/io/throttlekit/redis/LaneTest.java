@@ -127,6 +127,37 @@ class LaneTest {
     assertThat(listener.reasons).allMatch(reason -> reason.contains(message));
   }
 
+  /** Its breaker is open, so it would reject the next call. */
+  @Test
+  void theBreakerOfANodeThatHasLeftTheClusterIsForgotten() {
+    CompletableFuture<Boolean> allowedBefore = new CompletableFuture<>();
+    Lane.Shared<CounterCall<?>> shared =
+        shared(Wanted.cluster("redis://127.0.0.1").breaker(1, 60_000, 60_000), StoreListener.NONE);
+    Lane<CounterCall<?>> lane =
+        new Lane<>(
+            loop,
+            shared,
+            (onLoop, listener) ->
+                new FakeLink(onLoop, listener) {
+                  @Override
+                  public boolean hasNode(String node) {
+                    allowedBefore.complete(shared.health().allows(node));
+                    return false;
+                  }
+                });
+    assertThat(failureOfACall(lane)).hasMessageContaining("there is none");
+    CompletableFuture<Boolean> sameAfterTheSweep =
+        allowedBefore.thenApplyAsync(allowed -> allowed, loop);
+    assertThat(StoreCalls.answer(sameAfterTheSweep)).isFalse();
+    assertThat(failureOfACall(lane)).hasMessageContaining("there is none");
+  }
+
+  private Throwable failureOfACall(Lane<CounterCall<?>> lane) {
+    CounterCall<Grant> call = lease(time.monotonicNanos() + TimeUnit.MINUTES.toNanos(1));
+    lane.submit(call);
+    return StoreCalls.failure(call.answer);
+  }
+
   private Lane.Shared<CounterCall<?>> shared() {
     return shared(
         Wanted.redis("redis://127.0.0.1").deadlines(1_000, LEASE_MILLIS), StoreListener.NONE);
@@ -223,6 +254,11 @@ class LaneTest {
     @Override
     public String node(int slot) {
       return "";
+    }
+
+    @Override
+    public boolean hasNode(String node) {
+      return true;
     }
 
     @Override
