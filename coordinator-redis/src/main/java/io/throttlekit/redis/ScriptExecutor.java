@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -103,7 +104,11 @@ final class ScriptExecutor<C extends Call<?>> {
     for (Lane<C> lane : lanes) {
       CompletableFuture<?> closed = new CompletableFuture<>();
       closing.add(closed);
-      lane.loop().execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
+      try {
+        lane.loop().execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
+      } catch (RejectedExecutionException _) { // the loop has shut down, with its connection
+        closed.complete(null);
+      }
     }
     var _ =
         CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new))
