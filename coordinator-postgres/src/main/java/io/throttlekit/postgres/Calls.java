@@ -53,7 +53,7 @@ final class Calls {
   /** A blocking call, which may check whether its caller still waits. */
   @FunctionalInterface
   interface Blocking<T> {
-    T run(BooleanSupplier isWanted) throws SQLException;
+    T run(BooleanSupplier isAwaited) throws SQLException;
   }
 
   Calls(PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {

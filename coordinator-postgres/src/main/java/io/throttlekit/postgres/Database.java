@@ -85,7 +85,7 @@ final class Database {
    * @param deadline at which the stage fails
    */
   <T> CompletionStage<T> call(Deadline deadline, Work<T> work) {
-    return calls.submit(deadline, Long.MAX_VALUE, isWanted -> inTransaction(work, isWanted));
+    return calls.submit(deadline, Long.MAX_VALUE, isAwaited -> inTransaction(work, isAwaited));
   }
 
   /**
@@ -93,7 +93,7 @@ final class Database {
    * deadline of the settings.
    */
   <T> CompletionStage<T> call(long waitNanos, Work<T> work) {
-    return calls.submit(Deadline.REQUEST, waitNanos, isWanted -> inTransaction(work, isWanted));
+    return calls.submit(Deadline.REQUEST, waitNanos, isAwaited -> inTransaction(work, isAwaited));
   }
 
   /** Returns the server's clock. */
@@ -112,7 +112,7 @@ final class Database {
     return ended;
   }
 
-  private <T> T inTransaction(Work<T> work, BooleanSupplier isWanted) throws SQLException {
+  private <T> T inTransaction(Work<T> work, BooleanSupplier isAwaited) throws SQLException {
     for (int attempt = 1; ; attempt++) {
       Session session = null;
       try (Connection connection = pool.connection()) {
@@ -120,7 +120,7 @@ final class Database {
         return inTransaction(work, connection, session);
       } catch (SQLException e) {
         boolean again = session != null && mayBeTriedAgain(e, session);
-        if (!again || attempt == ATTEMPTS || !isWanted.getAsBoolean()) {
+        if (!again || attempt == ATTEMPTS || !isAwaited.getAsBoolean()) {
           throw session == null || !session.mayBeCommitted() ? new Failures.NotCounted(e) : e;
         }
         listener.triedAgain();

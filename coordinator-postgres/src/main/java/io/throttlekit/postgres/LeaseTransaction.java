@@ -34,7 +34,7 @@ final class LeaseTransaction {
   private long before;
   private long now;
   private long loss;
-  private long wanted;
+  private long requestedEnd;
 
   LeaseTransaction(Session session, Epochs epochs, BudgetLease lease) {
     this.session = session;
@@ -62,14 +62,15 @@ final class LeaseTransaction {
       sql.execute();
       readClocks(sql);
       long current = now - Math.floorMod(now, length) + length;
-      wanted = lease.windowEndMillis() == BudgetLease.CURRENT ? current : lease.windowEndMillis();
-      boolean offered = wanted == current || wanted == current + length;
+      requestedEnd =
+          lease.windowEndMillis() == BudgetLease.CURRENT ? current : lease.windowEndMillis();
+      boolean offered = requestedEnd == current || requestedEnd == current + length;
       if (!offered || isDenied(length)) {
         session.rollBack();
-        return new Grant(0, wanted, now, 0);
+        return new Grant(0, requestedEnd, now, 0);
       }
       agreements = Agreements.read(sql, lease, now);
-      window = BudgetRows.window(sql, wanted);
+      window = BudgetRows.window(sql, requestedEnd);
     }
     TermsMismatchException mismatch = agreements.mismatch();
     if (mismatch != null) {
@@ -84,12 +85,12 @@ final class LeaseTransaction {
     boolean rolled = Math.floorDiv(before, length) != Math.floorDiv(now, length);
     // A repeated call is written again: the commit that counted it may have given up waiting for
     // its standby, and this commit waits for both.
-    if (units > 0 || lease.id() != null || rolled || !agreements.has(wanted)) {
+    if (units > 0 || lease.id() != null || rolled || !agreements.has(requestedEnd)) {
       write(window, units, answer, agreements);
     } else {
       session.rollBack();
     }
-    return new Grant(answer, wanted, now, left - units);
+    return new Grant(answer, requestedEnd, now, left - units);
   }
 
   private void readClocks(PreparedStatement sql) throws SQLException {
@@ -106,7 +107,7 @@ final class LeaseTransaction {
   private boolean isDenied(long length) {
     return lease.onDataLoss() == DataLoss.DENY
         && loss > 0
-        && wanted <= loss - Math.floorMod(loss, length) + 2 * length;
+        && requestedEnd <= loss - Math.floorMod(loss, length) + 2 * length;
   }
 
   /** Records the refused terms, to which the other regions may move. */
@@ -133,8 +134,8 @@ final class LeaseTransaction {
       Collections.addAll(values, budgets, party, budgets);
     }
     Collections.addAll(values, now, party, party);
-    Collections.addAll(values, lease.region(), budgets, agreements.until(wanted));
-    Collections.addAll(values, name, wanted, Math.max(0, window.leased()) + units);
+    Collections.addAll(values, lease.region(), budgets, agreements.until(requestedEnd));
+    Collections.addAll(values, name, requestedEnd, Math.max(0, window.leased()) + units);
     Collections.addAll(
         values, window.calls().with(lease.id(), answer).column(session), window.leased());
     String statements = agreements.moves() ? Agreements.MOVE + WRITE : WRITE;

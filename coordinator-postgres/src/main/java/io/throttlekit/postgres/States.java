@@ -48,7 +48,7 @@ final class States {
     try {
       return state(algorithm, numbers(bytes));
     } catch (IllegalArgumentException e) {
-      throw new StoreException("a counter is not what it was written as: " + e.getMessage(), e);
+      throw new StoreException("a counter has an invalid state: " + e.getMessage(), e);
     }
   }
 

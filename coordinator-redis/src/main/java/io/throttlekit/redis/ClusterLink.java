@@ -28,7 +28,7 @@ final class ClusterLink implements Link {
   private volatile @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
   private boolean closed;
   private boolean refreshing;
-  private String whyNot = "not connected yet";
+  private String failureReason = "not connected yet";
 
   ClusterLink(RedisClusterClient client, EventLoop loop, Listener listener) {
     this.client = client;
@@ -63,8 +63,8 @@ final class ClusterLink implements Link {
   }
 
   @Override
-  public String whyNot() {
-    return whyNot;
+  public String failureReason() {
+    return failureReason;
   }
 
   /** Refreshes the slots, at most once per {@link #RENEW_MILLIS}. */
@@ -112,8 +112,8 @@ final class ClusterLink implements Link {
   private void use(
       @Nullable StatefulRedisClusterConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (made == null) {
-      whyNot = Link.describe(failure);
-      listener.notConnected(whyNot);
+      failureReason = Link.describe(failure);
+      listener.notConnected(failureReason);
       var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
     } else if (closed) {
       var _ = made.closeAsync();

@@ -26,9 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class FederationScripts implements RoundTrip.Batching<ScriptCall<?>> {
   private static final Script CLOCK = Script.ofFederation("clock");
 
-  /**
-   * The tags whose Redis is requested for its clock in turn; they spread over a Cluster's nodes.
-   */
+  /** The tags whose node's clock is read in turn; they spread over a Cluster's nodes. */
   private static final int CLOCK_TAGS = 32;
 
   final FederationKeys keys;

@@ -200,7 +200,7 @@ final class Lane<C extends Call<?>> {
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
       removeDeadlines(together);
-      String why = "no connection to Redis: " + link.whyNot();
+      String why = "no connection to Redis: " + link.failureReason();
       fail(trip, toNode, Failure.CONNECTION, why, StoreException.notSent(why));
       return;
     }

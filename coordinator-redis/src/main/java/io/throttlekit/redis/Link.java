@@ -40,7 +40,7 @@ interface Link {
   boolean hasNode(String node);
 
   /** Returns why there is no connection, for an operator. */
-  String whyNot();
+  String failureReason();
 
   /** Closes the connection and opens another to the current master. Unanswered commands fail. */
   void renew();

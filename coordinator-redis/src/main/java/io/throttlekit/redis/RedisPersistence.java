@@ -58,7 +58,7 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
     return new Gap(
         Cause.FAILOVER,
         found + " is asynchronous",
-        "PostgreSQL with a synchronous standby forgets nothing");
+        "PostgreSQL with a synchronous standby loses no data");
   }
 
   private static void addUnnoticed(List<Gap> gaps, boolean comparesHistory) {

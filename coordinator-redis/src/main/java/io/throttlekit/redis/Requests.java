@@ -33,11 +33,11 @@ final class Requests {
   // Kinds of requests, as in requests.lua.
   private static final byte CHARGE = 0;
   private static final byte LEASE = 1;
-  private static final byte GIVE_BACK = 2;
+  private static final byte RETURN = 2;
   private static final byte RESET = 3;
   private static final byte CLAIMS = 4;
   private static final byte LEASE_ONCE = 5;
-  private static final byte GIVE_BACK_ONCE = 6;
+  private static final byte RETURN_ONCE = 6;
 
   private static final int DENY = 8; // a bit of the flags, beside the overrun
   private static final int ALGORITHM_SHIFT = 4; // above DENY and the overrun
@@ -93,7 +93,7 @@ final class Requests {
 
   /** Adds the return of a charge, as far as it still counts. */
   void returnUnits(Charge charge, long chargedMillis, long countsToMillis, @Nullable CallId id) {
-    room().put(id == null ? GIVE_BACK : GIVE_BACK_ONCE);
+    room().put(id == null ? RETURN : RETURN_ONCE);
     put(charge, DataLoss.REFILL);
     room().putDouble((double) chargedMillis).putDouble((double) countsToMillis);
     put(id);

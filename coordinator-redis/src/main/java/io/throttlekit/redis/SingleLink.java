@@ -41,7 +41,7 @@ final class SingleLink implements Link {
   private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private long retryMillis = FIRST_RETRY_MILLIS;
   private boolean closed;
-  private String whyNot = "not connected yet";
+  private String failureReason = "not connected yet";
 
   /**
    * Creates an unopened link.
@@ -78,8 +78,8 @@ final class SingleLink implements Link {
   }
 
   @Override
-  public String whyNot() {
-    return whyNot;
+  public String failureReason() {
+    return failureReason;
   }
 
   @Override
@@ -146,9 +146,9 @@ final class SingleLink implements Link {
   private void notConnected(@Nullable Throwable failure) {
     String reason = Link.describe(failure);
     boolean silent = uri.isSsl() && reason.contains("timed out");
-    whyNot = silent ? reason + "; does it support TLS?" : reason;
-    listener.notConnected(whyNot);
-    retryLater();
+    failureReason = silent ? reason + "; does it support TLS?" : reason;
+    listener.notConnected(failureReason);
+    scheduleRetry();
   }
 
   private void begin(
@@ -167,12 +167,12 @@ final class SingleLink implements Link {
         lose(made);
       } else {
         listener.connected();
-        checkMasterLater(made, to);
+        scheduleMasterCheck(made, to);
       }
     }
   }
 
-  private void checkMasterLater(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {
+  private void scheduleMasterCheck(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {
     if (sentinels != null) {
       Runnable check = () -> checkMaster(made, to, sentinels);
       var _ = loop.schedule(check, MASTER_CHECK_MILLIS, TimeUnit.MILLISECONDS);
@@ -193,7 +193,7 @@ final class SingleLink implements Link {
               if (master != null && !master.equals(to)) {
                 lose(made);
               } else {
-                checkMasterLater(made, to);
+                scheduleMasterCheck(made, to);
               }
             });
   }
@@ -202,13 +202,13 @@ final class SingleLink implements Link {
   private void lose(StatefulRedisConnection<byte[], byte[]> lost) {
     if (connection == lost) {
       connection = null;
-      whyNot = "connection closed by Redis";
+      failureReason = "connection closed by Redis";
       var _ = lost.closeAsync();
-      retryLater();
+      scheduleRetry();
     }
   }
 
-  private void retryLater() {
+  private void scheduleRetry() {
     var _ = loop.schedule(this::connect, retryMillis, TimeUnit.MILLISECONDS);
     retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis);
   }

@@ -15,12 +15,12 @@
 --
 -- Reply: granted units, end of the current window, now, units left; or, with nothing leased, another
 -- region, its terms, which differ, and the terms of its last request.
-local wanted, limit, units = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local requested_end, limit, units = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local region, terms = ARGV[8], ARGV[9]
-if wanted == 0 then
-  wanted = current
+if requested_end == 0 then
+  requested_end = current
 end
-if wanted ~= current and wanted ~= current + window then
+if requested_end ~= current and requested_end ~= current + window then
   return {new_epoch, 0, current, at, 0}
 end
 
@@ -63,15 +63,15 @@ end
 if requested[region] then
   call('HDEL', KEYS[5], region)
 end
-own_until = own_until > wanted and own_until or wanted
+own_until = own_until > requested_end and own_until or requested_end
 call('HSET', KEYS[4], region, digits(own_until) .. ' ' .. terms)
 expire_after(KEYS[4], last > own_until and last or own_until)
 
-if ARGV[7] == '1' and is_lost(wanted) then
+if ARGV[7] == '1' and is_lost(requested_end) then
   return {new_epoch, 0, current, at, 0}
 end
-local row = rows[fmod(wanted / window, 2)]
-if row.ends ~= wanted then -- of an older window: a newer one would be current
+local row = rows[fmod(requested_end / window, 2)]
+if row.ends ~= requested_end then -- of an older window: a newer one would be current
   call('DEL', row.key)
   row.leased = 0
 end
@@ -87,7 +87,7 @@ if ARGV[10] ~= '' then
   end
   call('HSET', row.key, 'c' .. ARGV[10], ARGV[11] .. ' ' .. digits(granted))
 end
-call('HSET', row.key, 'end', digits(wanted), 'leased', digits(row.leased + granted),
+call('HSET', row.key, 'end', digits(requested_end), 'leased', digits(row.leased + granted),
   'current', digits(current))
-expire_after(row.key, wanted)
+expire_after(row.key, requested_end)
 return {new_epoch, granted, current, at, left - granted}

@@ -6,7 +6,7 @@
 --
 -- Reply: now, and if a window has begun: granted units, end of the window (its name), its begin and
 -- end by this clock, units left. Or -1 if a later call of the sender was answered.
-local wanted = tonumber(ARGV[3])
+local requested = tonumber(ARGV[3])
 local first
 for name, of in pairs(windows) do
   if tonumber(of.begins) <= now and (not first or tonumber(name) < tonumber(first)) then
@@ -24,7 +24,7 @@ end
 if before and name == first then
   return {new_epoch, now, before, first, of.begins, of.ends, of.units}
 end
-local given = wanted < of.units and wanted or of.units
+local given = requested < of.units and requested or of.units
 if given > 0 then
   of.units = of.units - given
   put(first, of)

@@ -262,7 +262,7 @@ class LaneTest {
     }
 
     @Override
-    public String whyNot() {
+    public String failureReason() {
       return "there is none";
     }
 

@@ -46,9 +46,7 @@ public final class Federation implements LeaseSource {
   /** The first retry of a call without an answer; doubled each time. */
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
-  /**
-   * The wait for an escrow, which is nearby: after this time the coordinator is requested instead.
-   */
+  /** The wait for an escrow, which is nearby: after this time the coordinator is called instead. */
   private static final long ESCROW_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final CoordinatorHealth health;
@@ -117,7 +115,8 @@ public final class Federation implements LeaseSource {
   private static Terms terms(LeaseRequest request) {
     Terms terms = request.terms();
     if (terms == null) {
-      throw new IllegalArgumentException("only what is global is leased from a federation");
+      throw new IllegalArgumentException(
+          "only limits with scope: global are leased from a federation");
     }
     return terms;
   }
@@ -219,7 +218,7 @@ public final class Federation implements LeaseSource {
     }
     boolean ahead = request.isAhead();
     long wanted = escrowClock == null ? request.units() : wantedByTheRegion(request);
-    long asked = time.monotonicNanos();
+    long sentNanos = time.monotonicNanos();
     return (ahead ? leasesAhead : leases)
         .call(
             request.key(),
@@ -229,7 +228,7 @@ public final class Federation implements LeaseSource {
         .handle((answer, failure) -> {
           if (answer == null) {
             // handle() can fail its stage only by an exception.
-            throw new CompletionException(failed(failure, asked));
+            throw new CompletionException(failed(failure, sentNanos));
           }
           return granted(request, wanted, answer, escrowClock, late);
         });

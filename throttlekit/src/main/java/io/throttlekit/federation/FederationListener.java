@@ -12,7 +12,7 @@ public interface FederationListener {
   /** The region's escrow answered a lease. */
   default void leasedFromEscrow(long wanted, long granted) {}
 
-  /** The region's escrow did not answer; the coordinator is requested instead. */
+  /** The region's escrow did not answer; the coordinator is called instead. */
   default void escrowFailed(String failureReason) {}
 
   /** Units were put into the region's escrow. */

@@ -44,9 +44,9 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   private long fullUntilMillis = Long.MIN_VALUE;
 
   /** A region's terms in effect, until when they are, and the terms of its last request. */
-  private record Agreement(Terms terms, long untilMillis, Terms asked) {
+  private record Agreement(Terms terms, long untilMillis, Terms requested) {
     boolean allows(Terms others) {
-      return terms.equals(others) || asked.equals(others);
+      return terms.equals(others) || requested.equals(others);
     }
   }
 
@@ -178,7 +178,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
       Agreement theirs = other.getValue();
       if (!other.getKey().equals(region) && !theirs.allows(terms)) {
         return new TermsMismatchException(
-            region, terms, other.getKey(), theirs.terms(), theirs.asked());
+            region, terms, other.getKey(), theirs.terms(), theirs.requested());
       }
     }
     return null;

@@ -10,20 +10,22 @@ public final class TermsMismatchException extends RuntimeException {
    * Creates a message with both regions and their terms.
    *
    * @param leased the other region's terms in effect
-   * @param asked the terms of its last request, possibly the same
+   * @param requested the terms of its last request, possibly the same
    */
   public TermsMismatchException(
-      String region, Terms terms, String otherRegion, Terms leased, Terms asked) {
+      String region, Terms terms, String otherRegion, Terms leased, Terms requested) {
     super(
         ("region %s has a budget of %s, but region %s leased from one of %s%s: give all regions the"
-                + " same policies; what one leased from is replaced when every region has asked for"
-                + " another, and forgotten when its windows have ended")
+                + " same policies; a new limit takes effect once every region has leased under it,"
+                + " or the old one's windows have ended")
             .formatted(
                 region,
                 terms.inWords(),
                 otherRegion,
                 leased.inWords(),
-                asked.equals(leased) ? "" : " and asked for one of " + asked.inWords() + " last"),
+                requested.equals(leased)
+                    ? ""
+                    : " and requested one of " + requested.inWords() + " last"),
         null,
         false,
         false);

@@ -167,7 +167,7 @@ public final class OnceCalls<K, T> {
 
     private void attempt() {
       Function<CallId, CompletionStage<T>> sender;
-      long asked = now();
+      long sentNanos = now();
       synchronized (this) {
         sender = send;
         if (state != State.OPEN || sender == null || inFlight >= MAX_IN_FLIGHT) {
@@ -184,7 +184,7 @@ public final class OnceCalls<K, T> {
       }
       stage.whenComplete((value, failure) -> {
         if (value != null) {
-          answered(value, asked);
+          answered(value, sentNanos);
         } else {
           failed(StoreException.causeOf(failure));
         }
@@ -192,7 +192,7 @@ public final class OnceCalls<K, T> {
       watch();
     }
 
-    private void answered(T value, long asked) {
+    private void answered(T value, long sentNanos) {
       CompletableFuture<Answered<T>> answer;
       LateAnswers<T> to;
       synchronized (this) {
@@ -208,7 +208,7 @@ public final class OnceCalls<K, T> {
         to = late;
       }
       calls.remove(key, this);
-      Answered<T> answered = new Answered<>(value, asked);
+      Answered<T> answered = new Answered<>(value, sentNanos);
       if ((answer == null || !answer.complete(answered)) && to != null) {
         to.answered(answered);
       }

@@ -275,7 +275,7 @@ class FederationTest {
     LeaseRequest ask = leased.request(KEY, hundred, DataLoss.REFILL, 0, 1, 1, 1);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> lease(federation("n1", null), ask))
-        .withMessage("only what is global is leased from a federation");
+        .withMessage("only limits with scope: global are leased from a federation");
   }
 
   private Federation federation(String node, @Nullable RegionalEscrow regional) {

@@ -182,7 +182,7 @@ public abstract class TermsConformance {
     assertThatThrownBy(() -> lease(changed, "eu", 10))
         .hasMessageContaining("region eu has a budget of 200 per 10000 ms")
         .hasMessageContaining(
-            "region us leased from one of 100 per 10000 ms and asked for one of 300 per 10000 ms"
+            "region us leased from one of 100 per 10000 ms and requested one of 300 per 10000 ms"
                 + " last:");
   }
 

@@ -34,14 +34,14 @@ record ReadinessProbe(TimeSource time, long endNanos) {
       throws InterruptedException {
     int fast = 0;
     while (fast < answers) {
-      long asked = time.monotonicNanos();
-      long left = endNanos - asked;
+      long sentNanos = time.monotonicNanos();
+      long left = endNanos - sentNanos;
       if (left <= 0) {
         return false;
       }
       try {
         call.get().toCompletableFuture().get(left, TimeUnit.NANOSECONDS);
-        fast += time.monotonicNanos() - asked < fastNanos ? 1 : 0;
+        fast += time.monotonicNanos() - sentNanos < fastNanos ? 1 : 0;
       } catch (TimeoutException e) {
         return false;
       } catch (ExecutionException e) {
