@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
  * it is not retried. Thread-safe and non-blocking.
  */
 final class Database {
-  /** The most attempts of a transaction. */
+  /**
+   * The most attempts of a transaction. A conflict rarely repeats, because rows are locked in one
+   * order; one that lasts must not hold a connection until the deadline.
+   */
   static final int ATTEMPTS = 8;
 
   private final PostgresSettings settings;

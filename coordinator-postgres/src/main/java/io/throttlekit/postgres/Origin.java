@@ -78,6 +78,7 @@ record Origin(String history, boolean synchronous) {
                 "fsync %s, full_page_writes %s".formatted(row.getString(1), row.getString(2)),
                 "set both on"));
       }
+      // Only a primary with standbys can lose commits in a failover.
       if (row.getLong(3) > 0 && !row.getBoolean(4)) {
         gaps.add(
             new Gap(

@@ -12,8 +12,8 @@ import java.io.ByteArrayOutputStream;
  * lowest first; the eighth bit is set if more bytes follow.
  */
 final class States {
-  private static final byte VERSION = 1;
-  private static final int NUMBER_BITS = 7;
+  private static final byte VERSION = 1; // raise it when the layout changes
+  private static final int NUMBER_BITS = 7; // LEB128: seven bits a byte
   private static final int NUMBER_MASK = 0x7F;
   private static final int MORE = 0x80; // more bytes follow
 
@@ -25,6 +25,7 @@ final class States {
     bytes.write(VERSION);
     for (int i = 0; i < numbers.length; i++) {
       long difference = i < 2 ? numbers[i] : numbers[i] - numbers[i - 2];
+      // zig-zag: a small negative difference stays short
       long rest = (difference << 1) ^ (difference >> (Long.SIZE - 1));
       for (; (rest & ~NUMBER_MASK) != 0; rest >>>= NUMBER_BITS) {
         bytes.write(((int) rest & NUMBER_MASK) | MORE);

@@ -48,6 +48,7 @@ final class Health {
             settings.cluster()
                 ? new CircuitBreaker.Settings(
                     each.failuresToOpen(),
+                    // With few requests, those to one silent node may be the only ones for a while.
                     Math.max(QUIET_MILLIS, each.silenceMillis()),
                     each.probeEveryMillis())
                 : each);

@@ -241,7 +241,8 @@ final class Lane<C extends Call<?>> {
     String error = failure == null ? "" : String.valueOf(failure.getMessage());
     BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
     if (error.startsWith("NOSCRIPT") && !withText && commands != null) {
-      send(trip, toNode, commands, true); // NOSCRIPT: the script did not run
+      // The script did not run. The trip keeps its place, so order and in-flight bound hold.
+      send(trip, toNode, commands, true);
       return;
     }
     toNode.trips.remove(trip);

@@ -210,7 +210,7 @@ final class SingleLink implements Link {
 
   private void scheduleRetry() {
     var _ = loop.schedule(this::connect, retryMillis, TimeUnit.MILLISECONDS);
-    retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis);
+    retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis); // reset by the next connection
   }
 
   /** Notified when one connection is lost. */

@@ -156,7 +156,7 @@ public final class OnceCalls<K, T> {
         waiting = answer;
         send = newSend;
         late = newLate;
-        attempts = 0;
+        attempts = 0; // retry delays start again: a caller waits
         waitsUntilNanos = now() + settings.waitNanos();
         countsUntilNanos = now() + countsNanos;
       }

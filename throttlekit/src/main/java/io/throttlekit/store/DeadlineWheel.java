@@ -58,7 +58,8 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
    */
   public void add(E entry, long deadlineNanos) {
     Entry added = entry;
-    // Rounded up, so no entry expires early.
+    // Rounded up, so no entry expires early. An overdue entry waits for the next tick: its bucket
+    // was swept.
     added.dueTick = Math.max(tick + 1, (deadlineNanos >> TICK_BITS) + 1);
     added.linked = true;
     int bucket = bucketOf(added.dueTick);
@@ -116,10 +117,10 @@ public final class DeadlineWheel<E extends DeadlineWheel.Entry> {
   public void expire(long nowNanos, Consumer<? super E> late) {
     long to = nowNanos >> TICK_BITS;
     long from = Math.max(tick + 1, to - BUCKETS + 1); // one round visits every bucket
-    if (to <= tick) {
+    if (to <= tick) { // this tick has been swept
       return;
     }
-    tick = to;
+    tick = to; // first: entries that the callback adds are due in a later tick
     for (long due = from; due <= to; due++) {
       expireBucket(bucketOf(due), to, late);
     }

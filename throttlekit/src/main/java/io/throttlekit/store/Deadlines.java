@@ -6,7 +6,8 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 /**
- * Expires entries at their own deadlines, at most about 2 ms late, with one timer for all.
+ * Expires entries at their own deadlines, with one timer for all: about 2 ms late at most on a
+ * thread that is free, and later on a busy one, which reads the answers that are ready before.
  *
  * <p>Not thread-safe: the caller uses it, and runs the tasks of its timer, on one thread or under
  * one lock.
