@@ -8,12 +8,12 @@ import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,16 +122,12 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     if (now < fullUntilMillis) {
       return false;
     }
-    long firstEnd = Long.MAX_VALUE;
-    for (Iterator<TreeMap<Long, Window>> each = windows.values().iterator(); each.hasNext(); ) {
-      TreeMap<Long, Window> ofBudget = each.next();
-      ofBudget.headMap(now, true).clear();
-      if (ofBudget.isEmpty()) {
-        each.remove();
-      } else {
-        firstEnd = Math.min(firstEnd, ofBudget.firstKey());
-      }
-    }
+    windows
+        .values()
+        .removeIf(ofBudget -> {
+          ofBudget.headMap(now, true).clear();
+          return ofBudget.isEmpty();
+        });
     agreements
         .values()
         .removeIf(byRegion -> {
@@ -141,7 +137,8 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     // Doubling spreads the cost of a search over as many new budgets.
     sweepFrom = Math.clamp(2L * windows.size(), MIN_SWEPT, MAX_BUDGETS);
     boolean room = windows.size() < MAX_BUDGETS;
-    fullUntilMillis = room ? Long.MIN_VALUE : firstEnd;
+    LongStream ends = windows.values().stream().mapToLong(TreeMap::firstKey);
+    fullUntilMillis = room ? Long.MIN_VALUE : ends.min().orElseThrow();
     return room;
   }
 

@@ -44,14 +44,10 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
       return new Transition<>(next, Decision.admit(limit, left - cost, untilEnd));
     }
     long retryAfter = needed > limit ? Decision.NEVER : untilEnd;
-    // A peek never charges, even where overdrafts are allowed.
-    if (cost == 0 || overrun == Overrun.REFUSE) {
-      return new Transition<>(
-          state, Decision.refuse(limit, Math.max(0, left), untilEnd, retryAfter));
-    }
+    long debt = Range.debt(cost, overrun);
+    State next = debt == 0 ? state : new State(start, Range.saturatedSum(used, debt));
     return new Transition<>(
-        new State(start, Range.saturatedSum(used, cost)),
-        Decision.refuse(limit, Math.max(0, left) - cost, untilEnd, retryAfter));
+        next, Decision.refuse(limit, Math.max(0, left) - debt, untilEnd, retryAfter));
   }
 
   @Override

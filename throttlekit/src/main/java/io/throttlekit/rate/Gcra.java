@@ -64,25 +64,16 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
           cost == 0 ? state : new State(next, at),
           Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
     }
-    // A peek never charges. Without a rate, a debt would never be repaid.
-    if (cost == 0 || overrun == Overrun.REFUSE || rate == 0) {
-      long remaining = remaining(owed, at - nowMillis);
-      return new Transition<>(
-          state,
-          Decision.refuse(
-              burst,
-              remaining,
-              resetAt(owed, at) - nowMillis,
-              retryAfter(needed, owed, at, nowMillis)));
-    }
-    long debt = Range.saturatedSum(owed, Range.saturatedProduct(cost, windowMillis));
+    // Without a rate, a debt would never be repaid.
+    long debt = rate == 0 ? 0 : Range.debt(cost, overrun);
+    long next = Range.saturatedSum(owed, Range.saturatedProduct(debt, windowMillis));
     return new Transition<>(
-        new State(debt, at),
+        debt == 0 ? state : new State(next, at),
         Decision.refuse(
             burst,
-            remaining(owed, at - nowMillis) - cost,
-            resetAt(debt, at) - nowMillis,
-            retryAfter(needed, debt, at, nowMillis)));
+            remaining(owed, at - nowMillis) - debt,
+            resetAt(next, at) - nowMillis,
+            retryAfter(needed, next, at, nowMillis)));
   }
 
   @Override

@@ -43,6 +43,11 @@ final class Range {
     return cost == 0 && overrun != Overrun.COUNT ? 1 : cost;
   }
 
+  /** Returns the units that a refused charge counts: a peek none, even where overdrafts may. */
+  static long debt(long cost, Overrun overrun) {
+    return overrun == Overrun.REFUSE ? 0 : cost;
+  }
+
   /** Returns {@code a + b}, at most {@link Cost#MAX}, for values from 0 to {@link Cost#MAX}. */
   static long saturatedSum(long a, long b) {
     return Math.min(Cost.MAX, a + b);

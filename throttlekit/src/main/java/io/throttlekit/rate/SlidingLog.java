@@ -83,22 +83,13 @@ public record SlidingLog(long limit, long windowMillis) implements RateAlgorithm
       State next = cost == 0 ? state : append(state, at, cost);
       return new Transition<>(next, admission(next, nowMillis, left - cost));
     }
-    // A peek never charges, even where overdrafts are allowed.
-    if (cost == 0 || overrun == Overrun.REFUSE) {
-      return new Transition<>(
-          state,
-          Decision.refuse(
-              limit,
-              Math.max(0, left),
-              resetAfter(state, nowMillis),
-              retryAfter(state, at, needed, nowMillis)));
-    }
-    State next = append(state, at, cost);
+    long debt = Range.debt(cost, overrun);
+    State next = debt == 0 ? state : append(state, at, debt);
     return new Transition<>(
         next,
         Decision.refuse(
             limit,
-            Math.max(0, left) - cost,
+            Math.max(0, left) - debt,
             resetAfter(next, nowMillis),
             retryAfter(next, at, needed, nowMillis)));
   }

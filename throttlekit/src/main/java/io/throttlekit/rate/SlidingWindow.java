@@ -61,22 +61,13 @@ public record SlidingWindow(long limit, long windowMillis, int buckets)
       State next = cost == 0 ? state : add(state, slice, cost);
       return new Transition<>(next, admission(next, at, nowMillis));
     }
-    // A peek never charges, even where overdrafts are allowed.
-    if (cost == 0 || overrun == Overrun.REFUSE) {
-      return new Transition<>(
-          state,
-          Decision.refuse(
-              limit,
-              remaining(state, at),
-              resetAt(state, at) - nowMillis,
-              retryAfter(state, needed, nowMillis)));
-    }
-    State next = add(state, slice, cost);
+    long debt = Range.debt(cost, overrun);
+    State next = debt == 0 ? state : add(state, slice, debt);
     return new Transition<>(
         next,
         Decision.refuse(
             limit,
-            remaining(state, at) - cost,
+            remaining(state, at) - debt,
             resetAt(next, at) - nowMillis,
             retryAfter(next, needed, nowMillis)));
   }

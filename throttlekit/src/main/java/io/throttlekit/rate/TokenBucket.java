@@ -61,24 +61,16 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
       State next = cost == 0 ? state : new State(level - cost * windowMillis, at);
       return new Transition<>(next, admission(level - cost * windowMillis, at, nowMillis));
     }
-    // A peek never charges. Without a refill, a debt would never be repaid.
-    if (cost == 0 || overrun == Overrun.REFUSE || refill == 0) {
-      return new Transition<>(
-          state,
-          Decision.refuse(
-              capacity,
-              remaining(level),
-              resetAt(level, at) - nowMillis,
-              retryAfter(needed, level, at, nowMillis)));
-    }
-    long debt = Math.max(-Cost.MAX, level - Range.saturatedProduct(cost, windowMillis));
+    // Without a refill, a debt would never be repaid.
+    long debt = refill == 0 ? 0 : Range.debt(cost, overrun);
+    long next = Math.max(-Cost.MAX, level - Range.saturatedProduct(debt, windowMillis));
     return new Transition<>(
-        new State(debt, at),
+        debt == 0 ? state : new State(next, at),
         Decision.refuse(
             capacity,
-            remaining(level) - cost,
-            resetAt(debt, at) - nowMillis,
-            retryAfter(needed, debt, at, nowMillis)));
+            remaining(level) - debt,
+            resetAt(next, at) - nowMillis,
+            retryAfter(needed, next, at, nowMillis)));
   }
 
   @Override
