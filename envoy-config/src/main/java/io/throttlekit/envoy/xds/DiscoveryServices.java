@@ -21,50 +21,32 @@ final class DiscoveryServices {
    * @param resource name of the runtime layer
    */
   static List<BindableService> of(LimitServer server, String resource) {
-    return List.of(new Aggregated(server, resource), new RuntimeAlone(server, resource));
-  }
+    return List.of(
+        new AggregatedDiscoveryServiceImplBase() {
+          @Override
+          public StreamObserver<DiscoveryRequest> streamAggregatedResources(
+              StreamObserver<DiscoveryResponse> answers) {
+            return server.open(new StateOfTheWorld(resource), answers);
+          }
 
-  private static final class Aggregated extends AggregatedDiscoveryServiceImplBase {
-    private final LimitServer server;
-    private final String resource;
+          @Override
+          public StreamObserver<DeltaDiscoveryRequest> deltaAggregatedResources(
+              StreamObserver<DeltaDiscoveryResponse> answers) {
+            return server.open(new Delta(resource), answers);
+          }
+        },
+        new RuntimeDiscoveryServiceImplBase() {
+          @Override
+          public StreamObserver<DiscoveryRequest> streamRuntime(
+              StreamObserver<DiscoveryResponse> answers) {
+            return server.open(new StateOfTheWorld(resource), answers);
+          }
 
-    Aggregated(LimitServer server, String resource) {
-      this.server = server;
-      this.resource = resource;
-    }
-
-    @Override
-    public StreamObserver<DiscoveryRequest> streamAggregatedResources(
-        StreamObserver<DiscoveryResponse> answers) {
-      return server.open(new StateOfTheWorld(resource), answers);
-    }
-
-    @Override
-    public StreamObserver<DeltaDiscoveryRequest> deltaAggregatedResources(
-        StreamObserver<DeltaDiscoveryResponse> answers) {
-      return server.open(new Delta(resource), answers);
-    }
-  }
-
-  private static final class RuntimeAlone extends RuntimeDiscoveryServiceImplBase {
-    private final LimitServer server;
-    private final String resource;
-
-    RuntimeAlone(LimitServer server, String resource) {
-      this.server = server;
-      this.resource = resource;
-    }
-
-    @Override
-    public StreamObserver<DiscoveryRequest> streamRuntime(
-        StreamObserver<DiscoveryResponse> answers) {
-      return server.open(new StateOfTheWorld(resource), answers);
-    }
-
-    @Override
-    public StreamObserver<DeltaDiscoveryRequest> deltaRuntime(
-        StreamObserver<DeltaDiscoveryResponse> answers) {
-      return server.open(new Delta(resource), answers);
-    }
+          @Override
+          public StreamObserver<DeltaDiscoveryRequest> deltaRuntime(
+              StreamObserver<DeltaDiscoveryResponse> answers) {
+            return server.open(new Delta(resource), answers);
+          }
+        });
   }
 }

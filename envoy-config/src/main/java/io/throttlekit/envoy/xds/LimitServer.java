@@ -111,7 +111,7 @@ public final class LimitServer {
       if (offered == null) {
         LimitShares shares =
             new LimitShares(requests, settings.lease().toNanos(), settings.turn().toNanos());
-        parts.forEachOpen(part -> shares.joined(part.name(), part.node()));
+        parts.forEachOpen(part -> shares.joined(part.name, part.node));
         limits.put(limit, new Offered(shares));
       } else if (offered.shares.limit() == requests) {
         return; // unchanged: limits are offered again at each tick
@@ -129,7 +129,7 @@ public final class LimitServer {
         goRound();
         List<Part> open = new ArrayList<>(parts.open());
         parts.forEachOpen(open::add);
-        open.forEach(part -> Objects.requireNonNull(part.stream()).push());
+        open.forEach(part -> Objects.requireNonNull(part.stream).push());
       }
     });
   }
@@ -192,13 +192,13 @@ public final class LimitServer {
   }
 
   String version(long number, Part part) {
-    return epoch + "." + number + "." + part.token();
+    return epoch + "." + number + "." + part.token;
   }
 
   Any layer(Part part) {
     RuntimeLayer layer = new RuntimeLayer(settings.resource());
     limits.forEach((limit, offered) ->
-        offered.shares.share(part.name()).ifPresent(share -> layer.put(limit, share)));
+        offered.shares.share(part.name).ifPresent(share -> layer.put(limit, share)));
     return layer.resource();
   }
 
@@ -260,7 +260,7 @@ public final class LimitServer {
         LOG.info("Envoy {} subscribed to its limits (connected: {})", node, all);
       }
     });
-    limits.values().forEach(offered -> offered.shares.joined(part.name(), node));
+    limits.values().forEach(offered -> offered.shares.joined(part.name, node));
     goRoundSoon();
   }
 
@@ -274,11 +274,11 @@ public final class LimitServer {
       notices.add(() ->
           LOG.info(
               "Envoy {} left: its shares stay reserved for up to {} s (connected: {})",
-              part.node(),
+              part.node,
               settings.lease().toSeconds(),
               all));
       long now = nowNanos();
-      limits.values().forEach(offered -> offered.shares.left(part.name(), now));
+      limits.values().forEach(offered -> offered.shares.left(part.name, now));
       goRoundSoon();
     }
   }
@@ -291,7 +291,7 @@ public final class LimitServer {
     boolean news = false;
     long now = nowNanos();
     for (Offered offered : limits.values()) {
-      news |= offered.shares.acknowledged(part.name(), number);
+      news |= offered.shares.acknowledged(part.name, number);
       offered.look(now);
     }
     if (news) {
@@ -339,8 +339,7 @@ public final class LimitServer {
     }
     // After the shares are up to date: a part is kept while something is reserved for it.
     parts.forget(part ->
-        limits.values().stream()
-            .anyMatch(offered -> offered.shares.share(part.name()).isPresent()));
+        limits.values().stream().anyMatch(offered -> offered.shares.share(part.name).isPresent()));
     for (String part : news) {
       DiscoveryStream<?, ?> stream = parts.stream(part);
       if (stream != null) {

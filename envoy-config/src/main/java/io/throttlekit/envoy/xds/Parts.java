@@ -26,35 +26,22 @@ final class Parts {
 
   /** Share of one stream. */
   static final class Part {
-    private final String node;
-    private final String name;
-    private final String token;
-    private @Nullable DiscoveryStream<?, ?> stream;
+    /** The node id whose share is divided over this part and others. */
+    final String node;
+
+    /** A name that no other part has. */
+    final String name;
+
+    /** The suffix of the versions sent to this part. */
+    final String token;
+
+    /** The stream that has this part; null while there is none. */
+    @Nullable DiscoveryStream<?, ?> stream;
 
     private Part(String node, String token) {
       this.node = node;
       this.token = token;
       this.name = node + '\n' + token; // no node id has a line break
-    }
-
-    /** Returns the node id whose share is divided over this part and others. */
-    String node() {
-      return node;
-    }
-
-    /** Returns a name that no other part has. */
-    String name() {
-      return name;
-    }
-
-    /** Returns the suffix of the versions sent to this part. */
-    String token() {
-      return token;
-    }
-
-    /** Returns the stream that has this part; null while there is none. */
-    @Nullable DiscoveryStream<?, ?> stream() {
-      return stream;
     }
   }
 
@@ -141,11 +128,6 @@ final class Parts {
   }
 
   private static @Nullable Part first(List<Part> parts, Predicate<Part> which) {
-    for (Part part : parts) {
-      if (which.test(part)) {
-        return part;
-      }
-    }
-    return null;
+    return parts.stream().filter(which).findFirst().orElse(null);
   }
 }
