@@ -269,18 +269,13 @@ final class Section {
   /** Reads a mapping at its own place; null when absent, or after reporting an error. */
   @Nullable Section section(String key) {
     YamlNode.Mapping mapping = mapping(key);
-    return mapping == null
-        ? null
-        : new Section(Fields.of(mapping, problems), place.key(key).attribute("of"), problems);
+    return mapping == null ? null : child(key, mapping);
   }
 
   /** Does the same; returns a section without keys, whose values are the defaults, for null. */
   Section sectionOrDefaults(String key) {
     Section section = section(key);
-    YamlNode.Mapping none = new YamlNode.Mapping(location(), List.of());
-    return section == null
-        ? new Section(Fields.of(none, problems), place.key(key).attribute("of"), problems)
-        : section;
+    return section != null ? section : child(key, new YamlNode.Mapping(location(), List.of()));
   }
 
   /** Reads a mapping whose keys are free; null when absent, or after reporting an error. */
@@ -298,10 +293,11 @@ final class Section {
 
   /** Reads the mappings of a list at their own place; leaves out and reports other items. */
   List<Section> sections(String key) {
-    String at = place.key(key).attribute("of");
-    return mappings(key).stream()
-        .map(mapping -> new Section(Fields.of(mapping, problems), at, problems))
-        .toList();
+    return mappings(key).stream().map(mapping -> child(key, mapping)).toList();
+  }
+
+  private Section child(String key, YamlNode.Mapping mapping) {
+    return new Section(Fields.of(mapping, problems), place.key(key).attribute("of"), problems);
   }
 
   /** Returns the mappings of a list; leaves out and reports other items. Empty when absent. */

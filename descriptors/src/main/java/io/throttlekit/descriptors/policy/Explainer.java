@@ -3,7 +3,6 @@ package io.throttlekit.descriptors.policy;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtService;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss.Kind;
-import io.throttlekit.descriptors.policy.Explanation.Outcome;
 import io.throttlekit.descriptors.policy.Explanation.Step;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.limiter.Priority;
@@ -29,14 +28,14 @@ public final class Explainer {
     DomainPolicies policies = book.domain(domain);
     if (policies == null) {
       String summary = "no rule: no policy names the domain `" + domain + '`';
-      return new Explanation(Outcome.UNKNOWN_DOMAIN, null, summary, List.of(), alike(book, domain));
+      return new Explanation(null, summary, List.of(), alike(book, domain));
     }
     for (int i = 0; i < entries.length; i += 2) {
       if (entries[i].equals(Rule.LEASE_ENTRY)) {
         String summary =
             "no rule: entry %d returns the permit %s, whatever the others reach; never charged"
                 .formatted(i / 2 + 1, Wording.quote(entries[i + 1]));
-        return new Explanation(Outcome.RELEASE, null, summary, List.of(), List.of());
+        return new Explanation(null, summary, List.of(), List.of());
       }
     }
     List<Step> steps = new ArrayList<>();
@@ -46,8 +45,7 @@ public final class Explainer {
       CompiledDescriptor found = level.find(entries[i], entries[i + 1]);
       if (found == null) {
         List<NearMiss> misses = new NearMisses(policies, entries).ofEntry(level, i);
-        return new Explanation(
-            Outcome.ENTRY_NOT_FOUND, null, notFound(entries, i, last, level), steps, misses);
+        return new Explanation(null, notFound(entries, i, last, level), steps, misses);
       }
       steps.add(step(i, entries, found));
       last = found;
@@ -63,20 +61,20 @@ public final class Explainer {
       List<Step> steps) {
     if (last == null) {
       String summary = "no rule: the descriptor has no entries";
-      return new Explanation(Outcome.NO_ENTRIES, null, summary, steps, List.of());
+      return new Explanation(null, summary, steps, List.of());
     }
     Rule rule = last.rule;
     if (rule == null) {
       String summary = "no rule: " + named(last) + " states no limit";
       List<NearMiss> misses = new NearMisses(policies, entries).below(last);
-      return new Explanation(Outcome.NO_LIMIT, null, summary, steps, misses);
+      return new Explanation(null, summary, steps, misses);
     }
     String name = rule.name().isEmpty() ? "" : " named " + rule.name();
     String summary =
         "rule `%s`%s at %s: %s%s"
             .formatted(
                 rule.path(), name, rule.location(), rule.inWords(), noPriority(rule, entries));
-    return new Explanation(Outcome.MATCHED, rule, summary, steps, List.of());
+    return new Explanation(rule, summary, steps, List.of());
   }
 
   /** Returns a remark on an entry that should name a priority and does not; else an empty text. */
@@ -108,7 +106,7 @@ public final class Explainer {
     boolean onlyCase = nearest.equalsIgnoreCase(domain);
     String how = onlyCase ? "differs only in case from" : "is nearly";
     String message = "domain `%s` %s `%s`".formatted(domain, how, nearest);
-    return List.of(new NearMiss(onlyCase ? Kind.CASE : Kind.SPELLING, message, null));
+    return List.of(new NearMiss(onlyCase ? Kind.CASE : Kind.SPELLING, message));
   }
 
   private static Step step(int at, String[] entries, CompiledDescriptor found) {

@@ -8,40 +8,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Explanation why one descriptor of a request is limited by a rule, or by none.
  *
- * @param outcome the reason in one word
- * @param rule the rule that decides; {@code null} unless the outcome is {@link Outcome#MATCHED}
+ * @param rule the rule that decides; {@code null} if none does
  * @param summary the reason in one sentence
  * @param steps the descriptor that each entry found, up to the first entry that found none
  * @param nearMisses rules and descriptors that a slightly different request would match, ordered by
  *     {@link NearMiss.Kind} (likeliest first), then by policy; empty when a rule matched
  */
 public record Explanation(
-    Outcome outcome,
-    @Nullable Rule rule,
-    String summary,
-    List<Step> steps,
-    List<NearMiss> nearMisses) {
+    @Nullable Rule rule, String summary, List<Step> steps, List<NearMiss> nearMisses) {
 
   /** Copies the lists. */
   public Explanation {
     steps = List.copyOf(steps);
     nearMisses = List.copyOf(nearMisses);
-  }
-
-  /** Outcome of a walk through the policies. */
-  public enum Outcome {
-    /** The last entry found a descriptor with a limit. */
-    MATCHED,
-    /** No policy names the domain. */
-    UNKNOWN_DOMAIN,
-    /** The descriptor has no entries. */
-    NO_ENTRIES,
-    /** An entry found no descriptor. */
-    ENTRY_NOT_FOUND,
-    /** The last entry found a descriptor that states no limit. */
-    NO_LIMIT,
-    /** An entry returns a permit, which no rule limits. */
-    RELEASE
   }
 
   /**
@@ -79,10 +58,9 @@ public record Explanation(
    * Rule or descriptor that a slightly different request would match.
    *
    * @param kind the kind of difference
-   * @param message the difference in one sentence
-   * @param location place of the rule or descriptor, or {@code null} when it has none
+   * @param message the difference in one sentence, with the place of the rule or descriptor
    */
-  public record NearMiss(Kind kind, String message, @Nullable SourceLocation location) {
+  public record NearMiss(Kind kind, String message) {
 
     /** Kinds of difference, likeliest first. */
     public enum Kind {

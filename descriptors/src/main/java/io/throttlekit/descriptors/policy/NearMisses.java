@@ -2,7 +2,6 @@ package io.throttlekit.descriptors.policy;
 
 import io.throttlekit.descriptors.policy.Explanation.NearMiss;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss.Kind;
-import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.descriptors.source.Wording;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -59,30 +58,26 @@ final class NearMisses {
         add(
             Kind.PATTERN,
             "value `%s` is not matched by pattern `%s` (%s)"
-                .formatted(value, source.value(), descriptor.location()),
-            descriptor.location());
+                .formatted(value, source.value(), descriptor.location()));
       } else {
         add(
             Kind.VALUE,
             "key `%s` has no default; `%s` is stated at %s"
-                .formatted(key, source.value(), descriptor.location()),
-            descriptor.location());
+                .formatted(key, source.value(), descriptor.location()));
       }
     } else if (source.key().equalsIgnoreCase(key)) {
       differsInCase("key", key, source.key(), descriptor);
     } else if (Wording.nearest(key, List.of(source.key())) != null) {
       add(
           Kind.SPELLING,
-          "key `%s` is nearly `%s` (%s)".formatted(key, source.key(), descriptor.location()),
-          descriptor.location());
+          "key `%s` is nearly `%s` (%s)".formatted(key, source.key(), descriptor.location()));
     }
   }
 
   private void differsInCase(String what, String asked, String known, CompiledDescriptor at) {
     add(
         Kind.CASE,
-        "%s `%s` differs only in case from `%s` (%s)".formatted(what, asked, known, at.location()),
-        at.location());
+        "%s `%s` differs only in case from `%s` (%s)".formatted(what, asked, known, at.location()));
   }
 
   private void rulesBelow(CompiledDescriptor descriptor, String missing, int count) {
@@ -92,8 +87,7 @@ final class NearMisses {
           Kind.MORE_ENTRIES,
           "%s needs %s: %s"
               .formatted(
-                  named(rule), count == 1 ? "one more entry" : count + " more entries", missing),
-          rule.location());
+                  named(rule), count == 1 ? "one more entry" : count + " more entries", missing));
     }
     for (CompiledDescriptor child : descriptor.children.inOrder()) {
       rulesBelow(child, missing + ", " + child.composite, count + 1);
@@ -107,8 +101,7 @@ final class NearMisses {
       add(
           Kind.HIDDEN,
           "the entries also fit %s, but a more specific descriptor is found first"
-              .formatted(named(hidden)),
-          hidden.location());
+              .formatted(named(hidden)));
     }
     for (int i = 0; entries.length > 2 && i < entries.length; i += 2) {
       withoutEntry(i);
@@ -149,8 +142,7 @@ final class NearMisses {
       add(
           Kind.FEWER_ENTRIES,
           "without entry %d %s=%s, %s matches"
-              .formatted(index / 2 + 1, entries[index], entries[index + 1], named(rule)),
-          rule.location());
+              .formatted(index / 2 + 1, entries[index], entries[index + 1], named(rule)));
     }
   }
 
@@ -160,8 +152,7 @@ final class NearMisses {
       if (rule != null) {
         add(
             Kind.ORDER,
-            "the same entries in another order match %s: %s".formatted(named(rule), text(order)),
-            rule.location());
+            "the same entries in another order match %s: %s".formatted(named(rule), text(order)));
       }
       return;
     }
@@ -174,8 +165,8 @@ final class NearMisses {
     }
   }
 
-  private void add(Kind kind, String message, SourceLocation location) {
-    NearMiss miss = new NearMiss(kind, message, location);
+  private void add(Kind kind, String message) {
+    NearMiss miss = new NearMiss(kind, message);
     long alike = found.stream().filter(other -> other.kind() == kind).count();
     if (alike < MAX_PER_KIND && !found.contains(miss)) {
       found.add(miss);

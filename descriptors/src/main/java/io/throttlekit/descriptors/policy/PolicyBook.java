@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Policies of all domains, loaded together. Immutable and thread-safe. */
 public final class PolicyBook {
-  private static final PolicyBook EMPTY = of(Map.of());
 
   /** Number of domains up to which a scan of the names is faster than a hash lookup. */
   private static final int FEW = 4;
@@ -23,11 +22,6 @@ public final class PolicyBook {
     this.few = domains.values().stream().limit(FEW).toArray(DomainPolicies[]::new);
     this.names = List.copyOf(domains.keySet());
     this.rules = List.copyOf(rules);
-  }
-
-  /** Returns a book without domains. */
-  public static PolicyBook empty() {
-    return EMPTY;
   }
 
   /**

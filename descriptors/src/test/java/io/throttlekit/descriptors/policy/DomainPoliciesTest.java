@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class DomainPoliciesTest {
@@ -98,8 +99,8 @@ class DomainPoliciesTest {
     assertThat(book.domain("D")).isNull();
     assertThat(book.domains()).containsExactly("d");
     assertThat(book.rules()).extracting(Rule::path).isEqualTo(List.of("a", "a.b", "c"));
-    assertThat(PolicyBook.empty().domains()).isEmpty();
-    assertThat(PolicyBook.empty().domain("d")).isNull();
+    assertThat(PolicyBook.of(Map.of()).domains()).isEmpty();
+    assertThat(PolicyBook.of(Map.of()).domain("d")).isNull();
   }
 
   private static final long NONE = -1;

@@ -9,8 +9,6 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.throttlekit.descriptors.load.Loading;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss.Kind;
-import io.throttlekit.descriptors.policy.Explanation.Outcome;
-import io.throttlekit.descriptors.source.SourceLocation;
 import java.util.List;
 import java.util.Map;
 import java.util.random.RandomGenerator;
@@ -34,7 +32,6 @@ class ExplainerTest {
   void namesTheRuleItsLimitAndEveryStep() {
     Explanation explanation = explain("user", "bob", "path", "/");
 
-    assertThat(explanation.outcome()).isEqualTo(Outcome.MATCHED);
     assertThat(explanation.rule()).isSameAs(Descriptors.match(book, "user", "bob", "path", "/"));
     assertThat(explanation.nearMisses()).isEmpty();
     assertThat(explanation)
@@ -115,20 +112,17 @@ class ExplainerTest {
   void namesTheEntriesThatAreMissing() {
     Explanation explanation = explain("user", "premium");
 
-    assertThat(explanation.outcome()).isEqualTo(Outcome.NO_LIMIT);
     assertThat(explanation.summary())
         .isEqualTo("no rule: `user_premium` (shop.yaml:10:5) states no limit");
     assertThat(explanation.nearMisses())
         .containsExactly(
             new NearMiss(
                 Kind.MORE_ENTRIES,
-                "rule `user_premium.path` at shop.yaml:12:5 needs one more entry: path",
-                new SourceLocation("shop.yaml", 12, 5)),
+                "rule `user_premium.path` at shop.yaml:12:5 needs one more entry: path"),
             new NearMiss(
                 Kind.MORE_ENTRIES,
                 "rule `user_premium.path.method` at shop.yaml:14:5 needs 2 more entries:"
-                    + " path, method",
-                new SourceLocation("shop.yaml", 14, 5)));
+                    + " path, method"));
   }
 
   @Test
@@ -138,7 +132,6 @@ class ExplainerTest {
     assertThat(misses("plan", "Gold"))
         .containsExactly("value `Gold` differs only in case from `gold` (shop.yaml:25:5)");
     Explanation domain = new Explainer().explain(book, "D", new String[] {"user", "bob"});
-    assertThat(domain.outcome()).isEqualTo(Outcome.UNKNOWN_DOMAIN);
     assertThat(domain.lines())
         .containsExactly(
             "no rule: no policy names the domain `D`",
@@ -148,7 +141,6 @@ class ExplainerTest {
   @Test
   void noticesPatternsAndValuesOfTheSameKey() {
     Explanation explanation = explain("file", "fo");
-    assertThat(explanation.outcome()).isEqualTo(Outcome.ENTRY_NOT_FOUND);
     assertThat(explanation.summary()).isEqualTo("no rule: entry 1 file=fo, and nothing matches it");
     assertThat(explanation.nearMisses())
         .extracting(NearMiss::toString)
@@ -202,8 +194,8 @@ class ExplainerTest {
 
   @Test
   void saysWhenThereIsNothingToLookAt() {
-    assertThat(explain().outcome()).isEqualTo(Outcome.NO_ENTRIES);
-    assertThat(explain("tenant", "t", "op", "x").outcome()).isEqualTo(Outcome.NO_LIMIT);
+    assertThat(explain().summary()).isEqualTo("no rule: the descriptor has no entries");
+    assertThat(explain("tenant", "t", "op", "x").summary()).endsWith(" states no limit");
     assertThatThrownBy(() -> explain("user")).isInstanceOf(IllegalArgumentException.class);
   }
 
@@ -219,7 +211,7 @@ class ExplainerTest {
         Explanation explanation = new Explainer().explain(randomBook, "d", entries);
         Rule rule = Descriptors.match(randomBook, entries);
         assertThat(explanation.rule()).isSameAs(rule);
-        assertThat(explanation.outcome() == Outcome.MATCHED).isEqualTo(rule != null);
+        assertThat(explanation.summary().startsWith("rule ")).isEqualTo(rule != null);
         List<String> branches =
             explanation.steps().stream().map(step -> step.matchedBy().name()).toList();
         assertThat(ReferenceMatcher.match(policy, entries).branches().toString())

@@ -208,7 +208,7 @@ class SteeringTest {
     steering.tick();
     settle(second);
     assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 0));
-    steering.follow(PolicyBook.empty());
+    steering.follow(PolicyBook.of(Map.of()));
     List<Acknowledgements> none = new ArrayList<>();
     steering.forEachObeyed((_, obeyed) -> none.add(obeyed));
     assertThat(none).isEmpty();
@@ -236,7 +236,7 @@ class SteeringTest {
     end("a", Told.REFUSED);
     end("b", Told.REFUSED);
     end("a", Told.answered(20 * MILLI));
-    end("a", new Reading(Kind.LIMIT_REACHED, "other", 0, List.of(), true));
+    end("a", new Reading(Kind.LIMIT_REACHED, "other", 0, List.of(), true, "", ""));
     assertThat(refusals()).containsExactly(Map.entry("up", 2L));
     follow("max: 30");
     assertThat(refusals()).as("the same rule").containsExactly(Map.entry("up", 2L));
@@ -302,7 +302,7 @@ class SteeringTest {
         };
     Steering halted = new Steering(halting, ConcurrencyListener.NONE, AT_ONCE);
     halted.follow(steered("min: 7, max: 7"));
-    Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.empty()));
+    Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.of(Map.of())));
     halted.reported("a", 1, Told.load(3, 3), 0);
     then.set(() ->
         then.set(() -> { // within the push of the limit
@@ -353,8 +353,8 @@ class SteeringTest {
     for (int second = 0; second < 10; second++) {
       time.advance(1_000);
       for (int i = 0; i < 100; i++) {
-        end("a", new Reading(Kind.TIMED_OUT, "other", 0, List.of(), true));
-        end("a", new Reading(Kind.LIMIT_REACHED, "", 0, List.of(), true));
+        end("a", new Reading(Kind.TIMED_OUT, "other", 0, List.of(), true, "", ""));
+        end("a", new Reading(Kind.LIMIT_REACHED, "", 0, List.of(), true, "", ""));
         report("a", new Load("other", 100, 100, 100, 0, 0, 1_000 * MILLI));
       }
       steering.tick();
