@@ -99,9 +99,7 @@ final class Sensors implements AutoCloseable {
       sensed = new CompositeOutcomeListener(sensed, steering);
       services.addAll(steering.services());
       LimitGauges.show(meter, steering::forEach);
-      LimitGauges.showHeld(meter, steering::held);
-      LimitGauges.showRejected(meter, steering::rejected);
-      LimitGauges.showSharedNodes(meter, steering::sharedNodes);
+      LimitGauges.showSteering(meter, steering::held, steering::sharedNodes, steering::rejected);
       LimitGauges.showAcknowledgements(meter, steering::forEachObeyed);
       LimitGauges.showRefusals(meter, steering::forEachRefusals);
     }

@@ -1,7 +1,9 @@
 package io.throttlekit.service.store;
 
+import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
@@ -33,21 +35,16 @@ final class BackendState implements StoreListener {
    * @param name in log lines
    * @param deadline setting of a call's deadline
    * @param leaseDeadline setting of a lease's deadline
-   * @param histogram metric of the round-trip time
    */
-  record Role(String name, String deadline, String leaseDeadline, String histogram) {
-    static final Role STORE =
-        new Role(
-            "store",
-            "store.deadline",
-            "store.lease_deadline",
-            "throttlekit_store_round_trip_time_seconds");
+  record Role(String name, String deadline, String leaseDeadline) {
+    static final Role STORE = new Role("store", "store.deadline", "store.lease_deadline");
     static final Role COORDINATOR =
-        new Role(
-            "coordinator",
-            "federation.deadline",
-            "federation.deadline",
-            "throttlekit_coordinator_round_trip_time_seconds");
+        new Role("coordinator", "federation.deadline", "federation.deadline");
+
+    /** Returns the metric of the round-trip time. */
+    String histogram() {
+      return "throttlekit_" + name + "_round_trip_time_seconds";
+    }
   }
 
   private final Role role;
@@ -132,8 +129,13 @@ final class BackendState implements StoreListener {
     remarks.loaded(book);
   }
 
-  /** Returns the state of a backend in this process, which always answers. */
-  static BackendState here(Role role, TimeSource time) {
+  /** Returns the state of the backend at this address; one in this process always answers. */
+  static BackendState of(
+      Role role, StoreAddress address, Meter meter, Consumer<Boolean> reachable, TimeSource time) {
+    if (!address.inMemory()) {
+      StoreMetrics metrics = StoreMetrics.of(meter, role.name());
+      return new BackendState(role, address.toString(), metrics, reachable, time);
+    }
     BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {}, time);
     state.warned = false;
     state.answers();

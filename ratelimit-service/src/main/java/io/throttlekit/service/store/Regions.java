@@ -25,7 +25,6 @@ import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.service.telemetry.FederationMetrics;
-import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TracedCoordinator;
 import io.throttlekit.service.telemetry.TracedEscrow;
 import io.throttlekit.store.Terms;
@@ -110,14 +109,7 @@ final class Regions {
       Meter meter,
       Tracer tracer) {
     BackendState state =
-        config.coordinator().inMemory()
-            ? BackendState.here(Role.COORDINATOR, backends.time())
-            : new BackendState(
-                Role.COORDINATOR,
-                config.coordinator().toString(),
-                StoreMetrics.ofCoordinator(meter),
-                _ -> {},
-                backends.time());
+        BackendState.of(Role.COORDINATOR, config.coordinator(), meter, _ -> {}, backends.time());
     return new Regions(
         config,
         backends.coordinator(config, store, state),

@@ -10,7 +10,6 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
-import io.throttlekit.service.telemetry.StoreMetrics;
 import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.tier.TierSettings;
@@ -81,15 +80,7 @@ public final class SharedStore implements AutoCloseable {
     Duration far = federation == null ? Duration.ZERO : federation.deadline();
     Duration near = config.deadlines().call().plus(config.deadlines().lease());
     this.closingNanos = near.plus(far).toNanos() * CALLS_TO_RETURN;
-    this.state =
-        config.address().inMemory()
-            ? BackendState.here(Role.STORE, time)
-            : new BackendState(
-                Role.STORE,
-                config.address().toString(),
-                StoreMetrics.ofStore(meter),
-                reachable,
-                time);
+    this.state = BackendState.of(Role.STORE, config.address(), meter, reachable, time);
     this.timer =
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -105,9 +96,7 @@ public final class SharedStore implements AutoCloseable {
       close(counters, time.monotonicNanos() + closingNanos);
       throw e;
     }
-    TierSettings tierSettings =
-        new TierSettings(
-            config.maxLeaseCells(), config.deadlines().call().toNanos(), config.localShare());
+    TierSettings tierSettings = tierSettings(config);
     TierMetrics tierMetrics = new TierMetrics(meter);
     this.tiers =
         regions == null
@@ -117,6 +106,12 @@ public final class SharedStore implements AutoCloseable {
     if (regions != null) {
       regions.whenDataIsLost(tiers::forgetRefusals);
     }
+  }
+
+  /** Returns the settings of tiers over a store that is configured like this. */
+  public static TierSettings tierSettings(StoreConfig config) {
+    return new TierSettings(
+        config.maxLeaseCells(), config.deadlines().call().toNanos(), config.localShare());
   }
 
   /**

@@ -13,11 +13,9 @@ public final class AccessLogMetrics implements AccessLogListener {
   private static final String PREFIX = "throttlekit_access_log_";
 
   private final LongAdder streams = new LongAdder();
-  private final LongAdder rejected;
+  private final ByWord<Metric> counts;
   private final ByWord<Kind> entries;
   private final ByWord<Skipped> skipped;
-  private final LongAdder unmarked;
-  private final LongAdder withoutNode;
   private final BooleanSupplier marks;
 
   /**
@@ -29,19 +27,11 @@ public final class AccessLogMetrics implements AccessLogListener {
   public AccessLogMetrics(Meter meter, BooleanSupplier marks) {
     this.marks = marks;
     OurCounters ours = new OurCounters(meter);
+    counts = ours.counters(Metric.ACCESS_LOG_UNMARKED, Metric.ACCESS_LOG_REFUSED_STREAMS);
     entries =
         ours.counters(
             PREFIX + "entries", "Entries read, by outcome of the request", "kind", Kind.class);
     skipped = ours.counters(PREFIX + "skipped", "Entries not used", "why", Skipped.class);
-    unmarked =
-        ours.counter(
-            PREFIX + "unmarked",
-            "Entries of requests that reached a backend without a mark of this service");
-    withoutNode = ours.counter(PREFIX + "without_node", "Entries of streams without a node id");
-    rejected =
-        ours.counter(
-            PREFIX + "refused_streams",
-            "Streams ended because they named a node id that they may not use");
     ours.gauge(PREFIX + "streams", "Streams of access logs", streams::sum);
   }
 
@@ -57,19 +47,19 @@ public final class AccessLogMetrics implements AccessLogListener {
 
   @Override
   public void rejected() {
-    rejected.increment();
+    counts.increment(Metric.ACCESS_LOG_REFUSED_STREAMS);
   }
 
   @Override
   public void withoutNode(int count) {
-    withoutNode.add(count);
+    counts.add(Metric.ACCESS_LOG_WITHOUT_NODE, count);
   }
 
   @Override
   public void read(Reading reading) {
     entries.increment(reading.kind());
     if (!reading.marked() && reading.kind().reachedBackend() && marks.getAsBoolean()) {
-      unmarked.increment();
+      counts.increment(Metric.ACCESS_LOG_UNMARKED);
     }
   }
 

@@ -3,7 +3,7 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.authz.CheckListener;
-import java.util.concurrent.atomic.LongAdder;
+import io.throttlekit.service.telemetry.OurCounters.ByWord;
 
 /** Metrics of external authorization calls. Create once. Thread-safe. */
 public final class CheckMetrics implements CheckListener {
@@ -11,9 +11,9 @@ public final class CheckMetrics implements CheckListener {
   private static final double NANOS_PER_SECOND = 1e9;
 
   private final DoubleHistogram time;
-  private final OurCounters.ByWord<Failure> failures;
-  private final OurCounters.ByWord<Abandonment> abandoned;
-  private final LongAdder undescribed;
+  private final ByWord<Metric> counts;
+  private final ByWord<Failure> failures;
+  private final ByWord<Abandonment> abandoned;
 
   /** Registers the instruments. */
   public CheckMetrics(Meter meter) {
@@ -25,13 +25,12 @@ public final class CheckMetrics implements CheckListener {
             .setExplicitBucketBoundariesAdvice(RateLimitMetrics.RESPONSE_SECONDS)
             .build();
     OurCounters ours = new OurCounters(meter);
+    this.counts = ours.counters(Metric.EXT_AUTHZ_UNDESCRIBED, Metric.EXT_AUTHZ_UNDESCRIBED);
     this.failures =
         ours.counters(PREFIX + "failures", "Checks without a decision", "why", Failure.class);
     this.abandoned =
         ours.counters(
             PREFIX + "abandoned", "Checks that Envoy timed out on", "how", Abandonment.class);
-    this.undescribed =
-        ours.counter(PREFIX + "undescribed", "Checks of requests that yield no descriptor");
   }
 
   @Override
@@ -51,6 +50,6 @@ public final class CheckMetrics implements CheckListener {
 
   @Override
   public void undescribed() {
-    undescribed.increment();
+    counts.increment(Metric.EXT_AUTHZ_UNDESCRIBED);
   }
 }

@@ -8,10 +8,10 @@ import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LeaseEnd;
 import io.throttlekit.service.log.LogInterval;
+import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,13 +36,10 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   private final Meter meter;
   private final TimeSource time;
-  private final OurCounters.ByWord<Refusal> refusals;
-  private final OurCounters.ByWord<LeaseEnd> ends;
-  private final LongAdder noRoom;
-  private final LongAdder leases;
-  private final LongAdder stale;
-  private final OurCounters.ByWord<Direction> changes;
-  private final LongAdder thresholds;
+  private final ByWord<Metric> counts;
+  private final ByWord<Refusal> refusals;
+  private final ByWord<LeaseEnd> ends;
+  private final ByWord<Direction> changes;
   private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
 
   /**
@@ -54,24 +51,18 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     this.meter = meter;
     this.time = time;
     OurCounters ours = new OurCounters(meter);
+    counts =
+        ours.counters(
+            Metric.CONCURRENCY_REFUSED_WITHOUT_LEASE, Metric.CONCURRENCY_THRESHOLD_CHANGES);
     refusals =
         ours.counters(
             PREFIX + "refused",
             "Requests that found no room below a concurrency limit",
             "why",
             Refusal.class);
-    noRoom =
-        ours.counter(
-            PREFIX + "refused_without_lease", "Requests refused because there are too many leases");
-    leases = ours.counter(PREFIX + "leases", "Leases acquired");
     ends = ours.counters(PREFIX + "released", "Leases that ended", "by", LeaseEnd.class);
-    stale =
-        ours.counter(
-            PREFIX + "stale_releases", "Releases of a lease that had ended or never existed");
     changes =
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
-    thresholds =
-        ours.counter(PREFIX + "threshold_changes", "Changes of the priority level needed to wait");
   }
 
   /** Registers the gauges, which read {@code gate} at every collection. */
@@ -88,12 +79,12 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   @Override
   public void noRoomForLeases() {
-    noRoom.increment();
+    counts.increment(Metric.CONCURRENCY_REFUSED_WITHOUT_LEASE);
   }
 
   @Override
   public void leased() {
-    leases.increment();
+    counts.increment(Metric.CONCURRENCY_LEASES);
   }
 
   @Override
@@ -103,7 +94,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   @Override
   public void stale() {
-    stale.increment();
+    counts.increment(Metric.CONCURRENCY_STALE_RELEASES);
   }
 
   @Override
@@ -133,6 +124,6 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   @Override
   public void thresholdChanged(int before, int now) {
-    thresholds.increment();
+    counts.increment(Metric.CONCURRENCY_THRESHOLD_CHANGES);
   }
 }

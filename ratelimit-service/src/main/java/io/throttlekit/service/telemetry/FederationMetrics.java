@@ -6,7 +6,6 @@ import io.throttlekit.federation.Loss;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,18 +21,8 @@ public final class FederationMetrics implements FederationListener {
   // bounds memory and the log if every message differs
   private static final int MAX_LOGGED = 100;
 
-  private final LongAdder escrowLeases;
-  private final LongAdder escrowUnits;
-  private final LongAdder escrowFailures;
-  private final LongAdder refilledUnits;
-  private final LongAdder coordinatorLeases;
-  private final LongAdder coordinatorUnits;
-  private final LongAdder coordinatorFailures;
-  private final LongAdder notCalled;
-  private final LongAdder returns;
-  private final LongAdder returnedUnits;
+  private final ByWord<Metric> counts;
   private final ByWord<Loss> lostUnits;
-  private final LongAdder mismatches;
   private final Set<String> loggedMismatches = ConcurrentHashMap.newKeySet();
   private final Set<String> loggedFailures = ConcurrentHashMap.newKeySet();
   private volatile boolean answers = true;
@@ -41,45 +30,25 @@ public final class FederationMetrics implements FederationListener {
   /** Registers the instruments. */
   public FederationMetrics(Meter meter) {
     OurCounters ours = new OurCounters(meter);
-    escrowLeases =
-        ours.counter(PREFIX + "escrow_leases", "Leases requested from the region's store");
-    escrowUnits = ours.counter(PREFIX + "escrow_units", "Units granted for them");
-    escrowFailures =
-        ours.counter(PREFIX + "escrow_failures", "Calls that the region's store did not answer");
-    refilledUnits =
-        ours.counter(PREFIX + "refilled_units", "Units put into the region's store for others");
-    coordinatorLeases =
-        ours.counter(PREFIX + "coordinator_leases", "Leases that the coordinator answered");
-    coordinatorUnits = ours.counter(PREFIX + "coordinator_units", "Units granted for them");
-    coordinatorFailures =
-        ours.counter(PREFIX + "coordinator_failures", "Leases that the coordinator did not answer");
-    notCalled =
-        ours.counter(
-            PREFIX + "not_called",
-            "Leases not requested while only probes are sent to the coordinator");
-    returns = ours.counter(PREFIX + "returns", "Returns of units to the coordinator");
-    returnedUnits = ours.counter(PREFIX + "returned_units", "Units that it took back");
+    counts = ours.counters(Metric.FEDERATION_ESCROW_LEASES, Metric.FEDERATION_MISMATCHES);
     lostUnits =
         ours.counters(
             PREFIX + "lost_units", "Units that may have been lost, by where", "where", Loss.class);
-    mismatches =
-        ours.counter(PREFIX + "mismatches", "Leases refused because the limits of regions differ");
-    meter
-        .gaugeBuilder(PREFIX + "coordinator_answers")
-        .ofLongs()
-        .setDescription("1 while the coordinator answers this process's leases, else 0")
-        .buildWithCallback(measured -> measured.record(answers ? 1 : 0));
+    ours.gauge(
+        PREFIX + "coordinator_answers",
+        "1 while the coordinator answers this process's leases, else 0",
+        () -> answers ? 1 : 0);
   }
 
   @Override
   public void leasedFromEscrow(long wanted, long granted) {
-    escrowLeases.increment();
-    escrowUnits.add(granted);
+    counts.increment(Metric.FEDERATION_ESCROW_LEASES);
+    counts.add(Metric.FEDERATION_ESCROW_UNITS, granted);
   }
 
   @Override
   public void escrowFailed(String failureReason) {
-    escrowFailures.increment();
+    counts.increment(Metric.FEDERATION_ESCROW_FAILURES);
     if (isNew(failureReason, loggedFailures)) {
       LOG.warn("a call to the region's store failed: {}", failureReason);
     }
@@ -87,23 +56,23 @@ public final class FederationMetrics implements FederationListener {
 
   @Override
   public void refilled(long units) {
-    refilledUnits.add(units);
+    counts.add(Metric.FEDERATION_REFILLED_UNITS, units);
   }
 
   @Override
   public void leasedFromCoordinator(long wanted, long granted) {
-    coordinatorLeases.increment();
-    coordinatorUnits.add(granted);
+    counts.increment(Metric.FEDERATION_COORDINATOR_LEASES);
+    counts.add(Metric.FEDERATION_COORDINATOR_UNITS, granted);
   }
 
   @Override
   public void coordinatorFailed(String failureReason) {
-    coordinatorFailures.increment();
+    counts.increment(Metric.FEDERATION_COORDINATOR_FAILURES);
   }
 
   @Override
   public void coordinatorBreakerOpen() {
-    notCalled.increment();
+    counts.increment(Metric.FEDERATION_NOT_CALLED);
   }
 
   @Override
@@ -113,8 +82,8 @@ public final class FederationMetrics implements FederationListener {
 
   @Override
   public void returned(long units, boolean taken) {
-    returns.increment();
-    returnedUnits.add(taken ? units : 0);
+    counts.increment(Metric.FEDERATION_RETURNS);
+    counts.add(Metric.FEDERATION_RETURNED_UNITS, taken ? units : 0);
   }
 
   @Override
@@ -124,7 +93,7 @@ public final class FederationMetrics implements FederationListener {
 
   @Override
   public void mismatch(String inWords) {
-    mismatches.increment();
+    counts.increment(Metric.FEDERATION_MISMATCHES);
     if (isNew(inWords, loggedMismatches)) {
       LOG.error("regions do not share the same limits: {}", inWords);
     }

@@ -52,13 +52,11 @@ final class Instruments {
   /** Adds up series with the same labels: an instrument accepts each set of labels once. */
   private void observe(ObservableLongMeasurement measured, ToLongFunction<Tally> counter) {
     Map<Attributes, Long> sums = new HashMap<>();
-    metrics
-        .series()
-        .forEach((name, tally) -> {
-          if (tally.totalHits() > 0) {
-            sums.merge(name.labels(), counter.applyAsLong(tally), Long::sum);
-          }
-        });
+    metrics.series.forEach((name, tally) -> {
+      if (tally.totalHits() > 0) {
+        sums.merge(name.labels(), counter.applyAsLong(tally), Long::sum);
+      }
+    });
     sums.forEach((labels, sum) -> measured.record(sum, labels));
   }
 
@@ -66,10 +64,8 @@ final class Instruments {
     meter
         .counterBuilder(SERVICE + "rate_limit_domain_not_found")
         .buildWithCallback(measured ->
-            metrics
-                .unknownDomains()
-                .forEach((domain, count) ->
-                    measured.record(count, Attributes.of(SeriesName.DOMAIN, domain))));
+            metrics.unknownDomains.forEach((domain, count) ->
+                measured.record(count, Attributes.of(SeriesName.DOMAIN, domain))));
     meter
         .counterBuilder(SERVICE + "should_rate_limit_error")
         .buildWithCallback(measured -> {
@@ -79,9 +75,9 @@ final class Instruments {
     meter
         .counterBuilder(SERVICE + "total_requests")
         .buildWithCallback(measured -> measured.record(metrics.answered.sum(), SHOULD_RATE_LIMIT));
-    counter(SERVICE + "config_load_success", "", metrics.goodLoads::sum);
-    counter(SERVICE + "config_load_error", "", metrics.badLoads::sum);
-    counter(SERVICE + "global_shadow_mode", "", metrics.globalShadow::sum);
+    ours.counter(SERVICE + "config_load_success", "", metrics.goodLoads::sum);
+    ours.counter(SERVICE + "config_load_error", "", metrics.badLoads::sum);
+    ours.counter(SERVICE + "global_shadow_mode", "", metrics.globalShadow::sum);
   }
 
   private void ofOurs(LongSupplier counters, LongSupplier forgotten) {
@@ -93,7 +89,7 @@ final class Instruments {
           measured.record(metrics.refused.sum(), Attributes.of(OUTCOME, "refused"));
           measured.record(metrics.shadowed.sum(), Attributes.of(OUTCOME, "shadowed"));
         });
-    counter(
+    ours.counter(
         "throttlekit_cancelled_requests",
         "ShouldRateLimit calls whose callers cancelled or timed out before the answer",
         () -> metrics.failures.sum(Failure.CANCELLED));
@@ -102,16 +98,17 @@ final class Instruments {
         "ShouldRateLimit calls that Envoy timed out on, by how that was detected",
         "how",
         metrics.abandonments);
-    counter(
+    ours.counter(
         "throttlekit_shed_requests",
         "ShouldRateLimit calls refused undecided because they were read too late to be answered",
         () -> metrics.failures.sum(Failure.SHED));
-    counter("throttlekit_refunded_hits", "Hits refunded by callers", metrics.refundedHits::sum);
-    counter(
+    ours.counter(
+        "throttlekit_refunded_hits", "Hits refunded by callers", metrics.refundedHits::sum);
+    ours.counter(
         "throttlekit_forgotten_counters",
         "Counters evicted before their windows ended, because there were too many",
         forgotten);
-    counter(
+    ours.counter(
         "throttlekit_dropped_series",
         "Decisions and unknown domains counted as other because there were too many names",
         metrics::droppedSeries);
@@ -121,13 +118,6 @@ final class Instruments {
     ours.gauge(
         "throttlekit_policy_last_load_ok",
         "1 when the last load of the policies was good, else 0",
-        () -> metrics.lastLoadOk() ? 1 : 0);
-  }
-
-  private void counter(String name, String description, LongSupplier value) {
-    meter
-        .counterBuilder(name)
-        .setDescription(description)
-        .buildWithCallback(measured -> measured.record(value.getAsLong()));
+        () -> metrics.lastLoadOk ? 1 : 0);
   }
 }

@@ -37,42 +37,25 @@ public final class LimitGauges {
   }
 
   /**
-   * Registers how many limits are kept from rising. Call once.
+   * Registers the figures of all limits that are pushed to Envoys. Call once. Each is read at every
+   * collection.
    *
-   * @param held returns the number, at every collection
+   * @param held returns how many limits are kept from rising
+   * @param shared returns how many node ids have several streams
+   * @param rejected returns how many Envoys were rejected because there were too many or their node
+   *     id is not permitted; never decreases
    */
-  public static void showHeld(Meter meter, LongSupplier held) {
-    new OurCounters(meter)
-        .gauge(
-            PREFIX + "held_limits",
-            "Limits that do not rise because much of the log is missing",
-            held);
-  }
-
-  /**
-   * Registers how many node ids have several streams. Call once.
-   *
-   * @param shared returns the number, at every collection
-   */
-  public static void showSharedNodes(Meter meter, LongSupplier shared) {
-    new OurCounters(meter)
-        .gauge(
-            PREFIX + "shared_node_ids",
-            "Node ids with more than one stream, which divide their share",
-            shared);
-  }
-
-  /**
-   * Registers how many Envoys were rejected because there were too many or their node id is not
-   * permitted. Call once.
-   *
-   * @param rejected returns the number, at every collection; never decreases
-   */
-  public static void showRejected(Meter meter, LongSupplier rejected) {
-    meter
-        .counterBuilder(PREFIX + "refused_streams")
-        .setDescription("Streams of Envoys for their limits, ended at once")
-        .buildWithCallback(measured -> measured.record(rejected.getAsLong()));
+  public static void showSteering(
+      Meter meter, LongSupplier held, LongSupplier shared, LongSupplier rejected) {
+    OurCounters ours = new OurCounters(meter);
+    ours.gauge(
+        PREFIX + "held_limits", "Limits that do not rise because much of the log is missing", held);
+    ours.gauge(
+        PREFIX + "shared_node_ids",
+        "Node ids with more than one stream, which divide their share",
+        shared);
+    ours.counter(
+        PREFIX + "refused_streams", "Streams of Envoys for their limits, ended at once", rejected);
   }
 
   /**

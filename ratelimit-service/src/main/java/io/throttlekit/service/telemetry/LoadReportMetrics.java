@@ -2,6 +2,7 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.load.LoadReportListener;
+import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.concurrent.atomic.LongAdder;
 
 /** Metrics of load reports. Create once. Thread-safe. */
@@ -9,17 +10,12 @@ public final class LoadReportMetrics implements LoadReportListener {
   private static final String PREFIX = "throttlekit_load_report_";
 
   private final LongAdder streams = new LongAdder();
-  private final LongAdder rejected;
-  private final LongAdder reports;
-  private final LongAdder impossible;
+  private final ByWord<Metric> counts;
 
   /** Registers the instruments. */
   public LoadReportMetrics(Meter meter) {
     OurCounters ours = new OurCounters(meter);
-    reports = ours.counter(PREFIX + "messages", "Load reports read");
-    impossible =
-        ours.counter(PREFIX + "impossible", "Clusters with impossible values in a load report");
-    rejected = ours.counter(PREFIX + "refused_streams", "Streams ended because of their node id");
+    counts = ours.counters(Metric.LOAD_REPORT_MESSAGES, Metric.LOAD_REPORT_REFUSED_STREAMS);
     ours.gauge(PREFIX + "streams", "Streams of load reports", streams::sum);
   }
 
@@ -35,16 +31,16 @@ public final class LoadReportMetrics implements LoadReportListener {
 
   @Override
   public void rejected() {
-    rejected.increment();
+    counts.increment(Metric.LOAD_REPORT_REFUSED_STREAMS);
   }
 
   @Override
   public void reported() {
-    reports.increment();
+    counts.increment(Metric.LOAD_REPORT_MESSAGES);
   }
 
   @Override
   public void impossible() {
-    impossible.increment();
+    counts.increment(Metric.LOAD_REPORT_IMPOSSIBLE);
   }
 }

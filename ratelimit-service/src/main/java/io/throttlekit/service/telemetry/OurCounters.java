@@ -4,8 +4,10 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
@@ -18,19 +20,25 @@ final class OurCounters {
     this.meter = meter;
   }
 
-  /** Returns a counter, registered under this name. */
-  LongAdder counter(String name, String description) {
-    LongAdder counter = new LongAdder();
-    meter
-        .counterBuilder(name)
-        .setDescription(description)
-        .buildWithCallback(measured -> measured.record(counter.sum()));
-    return counter;
+  /** Returns the counters from {@code first} to {@code last}, registered under their names. */
+  ByWord<Metric> counters(Metric first, Metric last) {
+    ByWord<Metric> counters = new ByWord<>(Metric.class, EnumSet.range(first, last));
+    counters.counters.forEach(
+        (metric, counter) -> counter(metric.id(), metric.description, counter::sum));
+    return counters;
   }
 
-  /** Registers a gauge whose value is read at every collection. */
-  void gauge(String name, String description, LongSupplier value) {
-    meter
+  /** Registers a counter whose value is read at every collection, until it is closed. */
+  AutoCloseable counter(String name, String description, LongSupplier value) {
+    return meter
+        .counterBuilder(name)
+        .setDescription(description)
+        .buildWithCallback(measured -> measured.record(value.getAsLong()));
+  }
+
+  /** Registers a gauge whose value is read at every collection, until it is closed. */
+  AutoCloseable gauge(String name, String description, LongSupplier value) {
+    return meter
         .gaugeBuilder(name)
         .ofLongs()
         .setDescription(description)
@@ -65,10 +73,12 @@ final class OurCounters {
     private final Map<E, LongAdder> counters;
 
     ByWord(Class<E> words) {
+      this(words, EnumSet.allOf(words));
+    }
+
+    private ByWord(Class<E> words, Set<E> counted) {
       this.counters = new EnumMap<>(words);
-      for (E word : words.getEnumConstants()) {
-        counters.put(word, new LongAdder());
-      }
+      counted.forEach(word -> counters.put(word, new LongAdder()));
     }
 
     void increment(E word) {

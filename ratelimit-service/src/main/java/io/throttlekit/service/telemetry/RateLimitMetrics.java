@@ -38,11 +38,11 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
           .000_05, .000_1, .000_25, .000_5, .001, .002_5, .005, .01, .025, .05, .1, .25, .5, 1.0,
           2.5, 5.0, 10.0);
 
-  private final RuleSeries series;
-  private final UnknownDomains unknownDomains;
   private final float nearLimitRatio;
   private final DoubleHistogram responseTime;
   // Read by the instruments.
+  final RuleSeries series;
+  final UnknownDomains unknownDomains;
   final LongAdder admitted = new LongAdder();
   final LongAdder refused = new LongAdder();
   final LongAdder shadowed = new LongAdder();
@@ -53,7 +53,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   final LongAdder badLoads = new LongAdder();
   final ByWord<Failure> failures = new ByWord<>(Failure.class);
   final ByWord<Abandonment> abandonments = new ByWord<>(Abandonment.class);
-  private volatile boolean lastLoadOk;
+  volatile boolean lastLoadOk;
 
   /**
    * Registers all instruments.
@@ -137,18 +137,6 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
    */
   public List<String> lines() {
     return new StatsLines(this).sorted();
-  }
-
-  RuleSeries series() {
-    return series;
-  }
-
-  UnknownDomains unknownDomains() {
-    return unknownDomains;
-  }
-
-  boolean lastLoadOk() {
-    return lastLoadOk;
   }
 
   long droppedSeries() {

@@ -2,7 +2,7 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.server.GrpcServer;
-import java.util.function.LongSupplier;
+import io.throttlekit.service.telemetry.OurCounters.ByWord;
 
 /** Metrics of the connections and streams of a gRPC server. Thread-safe. */
 public final class ServerMetrics implements AutoCloseable {
@@ -14,25 +14,20 @@ public final class ServerMetrics implements AutoCloseable {
    * @param prefix of their names
    */
   public ServerMetrics(Meter meter, String prefix, GrpcServer server) {
+    OurCounters ours = new OurCounters(meter);
     this.instruments =
         new AutoCloseable[] {
-          meter
-              .gaugeBuilder(prefix + "connections")
-              .ofLongs()
-              .setDescription("gRPC connections that are open")
-              .buildWithCallback(measured -> measured.record(server.openConnections())),
-          counter(
-              meter,
+          ours.gauge(
+              prefix + "connections", "gRPC connections that are open", server::openConnections),
+          ours.counter(
               prefix + "refused_connections",
               "gRPC connections closed at once because too many were open",
               server::refusedConnections),
-          counter(
-              meter,
+          ours.counter(
               prefix + "cut_off_connections",
               "gRPC connections closed because of what their clients held in memory",
               server::cutOffConnections),
-          counter(
-              meter,
+          ours.counter(
               prefix + "refused_streams",
               "gRPC streams ended at once because too many were open",
               server::refusedStreams)
@@ -45,11 +40,9 @@ public final class ServerMetrics implements AutoCloseable {
    * @return counts a rejected call
    */
   public static Runnable refusedClients(Meter meter) {
-    return new OurCounters(meter)
-            .counter(
-                "throttlekit_sensors_refused_clients",
-                "Calls of clients whose certificates carry no allowed identity")
-        ::increment;
+    Metric refused = Metric.SENSORS_REFUSED_CLIENTS;
+    ByWord<Metric> counters = new OurCounters(meter).counters(refused, refused);
+    return () -> counters.increment(refused);
   }
 
   /** Removes the instruments. */
@@ -62,13 +55,5 @@ public final class ServerMetrics implements AutoCloseable {
         throw new IllegalStateException(impossible);
       }
     }
-  }
-
-  private static AutoCloseable counter(
-      Meter meter, String name, String description, LongSupplier value) {
-    return meter
-        .counterBuilder(name)
-        .setDescription(description)
-        .buildWithCallback(measured -> measured.record(value.getAsLong()));
   }
 }

@@ -17,10 +17,9 @@ final class StatsLines {
   }
 
   List<String> sorted() {
-    metrics.series().forEach(this::addTally);
-    metrics
-        .unknownDomains()
-        .forEach((domain, count) -> add(RATE_LIMIT + domain + ".domain_not_found", count));
+    metrics.series.forEach(this::addTally);
+    metrics.unknownDomains.forEach(
+        (domain, count) -> add(RATE_LIMIT + domain + ".domain_not_found", count));
     Instruments.ERROR_TYPES.forEach((failure, type) ->
         add(SERVICE + "call.should_rate_limit." + type, metrics.failures.sum(failure)));
     add("ratelimit_server.ShouldRateLimit.total_requests", metrics.answered.sum());

@@ -5,7 +5,6 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.MeterProvider;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.BooleanSupplier;
 
 /**
  * Metrics of the calls from this process to an external store.
@@ -32,9 +31,9 @@ public final class StoreMetrics {
     BREAKER_OPEN
   }
 
-  private final LongAdder roundTrips;
-  private final LongAdder requests;
-  private final LongAdder dataLosses;
+  private final LongAdder roundTrips = new LongAdder();
+  private final LongAdder requests = new LongAdder();
+  private final LongAdder dataLosses = new LongAdder();
   private final OurCounters.ByWord<NoAnswer> failures;
   private final DoubleHistogram roundTripTime;
   private volatile boolean counted = true;
@@ -43,9 +42,11 @@ public final class StoreMetrics {
 
   private StoreMetrics(Meter meter, String prefix, String what) {
     OurCounters ours = new OurCounters(meter);
-    roundTrips = ours.counter(prefix + "round_trips", "Calls that the " + what + " answered");
-    requests = ours.counter(prefix + "requests", "Requests and leases that those calls carried");
-    dataLosses = ours.counter(prefix + "data_losses", "Times the " + what + " had lost its data");
+    ours.counter(prefix + "round_trips", "Calls that the " + what + " answered", roundTrips::sum);
+    ours.counter(
+        prefix + "requests", "Requests and leases that those calls carried", requests::sum);
+    ours.counter(
+        prefix + "data_losses", "Times the " + what + " had lost its data", dataLosses::sum);
     failures =
         ours.counters(prefix + "failures", "Calls that got no answer", "reason", NoAnswer.class);
     roundTripTime =
@@ -55,22 +56,20 @@ public final class StoreMetrics {
             .setDescription("Time between a call and its answer")
             .setExplicitBucketBoundariesAdvice(ROUND_TRIP_SECONDS)
             .build();
-    gauge(meter, prefix + "up", "1 while the " + what + " answers, else 0", () -> up);
-    gauge(
-        meter,
+    ours.gauge(prefix + "up", "1 while the " + what + " answers, else 0", () -> up ? 1 : 0);
+    ours.gauge(
         prefix + "breaker_open",
         "1 while only probes are sent to the " + what + ", else 0",
-        () -> breakerOpen);
+        () -> breakerOpen ? 1 : 0);
   }
 
-  /** Registers the instruments of a region's store. */
-  public static StoreMetrics ofStore(Meter meter) {
-    return new StoreMetrics(meter, "throttlekit_store_", "store");
-  }
-
-  /** Registers the instruments of the coordinator of all regions. */
-  public static StoreMetrics ofCoordinator(Meter meter) {
-    return new StoreMetrics(meter, "throttlekit_coordinator_", "coordinator");
+  /**
+   * Registers the instruments of an external store.
+   *
+   * @param what {@code store} for a region's store, {@code coordinator} for that of all regions
+   */
+  public static StoreMetrics of(Meter meter, String what) {
+    return new StoreMetrics(meter, "throttlekit_" + what + '_', what);
   }
 
   /** Returns metrics without effect, for a store in this process. */
@@ -121,13 +120,5 @@ public final class StoreMetrics {
   /** Sets whether the circuit breaker is open. */
   public void breakerOpen(boolean open) {
     breakerOpen = open;
-  }
-
-  private static void gauge(Meter meter, String name, String description, BooleanSupplier value) {
-    meter
-        .gaugeBuilder(name)
-        .ofLongs()
-        .setDescription(description)
-        .buildWithCallback(measured -> measured.record(value.getAsBoolean() ? 1 : 0));
   }
 }

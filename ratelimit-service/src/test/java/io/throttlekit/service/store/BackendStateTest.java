@@ -23,7 +23,7 @@ class BackendStateTest {
       new BackendState(
           BackendState.Role.STORE,
           "redis://a",
-          StoreMetrics.ofStore(telemetry.meter()),
+          StoreMetrics.of(telemetry.meter(), "store"),
           reachable::add,
           time);
 

@@ -78,7 +78,8 @@ class LeaseTracingTest {
 
   @Test
   void whatARequestHasToLeaseIsAPartOfItsSpanThoughTheAnswersComeOnOtherThreads() throws Exception {
-    DecisionSpan decision = new DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
+    DecisionTracing.DecisionSpan decision =
+        new DecisionTracing.DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
     CompletableFuture<Decision> answer = decision.around(this::ask);
     Thread other = new Thread(() -> escrow.answer.complete(EscrowGrant.nothing(time.wallMillis())));
     other.start();
@@ -104,7 +105,8 @@ class LeaseTracingTest {
 
   @Test
   void aCallThatFailsSaysWhy() {
-    DecisionSpan decision = new DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
+    DecisionTracing.DecisionSpan decision =
+        new DecisionTracing.DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
     CompletableFuture<Decision> answer = decision.around(this::ask);
     escrow.answer.completeExceptionally(new StoreException("it is away", null));
     assertThat(answer.join().admitted()).isTrue();

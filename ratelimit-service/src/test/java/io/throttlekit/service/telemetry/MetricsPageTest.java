@@ -52,8 +52,8 @@ class MetricsPageTest {
 
   private static Set<String> scraped() throws IOException {
     try (MetricsFixture fixture = MetricsFixture.of("domain: d\n")) {
-      StoreMetrics.ofStore(fixture.telemetry.meter()).roundTrip(1, 1);
-      StoreMetrics.ofCoordinator(fixture.telemetry.meter()).roundTrip(1, 1);
+      StoreMetrics.of(fixture.telemetry.meter(), "store").roundTrip(1, 1);
+      StoreMetrics.of(fixture.telemetry.meter(), "coordinator").roundTrip(1, 1);
       GrpcServer decisions = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
       var _ = new ServerMetrics(fixture.telemetry.meter(), "throttlekit_grpc_", decisions);
       GrpcServer sensors = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
@@ -63,9 +63,7 @@ class MetricsPageTest {
       new FederationMetrics(fixture.telemetry.meter());
       new AccessLogMetrics(fixture.telemetry.meter(), () -> true);
       new LoadReportMetrics(fixture.telemetry.meter());
-      LimitGauges.showHeld(fixture.telemetry.meter(), () -> 0);
-      LimitGauges.showRejected(fixture.telemetry.meter(), () -> 0);
-      LimitGauges.showSharedNodes(fixture.telemetry.meter(), () -> 0);
+      LimitGauges.showSteering(fixture.telemetry.meter(), () -> 0, () -> 0, () -> 0);
       var _ = ServerMetrics.refusedClients(fixture.telemetry.meter());
       Rule rule = Book.of(LIMIT).rules().getFirst();
       LimitGauges.showAcknowledgements(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class StoreMetricsTest {
 
   private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
-  private final StoreMetrics metrics = StoreMetrics.ofStore(telemetry.meter());
+  private final StoreMetrics metrics = StoreMetrics.of(telemetry.meter(), "store");
 
   @AfterEach
   void close() {
