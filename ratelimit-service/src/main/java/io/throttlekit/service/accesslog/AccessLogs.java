@@ -1,14 +1,25 @@
 package io.throttlekit.service.accesslog;
 
+import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
+import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc.AccessLogServiceImplBase;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
+import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.NodeId;
+import io.throttlekit.envoy.NodeIds;
+import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
 import io.throttlekit.service.log.LogInterval;
+import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.OutcomeListener;
+import io.throttlekit.service.sensor.Reading;
 import java.time.Duration;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Receives access logs from Envoys: the service {@code
@@ -22,6 +33,11 @@ import java.time.Duration;
  * <p>Thread-safe; never blocks, so a direct executor suffices.
  */
 public final class AccessLogs extends AccessLogServiceImplBase {
+  private static final Logger LOG = LoggerFactory.getLogger(AccessLogs.class);
+  // bounds the work of one message
+  private static final int MAX_ENTRIES = 10_000;
+  // stream ids are kept in memory and chosen by clients
+  private static final int MAX_STREAM_ID = 256;
   // copies arrive within about ten thousand requests of each other
   private static final int MAX_REMEMBERED = 1 << 15;
   // an Envoy may send thousands of faulty entries a second
@@ -55,39 +71,145 @@ public final class AccessLogs extends AccessLogServiceImplBase {
       StreamObserver<StreamAccessLogsResponse> answers) {
     // always true in a server
     var call = (ServerCallStreamObserver<StreamAccessLogsResponse>) answers;
-    LogStream stream = new LogStream(this, call);
+    LogStream stream = new LogStream(call);
     listener.opened();
     call.setOnCancelHandler(stream::over);
     call.setOnCloseHandler(stream::over);
     return stream;
   }
 
-  void closed() {
-    listener.closed();
-  }
+  /**
+   * One access log stream of an Envoy, which opens one for each worker and log. Only the first
+   * message contains the node id. For one thread at a time, as gRPC calls it.
+   */
+  private final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
+    private final StreamObserver<StreamAccessLogsResponse> answers;
+    private final SampleBudget budget = new SampleBudget(samplesPerSecond);
+    private final NodeIds allowed = NodeIds.ofCall();
+    private final SenderClock clock = new SenderClock();
+    private String node = "";
+    private boolean over;
+    private boolean failed;
 
-  OutcomeListener sensed() {
-    return sensed;
-  }
+    LogStream(StreamObserver<StreamAccessLogsResponse> answers) {
+      this.answers = answers;
+    }
 
-  AccessLogListener listener() {
-    return listener;
-  }
+    @Override
+    public void onNext(StreamAccessLogsMessage message) {
+      if (over) {
+        return;
+      }
+      if (message.hasIdentifier()) {
+        String named = message.getIdentifier().getNode().getId();
+        node = NodeId.isUsable(named) ? named : "";
+        if (!node.isEmpty() && !allowed.allow(node)) {
+          over();
+          listener.rejected();
+          answers.onError(
+              Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED).asRuntimeException());
+          return;
+        }
+      }
+      long arrived = time.monotonicNanos();
+      if (message.getTcpLogs().getLogEntryCount() > 0) {
+        listener.skipped(Skipped.TCP, message.getTcpLogs().getLogEntryCount());
+      }
+      List<HTTPAccessLogEntry> entries = message.getHttpLogs().getLogEntryList();
+      int count = Math.min(entries.size(), MAX_ENTRIES);
+      if (count < entries.size()) {
+        listener.skipped(Skipped.TOO_MANY, entries.size() - count);
+      }
+      if (node.isEmpty() && count > 0) {
+        listener.withoutNode(count);
+      }
+      for (int i = 0; i < count; i++) {
+        readSafely(entries.get(i), arrived);
+      }
+    }
 
-  RecentIds recent() {
-    return recent;
-  }
+    @Override
+    public void onError(Throwable cause) {
+      over();
+    }
 
-  /** Returns whether an error may be logged: one in 10 s over all streams. */
-  boolean mayLogFault(long nowNanos) {
-    return faults.isDue(nowNanos);
-  }
+    @Override
+    public void onCompleted() {
+      if (!over) {
+        over();
+        answers.onNext(StreamAccessLogsResponse.getDefaultInstance());
+        answers.onCompleted();
+      }
+    }
 
-  SampleBudget budget() {
-    return new SampleBudget(samplesPerSecond);
-  }
+    /** Marks the stream as ended; no effect the second time. */
+    void over() {
+      if (!over) {
+        over = true;
+        listener.closed();
+      }
+    }
 
-  long nowNanos() {
-    return time.monotonicNanos();
+    /** Reads an entry; a failure must not affect the other entries. */
+    private void readSafely(HTTPAccessLogEntry entry, long arrived) {
+      try {
+        read(entry, arrived);
+      } catch (RuntimeException e) {
+        listener.skipped(Skipped.FAILED, 1);
+        if (!failed && faults.isDue(arrived)) {
+          failed = true;
+          LOG.error("an entry of the access log of {} could not be used", node, e);
+        }
+      }
+    }
+
+    private void read(HTTPAccessLogEntry entry, long arrived) {
+      Reading reading = EntryReader.read(entry);
+      AccessLogCommon common = entry.getCommonProperties();
+      if (!reading.kind().ends()) {
+        listener.read(reading);
+        return;
+      }
+      if (reading.counts() && !isNew(reading, common)) {
+        listener.skipped(Skipped.DUPLICATE, 1);
+        return;
+      }
+      Kind kind = reading.kind();
+      long began = beganNanos(common, arrived);
+      boolean teaches = kind.isSample() || kind.isDrop();
+      Reading told = teaches && !budget.spend(arrived) ? reading.crowdedOut() : reading;
+      listener.read(told);
+      sensed.ended(node, told, began, arrived);
+    }
+
+    /** Returns whether the entry is not a copy. Without an identity it counts as new. */
+    private boolean isNew(Reading reading, AccessLogCommon common) {
+      String id = reading.leases().isEmpty() ? common.getStreamId() : reading.leases().getFirst();
+      return id.isEmpty()
+          || id.length() > MAX_STREAM_ID
+          || recent.isNew(
+              reading.leases().isEmpty()
+                  ? new Logged(
+                      node,
+                      id,
+                      EntryTimes.startNanos(common),
+                      EntryTimes.nanos(common.getDuration()))
+                  : id);
+    }
+
+    private long beganNanos(AccessLogCommon common, long arrived) {
+      long start = EntryTimes.startNanos(common);
+      long lasted = EntryTimes.nanos(common.getDuration());
+      long sent = EntryTimes.nanos(common.getTimeToFirstUpstreamTxByte());
+      long atWork = lasted < 0 ? 0 : lasted - Math.clamp(sent, 0, lasted);
+      long ended = start < 0 || lasted < 0 ? arrived : clock.happenedNanos(start + lasted, arrived);
+      return ended - atWork;
+    }
+
+    /**
+     * Identity of a request without a lease. Clients may choose the stream id and chained proxies
+     * share it, but not with the same start and duration to the nanosecond.
+     */
+    private record Logged(String node, String id, long startNanos, long lastedNanos) {}
   }
 }

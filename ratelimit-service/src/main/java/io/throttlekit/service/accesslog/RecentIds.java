@@ -1,7 +1,9 @@
 package io.throttlekit.service.accesslog;
 
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.SequencedSet;
+import java.util.stream.Stream;
 
 /**
  * Set of the most recent ids. Thread-safe; divided into 16 locks, so callers seldom wait for each
@@ -12,21 +14,21 @@ final class RecentIds {
   private static final int LINES = 16;
 
   private final int mostOfLine;
-  private final SequencedSet<Object>[] lines;
+  private final List<SequencedSet<Object>> lines;
 
   /**
    * @param most approximate number of ids to keep, from 16
    */
   RecentIds(int most) {
     this.mostOfLine = most / LINES;
-    this.lines = lines();
+    this.lines = Stream.<SequencedSet<Object>>generate(LinkedHashSet::new).limit(LINES).toList();
   }
 
   /** Adds an id and returns whether it was not in the set. */
   boolean isNew(Object id) {
     // the upper bits of a hash are mixed into the lower, which choose the lock
     int hash = id.hashCode();
-    SequencedSet<Object> line = lines[(hash ^ hash >>> 16) & (LINES - 1)];
+    SequencedSet<Object> line = lines.get((hash ^ hash >>> 16) & (LINES - 1));
     synchronized (line) {
       if (!line.add(id)) {
         return false;
@@ -36,14 +38,5 @@ final class RecentIds {
       }
       return true;
     }
-  }
-
-  @SuppressWarnings({"unchecked", "rawtypes"}) // arrays of a generic type cannot be created
-  private static SequencedSet<Object>[] lines() {
-    SequencedSet<Object>[] lines = new SequencedSet[LINES];
-    for (int i = 0; i < LINES; i++) {
-      lines[i] = new LinkedHashSet<>();
-    }
-    return lines;
   }
 }

@@ -21,7 +21,7 @@ public final class ConcurrencyLimiter {
   private final TimeSource time;
   private final ConcurrencyLimits limits;
   private final Leases leases;
-  private final ConcurrencyListener listener;
+  final ConcurrencyListener listener;
   private final LongSupplier retryAfterMillis;
 
   /**
@@ -78,10 +78,6 @@ public final class ConcurrencyLimiter {
   /** Returns the clock of the leases. */
   public TimeSource time() {
     return time;
-  }
-
-  ConcurrencyListener listener() {
-    return listener;
   }
 
   long retryAfterMillis() {

@@ -38,12 +38,12 @@ public final class ConcurrencyLimits {
   // Prioritizer expects about one calibration a second
   private static final long CALIBRATION_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private final TimeSource time;
-  private final Timer timer;
+  final TimeSource time;
+  final Timer timer;
   private final ConcurrentHashMap<CounterKey, PinnedLimit> pinned = new ConcurrentHashMap<>();
   private final Cache<CounterKey, PinnedLimit> known;
   private final AtomicBoolean calibrating = new AtomicBoolean();
-  private final ConcurrencyListener listener;
+  final ConcurrencyListener listener;
   private final Function<Gate, @Nullable PriorityTerms> priorities;
   private final Prioritizers prioritizers;
 
@@ -76,18 +76,6 @@ public final class ConcurrencyLimits {
             .executor(Runnable::run)
             .removalListener(this::removed)
             .build();
-  }
-
-  TimeSource time() {
-    return time;
-  }
-
-  Timer timer() {
-    return timer;
-  }
-
-  ConcurrencyListener listener() {
-    return listener;
   }
 
   /** Returns how a gate ranks requests, or null if it does not. */
@@ -127,7 +115,7 @@ public final class ConcurrencyLimits {
   void unpin(PinnedLimit held) {
     PinnedLimit left =
         pinned.computeIfPresent(
-            held.key(),
+            held.key,
             (key, current) -> {
               if (!current.unpinned()) {
                 return current;
@@ -161,7 +149,7 @@ public final class ConcurrencyLimits {
       // under the lock of the key, so that no request begins to use it meanwhile
       var _ =
           pinned.compute(
-              limit.key(),
+              limit.key,
               (key, current) -> {
                 if (current != unused && known.getIfPresent(key) != unused) {
                   unused.close();

@@ -13,9 +13,12 @@ public final class Lease {
   private final Leases leases;
   private final String id;
   private final List<Slot> slots;
-  private final long ttlNanos;
-  private final boolean endsWhenLogged;
-  private final long endNanos;
+  final long ttlNanos;
+
+  /** Whether the request's access log entry ends the lease. */
+  final boolean endsWhenLogged;
+
+  final long endNanos;
 
   Lease(Leases leases, String id, List<Slot> slots, LeaseTerms terms, long nowNanos) {
     this.leases = leases;
@@ -41,22 +44,9 @@ public final class Lease {
     leases.end(this, LeaseEnd.REFUSED);
   }
 
-  long ttlNanos() {
-    return ttlNanos;
-  }
-
-  /** Returns whether the request's access log entry ends the lease. */
-  boolean endsWhenLogged() {
-    return endsWhenLogged;
-  }
-
   boolean isDue(long nowNanos) {
     // overflow-safe
     return nowNanos - endNanos >= 0;
-  }
-
-  long endNanos() {
-    return endNanos;
   }
 
   /** Ends the slots. To be called by the thread that removed the lease from the table. */

@@ -6,10 +6,10 @@ import io.throttlekit.tier.Timer;
 import io.throttlekit.tier.Wakeups;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedCollection;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,8 +57,8 @@ public final class Leases {
         return null;
       }
       byId.put(lease.id(), lease);
-      byTtl.computeIfAbsent(lease.ttlNanos(), _ -> new LinkedHashMap<>()).put(lease.id(), lease);
-      inNanos = wakeups.begin(lease.endNanos(), now);
+      byTtl.computeIfAbsent(lease.ttlNanos, _ -> new LinkedHashMap<>()).put(lease.id(), lease);
+      inNanos = wakeups.begin(lease.endNanos, now);
     }
     runAfter(inNanos, now);
     listener.leased();
@@ -76,7 +76,7 @@ public final class Leases {
     Lease lease;
     synchronized (this) {
       lease = byId.get(id);
-      if (lease == null || !lease.endsWhenLogged()) {
+      if (lease == null || !lease.endsWhenLogged) {
         return;
       }
       remove(lease);
@@ -87,7 +87,7 @@ public final class Leases {
   /** Returns whether a lease with this id is open and ends when its request is logged. */
   public synchronized boolean awaitsLog(String id) {
     Lease lease = byId.get(id);
-    return lease != null && lease.endsWhenLogged();
+    return lease != null && lease.endsWhenLogged;
   }
 
   /** Ends the lease with this id; counts it as stale if none is open. */
@@ -139,11 +139,11 @@ public final class Leases {
     if (byId.remove(lease.id()) == null) {
       return false;
     }
-    LinkedHashMap<String, Lease> line = byTtl.get(lease.ttlNanos());
+    LinkedHashMap<String, Lease> line = byTtl.get(lease.ttlNanos);
     if (line != null) {
       line.remove(lease.id());
       if (line.isEmpty()) {
-        byTtl.remove(lease.ttlNanos());
+        byTtl.remove(lease.ttlNanos);
       }
     }
     return true;
@@ -157,13 +157,9 @@ public final class Leases {
     synchronized (this) {
       wakeups.ran(ranNanos);
       for (LinkedHashMap<String, Lease> line : byTtl.values()) {
-        Iterator<Lease> oldestFirst = line.values().iterator();
-        while (oldestFirst.hasNext()) {
-          Lease oldest = oldestFirst.next();
-          if (!oldest.isDue(now)) {
-            break;
-          }
-          oldestFirst.remove();
+        SequencedCollection<Lease> oldestFirst = line.sequencedValues();
+        while (!oldestFirst.isEmpty() && oldestFirst.getFirst().isDue(now)) {
+          Lease oldest = oldestFirst.removeFirst();
           byId.remove(oldest.id());
           due.add(oldest);
         }
@@ -179,10 +175,7 @@ public final class Leases {
   private long beginTimer(long now) {
     long soonest = Long.MAX_VALUE;
     for (LinkedHashMap<String, Lease> line : byTtl.values()) {
-      for (Lease oldest : line.values()) {
-        soonest = Math.min(soonest, oldest.endNanos() - now);
-        break;
-      }
+      soonest = Math.min(soonest, line.sequencedValues().getFirst().endNanos - now);
     }
     return soonest == Long.MAX_VALUE ? 0 : wakeups.begin(now + soonest, now);
   }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PinnedLimit implements LimiterListener {
   private final ConcurrencyLimits home;
-  private final CounterKey key;
+  final CounterKey key;
   private volatile Rule rule;
   private volatile ConcurrencyRule terms;
   private volatile AdaptiveLimiter limiter;
@@ -40,14 +40,10 @@ final class PinnedLimit implements LimiterListener {
     this.rule = rule;
     this.terms = terms;
     this.gate = terms.gate();
-    this.moves = new LimitMoves(home.listener(), terms.range().initial());
+    this.moves = new LimitMoves(home.listener, terms.range().initial());
     this.priorities = home.priorities(terms.gate());
     this.prioritizer = home.prioritizer(priorities);
     this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range()));
-  }
-
-  CounterKey key() {
-    return key;
   }
 
   /** Returns the rule that requested it last. */
@@ -160,7 +156,7 @@ final class PinnedLimit implements LimiterListener {
 
   private AdaptiveLimiter limiter(ConcurrencyRule wanted, ConcurrencyLimit algorithm) {
     LimiterBuilder builder =
-        AdaptiveLimiter.of(algorithm).time(home.time(), home.timer()).listener(this);
+        AdaptiveLimiter.of(algorithm).time(home.time, home.timer).listener(this);
     ConcurrencyRule.WaitingRoom queue =
         wanted.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
     if (queue != null) {

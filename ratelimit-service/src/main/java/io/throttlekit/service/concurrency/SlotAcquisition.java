@@ -9,6 +9,7 @@ import io.throttlekit.limiter.Permit;
 import io.throttlekit.limiter.PermitCallback;
 import io.throttlekit.limiter.PermitRequest;
 import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.limiter.Priority;
 import io.throttlekit.limiter.Refusal;
 import java.util.ArrayList;
 import java.util.List;
@@ -95,7 +96,7 @@ public final class SlotAcquisition {
     }
     Lease lease = gate.leases().open(slots, terms());
     if (lease == null) {
-      gate.listener().noRoomForLeases();
+      gate.listener.noRoomForLeases();
       withoutLease();
     } else {
       later.entered(this, lease);
@@ -173,8 +174,24 @@ public final class SlotAcquisition {
       return new PermitRequest(0, null, waitNanos);
     }
     String user = next.value(ranks.userEntry());
-    int level = Levels.of(next.value(ranks.priorityEntry()), user, prioritizer);
+    int level = level(next.value(ranks.priorityEntry()), user, prioritizer);
     return new PermitRequest(level, user, waitNanos);
+  }
+
+  /**
+   * Returns the level that {@code text} contains, or a level of the priority that it names; a level
+   * of {@code MEDIUM} if it is neither.
+   *
+   * @param user by whose usage the level within the priority is chosen; null for a random one
+   */
+  static int level(@Nullable String text, @Nullable String user, Prioritizer prioritizer) {
+    int level = text == null ? -1 : Priority.level(text);
+    if (level >= 0) {
+      return level;
+    }
+    Priority named = text == null ? null : Priority.named(text);
+    Priority priority = named == null ? Priority.MEDIUM : named;
+    return user == null ? prioritizer.level(priority) : prioritizer.level(priority, user);
   }
 
   private long waitNanos() {
@@ -184,7 +201,7 @@ public final class SlotAcquisition {
   private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
     decisions[index] = decided(permit != null, limit);
     if (permit == null) {
-      gate.listener().refused(Refusal.LIMIT_REACHED);
+      gate.listener.refused(Refusal.LIMIT_REACHED);
       limit.unpin();
     } else {
       slots.add(new Slot(limit, permit));
@@ -250,7 +267,7 @@ public final class SlotAcquisition {
 
     @Override
     public void refused(Refusal why) {
-      gate.listener().refused(why);
+      gate.listener.refused(why);
       decisions[index] = decided(false, limit);
       limit.unpin();
       if (isGone()) {

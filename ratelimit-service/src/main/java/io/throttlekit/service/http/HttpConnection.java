@@ -88,7 +88,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   /** Returns whether a reply with another body is being sent. */
   @SuppressWarnings("ReferenceEquality") // a shared page is one array
   boolean sendsOtherThan(byte[] body) {
-    return sending != null && sending.reply().body() != body;
+    return sending != null && sending.reply.body() != body;
   }
 
   /** Returns whether the deadline of the phase has passed; the phase {@code ANSWERING} has none. */
@@ -114,7 +114,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelActive(ChannelHandlerContext ctx) {
     context = ctx;
-    enter(Phase.WAITING, connections.bounds().request());
+    enter(Phase.WAITING, connections.bounds.request());
     connections.add(this);
     readMore(ctx);
   }
@@ -180,7 +180,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       answer.lost().run();
       return;
     }
-    enter(Phase.SENDING, connections.bounds().response());
+    enter(Phase.SENDING, connections.bounds.response());
     ReplyWriter writer = new ReplyWriter(answer, answered);
     sending = writer;
     connections.sending(this, answer.body());
@@ -197,9 +197,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       abort(statusOf(started.decoderResult().cause()));
       return;
     }
-    enter(Phase.READING, connections.bounds().request());
+    enter(Phase.READING, connections.bounds.request());
     long length = HttpUtil.getContentLength(started, -1L);
-    if (length > connections.bounds().bodyBytes()) {
+    if (length > connections.bounds.bodyBytes()) {
       dispatchUnread(HttpBody.tooLong());
     } else if (HttpUtil.is100ContinueExpected(started)) {
       var _ =
@@ -216,7 +216,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
     ByteBuf bytes = content.content();
     int length = bytes.readableBytes();
-    if (bodyBytes + length > connections.bounds().bodyBytes()) {
+    if (bodyBytes + length > connections.bounds.bodyBytes()) {
       dispatchUnread(HttpBody.tooLong());
       return;
     }
@@ -306,7 +306,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     finishReply(sending != null && sending.omitsBody());
     request = null;
     if (!last) {
-      enter(Phase.WAITING, connections.bounds().idle());
+      enter(Phase.WAITING, connections.bounds.idle());
       readMore(ctx);
     } else if (unread) {
       linger(ctx);
@@ -348,9 +348,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     sending = null;
-    connections.sent(done.reply().body());
+    connections.sent(done.reply.body());
     if (lost) {
-      done.reply().lost().run();
+      done.reply.lost().run();
     }
   }
 
@@ -361,7 +361,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
   private void enter(Phase next, Duration most) {
     phase = next;
-    phaseEnds = connections.time().monotonicNanos() + most.toNanos();
+    phaseEnds = connections.time.monotonicNanos() + most.toNanos();
     connections.changed(this);
   }
 

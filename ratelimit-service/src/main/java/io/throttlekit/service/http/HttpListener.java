@@ -231,7 +231,7 @@ public final class HttpListener implements AutoCloseable {
       connection.answered(Reply.text(404, "404 page not found\n"));
     } else if (served.route.immediate()) {
       connection.answered(reply(path, served.route, query));
-    } else if (served.inProgress >= connections.bounds().requests()) {
+    } else if (served.inProgress >= connections.bounds.requests()) {
       connection.answered(Reply.text(503, "Service Unavailable\n"));
     } else {
       served.inProgress++;

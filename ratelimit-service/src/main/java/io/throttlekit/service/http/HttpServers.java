@@ -80,7 +80,7 @@ public final class HttpServers {
     routes.put("/stats", shared(() -> lines(stats.get())));
     routes.put("/debug/threads", shared(ThreadDump::text));
     addMetrics(routes, "/metrics");
-    Reply index = Reply.text(200, lines(index(routes)));
+    Reply index = Reply.text(200, lines(List.copyOf(routes.keySet())));
     routes.put("/", _ -> index);
     return listener(config.host(), config.port(), routes);
   }
@@ -112,10 +112,6 @@ public final class HttpServers {
   private Route shared(Supplier<String> text) {
     SharedPage page = new SharedPage(() -> Reply.text(200, text.get()), time);
     return _ -> page.get();
-  }
-
-  private static List<String> index(Map<String, Route> routes) {
-    return List.copyOf(routes.keySet());
   }
 
   private static String lines(List<String> lines) {

@@ -5,6 +5,7 @@ import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * bound is reached, the slowest are closed, so that a new client is always served.
  */
 final class OpenConnections {
-  private final HttpBounds bounds;
-  private final TimeSource time;
+  final HttpBounds bounds;
+  final TimeSource time;
   private final Set<HttpConnection> open = new LinkedHashSet<>();
   private final IdentityHashMap<byte[], Integer> replies = new IdentityHashMap<>();
   private long bodyBytes;
@@ -24,14 +25,6 @@ final class OpenConnections {
   OpenConnections(HttpBounds bounds, TimeSource time) {
     this.bounds = bounds;
     this.time = time;
-  }
-
-  HttpBounds bounds() {
-    return bounds;
-  }
-
-  TimeSource time() {
-    return time;
   }
 
   int size() {
@@ -113,17 +106,10 @@ final class OpenConnections {
     List.copyOf(open).forEach(HttpConnection::cutOff);
   }
 
-  /** Selects connections. */
-  private interface Choice {
-    boolean of(HttpConnection connection);
-  }
-
-  private @Nullable HttpConnection oldest(Choice choice, HttpConnection except) {
-    for (HttpConnection connection : open) {
-      if (connection != except && choice.of(connection)) {
-        return connection;
-      }
-    }
-    return null;
+  private @Nullable HttpConnection oldest(Predicate<HttpConnection> choice, HttpConnection except) {
+    return open.stream()
+        .filter(each -> each != except && choice.test(each))
+        .findFirst()
+        .orElse(null);
   }
 }

@@ -21,7 +21,7 @@ final class ReplyWriter {
    */
   private static final int SLICE = 16 * 1024;
 
-  private final Reply reply;
+  final Reply reply;
   private final boolean toHead;
   private int written;
   private boolean writing;
@@ -32,10 +32,6 @@ final class ReplyWriter {
     this.reply = reply;
     this.toHead = request.method().equals(HttpMethod.HEAD);
     this.written = toHead ? reply.body().length : 0; // a reply to HEAD sends no body
-  }
-
-  Reply reply() {
-    return reply;
   }
 
   /** Returns whether there is a body that the client does not receive: it sent HEAD. */

@@ -1,14 +1,21 @@
 package io.throttlekit.service.load;
 
+import io.envoyproxy.envoy.config.endpoint.v3.ClusterStats;
+import io.envoyproxy.envoy.config.endpoint.v3.UpstreamLocalityStats;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc.LoadReportingServiceImplBase;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
+import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.NodeId;
+import io.throttlekit.envoy.NodeIds;
+import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.OutcomeListener;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Requests the load of all clusters from Envoys: the service {@code
@@ -24,6 +31,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * <p>Thread-safe; never blocks, and a direct executor is sufficient.
  */
 public final class LoadReports extends LoadReportingServiceImplBase {
+  /** Bound above every real count, for which sums do not overflow. */
+  private static final long MOST = 1L << 48;
+
   private final OutcomeListener sensed;
   private final LoadReportListener listener;
   private final TimeSource time;
@@ -55,34 +65,138 @@ public final class LoadReports extends LoadReportingServiceImplBase {
       StreamObserver<LoadStatsResponse> answers) {
     // Guaranteed by gRPC on the server side.
     var call = (ServerCallStreamObserver<LoadStatsResponse>) answers;
-    LoadStream stream = new LoadStream(this, call, numbers.incrementAndGet());
+    LoadStream stream = new LoadStream(call, numbers.incrementAndGet());
     listener.opened();
     call.setOnCancelHandler(stream::over);
     call.setOnCloseHandler(stream::over);
     return stream;
   }
 
-  LoadStatsResponse wanted() {
-    return wanted;
-  }
+  /**
+   * One Envoy's stream: it receives the Envoy's node id, sends the reporting interval, and receives
+   * reports. For one thread at a time, as gRPC calls it.
+   */
+  private final class LoadStream implements StreamObserver<LoadStatsRequest> {
+    private final StreamObserver<LoadStatsResponse> answers;
+    private final long number;
+    private final NodeIds allowed = NodeIds.ofCall();
+    private String node = "";
+    private boolean over;
 
-  OutcomeListener sensed() {
-    return sensed;
-  }
+    /**
+     * Creates a stream that has not begun.
+     *
+     * @param number unique to this stream
+     */
+    LoadStream(StreamObserver<LoadStatsResponse> answers, long number) {
+      this.answers = answers;
+      this.number = number;
+    }
 
-  LoadReportListener listener() {
-    return listener;
-  }
+    @Override
+    public void onNext(LoadStatsRequest message) {
+      // Messages may arrive after the stream was rejected.
+      if (over || (node.isEmpty() && !begins(message.getNode().getId()))) {
+        return;
+      }
+      if (message.getClusterStatsCount() == 0) {
+        return;
+      }
+      long arrived = time.monotonicNanos();
+      listener.reported();
+      for (ClusterStats stats : message.getClusterStatsList()) {
+        Load load = load(stats);
+        if (load == null) {
+          listener.impossible();
+        } else {
+          sensed.reported(node, number, load, arrived);
+        }
+      }
+    }
 
-  long nowNanos() {
-    return time.monotonicNanos();
-  }
+    @Override
+    public void onError(Throwable cause) {
+      over();
+    }
 
-  /** Records the end of a stream; {@code node} is empty where it named none. */
-  void closed(String node, long stream) {
-    listener.closed();
-    if (!node.isEmpty()) {
-      sensed.left(node, stream);
+    @Override
+    public void onCompleted() {
+      if (!over) {
+        over();
+        answers.onCompleted();
+      }
+    }
+
+    /** Rejects the stream with this status. */
+    private void reject(Status status) {
+      listener.rejected();
+      over();
+      answers.onError(status.asRuntimeException());
+    }
+
+    /** Marks the stream as ended; has no effect the second time. */
+    void over() {
+      if (!over) {
+        over = true;
+        listener.closed();
+        if (!node.isEmpty()) {
+          sensed.left(node, number);
+        }
+      }
+    }
+
+    private boolean begins(String named) {
+      if (!NodeId.isUsable(named)) {
+        reject(Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
+        return false;
+      }
+      if (!allowed.allow(named)) {
+        reject(Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED));
+        return false;
+      }
+      node = named;
+      answers.onNext(wanted);
+      return true;
+    }
+
+    /** Returns the load of a cluster; null when its values are impossible. */
+    private static @Nullable Load load(ClusterStats stats) {
+      long inProgress = 0;
+      long issued = 0;
+      long succeeded = 0;
+      long failed = 0;
+      for (UpstreamLocalityStats each : stats.getUpstreamLocalityStatsList()) {
+        inProgress = plus(inProgress, each.getTotalRequestsInProgress());
+        issued = plus(issued, each.getTotalIssuedRequests());
+        succeeded = plus(succeeded, each.getTotalSuccessfulRequests());
+        failed = plus(failed, each.getTotalErrorRequests());
+      }
+      long dropped = plus(0, stats.getTotalDroppedRequests());
+      long seconds = stats.getLoadReportInterval().getSeconds();
+      int nanos = stats.getLoadReportInterval().getNanos();
+      boolean possible =
+          (inProgress | issued | succeeded | failed | dropped) >= 0
+              && seconds >= 0
+              && seconds < MOST / 1_000_000_000
+              && nanos >= 0
+              && nanos < 1_000_000_000;
+      return possible
+          ? new Load(
+              stats.getClusterName(),
+              inProgress,
+              issued,
+              succeeded,
+              failed,
+              dropped,
+              seconds * 1_000_000_000 + nanos)
+          : null;
+    }
+
+    /**
+     * Returns the sum, or −1 for impossible values; unsigned numbers from 2^63 are negative here.
+     */
+    private static long plus(long sum, long more) {
+      return sum < 0 || more < 0 || more > MOST - sum ? -1 : sum + more;
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.throttlekit.service.loop;
 
 import io.netty.channel.EventLoop;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -57,10 +58,7 @@ final class LoopLedger {
 
   /** Closes connections until the messages being decided are within the limit. */
   private void cutOffLargest() {
-    long deciding = 0;
-    for (ClientConnection connection : connections) {
-      deciding += connection.decidingBytes();
-    }
+    long deciding = connections.stream().mapToLong(ClientConnection::decidingBytes).sum();
     while (deciding > owner.decidingBytes()) {
       ClientConnection largest = greatest(ClientConnection::decidingBytes);
       if (largest == null || largest.decidingBytes() == 0) {
@@ -112,12 +110,6 @@ final class LoopLedger {
   }
 
   private @Nullable ClientConnection greatest(ToLongFunction<ClientConnection> of) {
-    ClientConnection greatest = null;
-    for (ClientConnection each : connections) {
-      if (greatest == null || of.applyAsLong(each) > of.applyAsLong(greatest)) {
-        greatest = each;
-      }
-    }
-    return greatest;
+    return connections.stream().max(Comparator.comparingLong(of)).orElse(null);
   }
 }

@@ -32,11 +32,6 @@ public record Reading(
     leases = List.copyOf(leases);
   }
 
-  /** Creates a reading of an entry without a route and a client. */
-  public Reading(Kind kind, String cluster, long rttNanos, List<String> leases, boolean marked) {
-    this(kind, cluster, rttNanos, leases, marked, "", "");
-  }
-
   /** Returns the measurement that the limit algorithm receives when the request ends. */
   public Ending ending() {
     return kind.isSample()

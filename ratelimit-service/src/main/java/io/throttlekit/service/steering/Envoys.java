@@ -184,12 +184,7 @@ final class Envoys {
     }
 
     boolean fresh(long nowNanos) {
-      for (Report report : reports.values()) {
-        if (report.fresh(nowNanos)) {
-          return true;
-        }
-      }
-      return false;
+      return reports.values().stream().anyMatch(report -> report.fresh(nowNanos));
     }
 
     boolean isSilent(long nowNanos) {

@@ -286,7 +286,7 @@ class AccessLogsTest {
             time,
             PER_SECOND);
     StreamObserver<StreamAccessLogsMessage> stream = failing.streamAccessLogs(new FakeCall<>());
-    try (Logged logged = Logged.by(LogStream.class)) {
+    try (Logged logged = Logged.by(AccessLogs.class)) {
       stream.onNext(message(List.of(answered(200).build(), answered(200).build())).build());
       assertThat(logged.lines()).hasSize(1).first().asString().startsWith("SEVERE an entry");
     }

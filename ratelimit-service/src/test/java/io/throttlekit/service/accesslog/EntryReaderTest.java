@@ -42,7 +42,8 @@ class EntryReaderTest {
   @ValueSource(ints = {200, 204, 301, 400, 404})
   void anAnswerOfTheBackendIsASampleOfWhatItTook(int code) {
     Reading reading = read(answered(code));
-    assertThat(reading).isEqualTo(new Reading(Kind.ANSWERED, "up", 19 * MS, List.of(), false));
+    assertThat(reading)
+        .isEqualTo(new Reading(Kind.ANSWERED, "up", 19 * MS, List.of(), false, "", ""));
     assertThat(reading.ending()).isEqualTo(new Ending.Measured(19 * MS));
     assertThat(reading.kind().isError()).isFalse();
   }
@@ -190,7 +191,7 @@ class EntryReaderTest {
         .getCommonPropertiesBuilder()
         .setTimeToFirstUpstreamTxByte(first)
         .setTimeToLastUpstreamRxByte(last);
-    assertThat(read(entry)).isEqualTo(new Reading(Kind.UNTIMED, "up", 0, List.of(), false));
+    assertThat(read(entry)).isEqualTo(new Reading(Kind.UNTIMED, "up", 0, List.of(), false, "", ""));
   }
 
   static Stream<Arguments> nonsense() {

@@ -85,8 +85,8 @@ class PrioritizersTest {
             limiter.limits().pin(rule, terms(), new String[] {"k", "a"}).prioritizer());
     int least = prioritizer.level(Priority.MEDIUM, "heavy");
     assertThat(least).isLessThan(prioritizer.level(Priority.MEDIUM, "light"));
-    assertThat(Levels.of("medium", "heavy", prioritizer)).isEqualTo(least);
-    assertThat(Levels.of("7", "heavy", prioritizer)).isEqualTo(7);
+    assertThat(SlotAcquisition.level("medium", "heavy", prioritizer)).isEqualTo(least);
+    assertThat(SlotAcquisition.level("7", "heavy", prioritizer)).isEqualTo(7);
   }
 
   private ConcurrencyLimiter limiter(PriorityTerms priorities) {

@@ -115,7 +115,8 @@ class AccessLogReleasesTest {
     Lease limited = Gated.lease(gate, LOGGED);
     ends.ended(
         "edge",
-        new Reading(Kind.CLIENT_LEFT, "up", 0, List.of(authorized.id(), limited.id()), true),
+        new Reading(
+            Kind.CLIENT_LEFT, "up", 0, List.of(authorized.id(), limited.id()), true, "", ""),
         0,
         0);
     assertThat(gate.leases().size()).isZero();
@@ -135,7 +136,7 @@ class AccessLogReleasesTest {
   }
 
   private static Reading reading(Kind kind, long rttNanos, Lease lease) {
-    return new Reading(kind, "up", rttNanos, List.of(lease.id()), true);
+    return new Reading(kind, "up", rttNanos, List.of(lease.id()), true, "", "");
   }
 
   private int limit() {

@@ -25,7 +25,7 @@ final class Told {
   }
 
   static Reading of(Kind kind, long nanos) {
-    return new Reading(kind, "up", nanos, List.of(), true);
+    return new Reading(kind, "up", nanos, List.of(), true, "", "");
   }
 
   static Load load(long inProgress, long succeeded) {
