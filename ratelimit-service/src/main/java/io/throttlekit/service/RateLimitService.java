@@ -11,7 +11,6 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.http.HttpListener;
 import io.throttlekit.service.http.HttpServers;
 import io.throttlekit.service.http.MetricsRoute;
-import io.throttlekit.service.policies.Abilities;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
@@ -82,7 +81,7 @@ public final class RateLimitService {
     try {
       this.telemetry = Telemetry.start(config.telemetry());
     } catch (IllegalArgumentException e) {
-      throw new StartException(List.of(String.valueOf(e.getMessage())), e);
+      throw new StartException(String.valueOf(e.getMessage()), e);
     }
     MeasuredPath measured =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
@@ -96,7 +95,11 @@ public final class RateLimitService {
         new Sensors(config, path.gate().leases(), steering, telemetry.meter(), time, () -> marking);
     this.reloader =
         new PolicyReloader(
-            config.policies(), Abilities.of(config), policies, time, this::policiesLoaded);
+            config.policies(),
+            PolicyReloader.options(config),
+            policies,
+            time,
+            this::policiesLoaded);
   }
 
   /**
@@ -120,11 +123,11 @@ public final class RateLimitService {
       awaitStore();
       started = true;
     } catch (ListenException e) {
-      throw new StartException(List.of(String.valueOf(e.getMessage())), e);
+      throw new StartException(String.valueOf(e.getMessage()), e);
     } catch (StartException e) {
       throw e;
     } catch (RuntimeException e) {
-      throw new StartException(List.of("cannot start: " + e), e);
+      throw new StartException("cannot start: " + e, e);
     } finally {
       if (!started) { // also on errors
         release();
@@ -204,7 +207,7 @@ public final class RateLimitService {
     try {
       loops = GrpcServer.eventLoops(config.grpc(), time);
     } catch (ListenException e) {
-      throw new StartException(List.of(String.valueOf(e.getMessage())), e);
+      throw new StartException(String.valueOf(e.getMessage()), e);
     }
     SharedStore shared;
     try {
@@ -219,7 +222,7 @@ public final class RateLimitService {
               this::storeReachable);
     } catch (IllegalArgumentException e) {
       var _ = loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-      throw new StartException(List.of(String.valueOf(e.getMessage())), e);
+      throw new StartException(String.valueOf(e.getMessage()), e);
     }
     store = shared;
     return MeasuredPath.shared(config, policies, shared.tiers(), telemetry, time, loops);
@@ -284,7 +287,7 @@ public final class RateLimitService {
     if (policies.book() != null || !config.policies().requireAtStart()) {
       return;
     }
-    throw new StartException(List.of("no policies: " + policies.status().lastError()));
+    throw new StartException("no policies: " + policies.status().lastError(), null);
   }
 
   private void listen() {
@@ -334,8 +337,7 @@ public final class RateLimitService {
       boolean unknown = new InetSocketAddress(host, port).isUnresolved();
       String why = unknown ? "unknown host" : e.getMessage();
       String address = HostPort.text(host, port);
-      throw new StartException(
-          List.of("cannot listen for " + what + " on " + address + ": " + why), e);
+      throw new StartException("cannot listen for " + what + " on " + address + ": " + why, e);
     }
   }
 

@@ -17,16 +17,14 @@ public record LoadOptions(
     boolean steering,
     boolean accessLogs) {
 
-  /** Creates options that name the setting as the configuration file does. */
-  public LoadOptions(boolean mergeDomains) {
-    this(mergeDomains, "policies.merge_domains: true");
-  }
+  /** The setting of the configuration file that allows several files to describe one domain. */
+  public static final String MERGE_SWITCH = "policies.merge_domains: true";
 
   /**
    * Creates options that allow limits of all scopes, and concurrency limits at the service and at
    * Envoys.
    */
-  public LoadOptions(boolean mergeDomains, String mergeSwitch) {
-    this(mergeDomains, mergeSwitch, true, true, true);
+  public LoadOptions(boolean mergeDomains) {
+    this(mergeDomains, MERGE_SWITCH, true, true, true);
   }
 }

@@ -7,7 +7,6 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
 import io.throttlekit.service.config.load.ServeFlags;
-import io.throttlekit.service.policies.Abilities;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import java.io.PrintWriter;
@@ -135,7 +134,11 @@ final class ServeCommand implements Callable<Integer> {
     PolicyStore tried = new PolicyStore();
     try (PolicyReloader reloader =
         new PolicyReloader(
-            effective.policies(), Abilities.of(effective), tried, TimeSource.system(), _ -> {})) {
+            effective.policies(),
+            PolicyReloader.options(effective),
+            tried,
+            TimeSource.system(),
+            _ -> {})) {
       reloader.poll();
     }
     if (tried.book() == null && effective.policies().requireAtStart()) {
@@ -158,7 +161,7 @@ final class ServeCommand implements Callable<Integer> {
         out.flush();
       }
     } catch (StartException e) {
-      e.reasons().forEach(reason -> err.println("error: " + reason));
+      err.println("error: " + e.getMessage());
       err.flush();
       return CommandLineTool.FAILED;
     }

@@ -9,8 +9,10 @@ import io.throttlekit.descriptors.source.PolicyFiles;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Severity;
+import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
+import io.throttlekit.service.config.ServiceConfig;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,15 +64,31 @@ public final class PolicyReloader implements AutoCloseable {
   /**
    * Creates a reloader that has not polled yet.
    *
-   * @param abilities features of this service that policies depend on
+   * @param options features of this service that policies depend on
    */
   public PolicyReloader(
       PolicyConfig config,
-      Abilities abilities,
+      LoadOptions options,
       PolicyStore store,
       TimeSource time,
       Listener listener) {
-    this(config, store, time, listener, new PolicyLoader(options(config, abilities))::load);
+    this(config, store, time, listener, new PolicyLoader(options)::load);
+  }
+
+  /** Returns the options of a service with this configuration, without features it lacks. */
+  public static LoadOptions options(ServiceConfig config) {
+    ConcurrencyConfig concurrency = config.concurrency();
+    // limits that this process pushes to Envoys would not move without access logs
+    boolean steering = concurrency.accessLog() || !concurrency.steer();
+    boolean federated = config.federation() != null;
+    return options(config.policies(), federated, steering, concurrency.accessLog());
+  }
+
+  static LoadOptions options(
+      PolicyConfig config, boolean federated, boolean steering, boolean accessLogs) {
+    String mergeSwitch =
+        runtimeOf(config) == null ? LoadOptions.MERGE_SWITCH : "MERGE_DOMAIN_CONFIG=true";
+    return new LoadOptions(config.mergeDomains(), mergeSwitch, federated, steering, accessLogs);
   }
 
   /** Creates a reloader with another loader. */
@@ -199,14 +217,6 @@ public final class PolicyReloader implements AutoCloseable {
     } else {
       LOG.warn("{}", problem);
     }
-  }
-
-  private static LoadOptions options(PolicyConfig config, Abilities abilities) {
-    LoadOptions named =
-        runtimeOf(config) == null
-            ? new LoadOptions(config.mergeDomains())
-            : new LoadOptions(config.mergeDomains(), "MERGE_DOMAIN_CONFIG=true");
-    return abilities.restrict(named);
   }
 
   private PolicyFiles.Reading reading() {

@@ -3,7 +3,6 @@ package io.throttlekit.service.warmup;
 import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
 import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
 import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
-import io.netty.handler.codec.http2.Http2Headers;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Attribute;
@@ -42,11 +41,7 @@ final class CheckTraffic {
 
   /** Returns the headers that Envoy sends with every Check. */
   static HeaderBlocks headers() {
-    Http2Headers headers =
-        Traffic.envoy(AuthorizationGrpc.getCheckMethod())
-            .set("grpc-timeout", Traffic.PATIENT_MILLIS + "m")
-            .set("x-envoy-expected-rq-timeout-ms", Traffic.PATIENT_MILLIS);
-    return HeaderBlocks.repeated(headers);
+    return HeaderBlocks.repeated(Traffic.envoy(AuthorizationGrpc.getCheckMethod()));
   }
 
   /** Returns the Checks, the same in every process. */

@@ -43,25 +43,17 @@ final class StoreTraffic {
 
   private static Stream<byte[]> ofUser(int user) {
     String name = "user-" + user;
-    RateLimitDescriptor one = peek("user", name);
+    RateLimitDescriptor one = hits(0, "user", name);
     return Stream.of(
         request(one),
-        request(peek("path", "/api/v" + user)),
+        request(hits(0, "path", "/api/v" + user)),
         switch (user % 5) {
-          case 0 -> request(one, peek("path", "/shop"));
-          case 1 -> request(peek("closed", name));
-          case 2 -> request(peek("tenant", name));
-          case 3 -> request(charge("none", name));
+          case 0 -> request(one, hits(0, "path", "/shop"));
+          case 1 -> request(hits(0, "closed", name));
+          case 2 -> request(hits(0, "tenant", name));
+          case 3 -> request(hits(1, "none", name));
           default -> request(one);
         });
-  }
-
-  private static RateLimitDescriptor peek(String key, String value) {
-    return hits(0, key, value);
-  }
-
-  private static RateLimitDescriptor charge(String key, String value) {
-    return hits(1, key, value);
   }
 
   private static RateLimitDescriptor hits(long hits, String key, String value) {

@@ -1,7 +1,6 @@
 package io.throttlekit.service.warmup;
 
 import io.netty.channel.EventLoopGroup;
-import io.netty.util.concurrent.EventExecutor;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
@@ -11,6 +10,7 @@ import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
+import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -27,6 +27,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.StreamSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -102,7 +103,8 @@ public final class StoreWarmUp {
     }
     long end = time.monotonicNanos() + LONGEST.toNanos();
     PolicyStore policies = visit.policies(StoreTraffic.POLICIES);
-    List<Caller> callers = StoreTraffic.callers(Math.max(MIN_CALLERS, count(loops)));
+    int loopCount = (int) StreamSupport.stream(loops.spliterator(), false).count();
+    List<Caller> callers = StoreTraffic.callers(Math.max(MIN_CALLERS, loopCount));
     int answered = 0;
     while (answered < most && visit.mayGoOn(end)) {
       int round = Math.min(REQUESTS_PER_SERVER, most - answered);
@@ -124,33 +126,21 @@ public final class StoreWarmUp {
   }
 
   private int serve(PolicyStore policies, List<Caller> callers, int requests, long end) {
-    TierSettings settings =
-        new TierSettings(
-            config.store().maxLeaseCells(),
-            config.store().deadlines().call().toNanos(),
-            config.store().localShare());
+    TierSettings settings = SharedStore.tierSettings(config.store());
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
       DecisionPath path =
           MeasuredPath.shared(config, policies, tiers, telemetry, time, loops).path();
       GrpcServer server = path.server(config.grpc(), new Health(), DecisionTracing.off());
-      server.start();
-      try {
-        return visit.round(server.port(), callers, requests, end);
-      } finally {
-        server.stop();
-      }
+      return visit.round(server, callers, requests, end);
     }
   }
 
   /** Requests leases on each loop; returns whether all were answered before {@code end}. */
   private boolean lease(long end) {
     List<CompletableFuture<?>> answers = new ArrayList<>();
-    for (EventExecutor loop : loops) {
-      CompletableFuture<Boolean> answered = new CompletableFuture<>();
-      answers.add(answered);
-      loop.execute(() -> leases(answered));
-    }
+    loops.forEach(loop ->
+        answers.add(CompletableFuture.supplyAsync(this::leases, loop).thenCompose(all -> all)));
     inFlight = CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new));
     return awaitLeases(inFlight, end);
   }
@@ -167,29 +157,13 @@ public final class StoreWarmUp {
     return false;
   }
 
-  private void leases(CompletableFuture<Boolean> answered) {
+  private CompletableFuture<Void> leases() {
     CompletableFuture<?>[] answers = new CompletableFuture<?>[LEASES_IN_BURST];
     for (int i = 0; i < answers.length; i++) {
       CounterKey key = CounterKey.of("warm-up", "lease", Integer.toString(i));
       answers[i] =
           store.lease(new LeaseRequest(key, NOTHING, 1, DataLoss.REFILL)).toCompletableFuture();
     }
-    var _ =
-        CompletableFuture.allOf(answers)
-            .whenComplete((_, failure) -> {
-              if (failure == null) {
-                answered.complete(true);
-              } else {
-                answered.completeExceptionally(failure);
-              }
-            });
-  }
-
-  private static int count(EventLoopGroup loops) {
-    int count = 0;
-    for (EventExecutor _ : loops) {
-      count++;
-    }
-    return count;
+    return CompletableFuture.allOf(answers);
   }
 }

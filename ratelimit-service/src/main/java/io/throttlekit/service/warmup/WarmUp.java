@@ -4,10 +4,10 @@ import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
-import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
+import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -94,21 +94,13 @@ public final class WarmUp {
               ? MeasuredPath.inMemory(config, policies, counters, telemetry, time)
               : MeasuredPath.shared(config, policies, tiers, telemetry, time, null);
       GrpcServer server = measured.path().server(config.grpc(), new Health(), tracing());
-      server.start();
-      try {
-        return visit.round(server.port(), traffic.callers(), requests, end);
-      } finally {
-        server.stop();
-      }
+      return visit.round(server, traffic.callers(), requests, end);
     }
   }
 
   /** Returns tiers like the service's, over counters in memory that are not shared. */
   private Tiers tiers(InMemoryStore counters) {
-    StoreConfig store = config.store();
-    TierSettings settings =
-        new TierSettings(
-            store.maxLeaseCells(), store.deadlines().call().toNanos(), store.localShare());
+    TierSettings settings = SharedStore.tierSettings(config.store());
     return new Tiers(counters, time, (_, _) -> {}, settings, TierListener.NONE);
   }
 

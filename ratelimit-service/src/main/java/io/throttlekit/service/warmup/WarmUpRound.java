@@ -6,6 +6,7 @@ import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.server.GrpcServer;
 import java.io.IOException;
 import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
@@ -42,20 +43,22 @@ record WarmUpRound(TimeSource time, CountDownLatch stopped) {
   }
 
   /**
-   * Connects all callers, sends their requests and disconnects; returns the number of answered
-   * requests.
+   * Starts the server, connects all callers, sends their requests, disconnects and stops the
+   * server; returns the number of answered requests.
    */
-  int round(int port, List<Caller> callers, int requests, long end) {
+  int round(GrpcServer server, List<Caller> callers, int requests, long end) {
     List<Http2Client> clients = new ArrayList<>();
+    server.start();
     try {
       for (Caller caller : callers) {
-        clients.add(Http2Client.connect(ScratchConfig.HOST, port, caller.headers()));
+        clients.add(Http2Client.connect(ScratchConfig.HOST, server.port(), caller.headers()));
       }
       ask(clients, callers, requests, end);
     } catch (IOException e) {
       LOG.warn("the warm-up ended early: {}", e.getMessage());
     } finally {
       clients.forEach(Http2Client::close);
+      server.stop();
     }
     return clients.stream().mapToInt(Http2Client::answered).sum();
   }

@@ -69,7 +69,11 @@ class FederatedPoliciesTest {
     PolicyConfig config = new PolicyConfig(paths, runtime, true, Duration.ofSeconds(1), true);
     try (PolicyReloader reloader =
         new PolicyReloader(
-            config, new Abilities(federated, true, true), store, TimeSource.system(), _ -> {})) {
+            config,
+            PolicyReloader.options(config, federated, true, true),
+            store,
+            TimeSource.system(),
+            _ -> {})) {
       assertThat(reloader.poll()).isTrue();
     }
   }

@@ -3,6 +3,7 @@ package io.throttlekit.service.policies;
 import static io.throttlekit.service.Patient.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.PolicyConfig;
@@ -23,8 +24,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class PolicyReloaderTest {
-  private static final Abilities ALONE = new Abilities(false, true, true);
-
   @TempDir private Path folder;
   private final PolicyStore store = new PolicyStore();
   private final List<Boolean> loads = new ArrayList<>();
@@ -84,7 +83,7 @@ class PolicyReloaderTest {
     PolicyReloader reloader =
         new PolicyReloader(
             config,
-            ALONE,
+            alone(config),
             store,
             new FixedTime(FAR_FUTURE),
             _ -> {
@@ -350,9 +349,13 @@ class PolicyReloaderTest {
 
   private PolicyReloader reloader(PolicyConfig config) {
     PolicyReloader reloader =
-        new PolicyReloader(config, ALONE, store, new FixedTime(FAR_FUTURE), loads::add);
+        new PolicyReloader(config, alone(config), store, new FixedTime(FAR_FUTURE), loads::add);
     reloaders.add(reloader);
     return reloader;
+  }
+
+  private static LoadOptions alone(PolicyConfig config) {
+    return PolicyReloader.options(config, false, true, true);
   }
 
   private static PolicyConfig config(List<Path> paths, RuntimeFolder runtime) {

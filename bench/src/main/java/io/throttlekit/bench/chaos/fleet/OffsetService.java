@@ -37,7 +37,7 @@ final class OffsetService {
         System.out.println(service.readyLine());
       }
     } catch (StartException e) {
-      e.reasons().forEach(System.err::println);
+      System.err.println(e.getMessage());
       System.exit(1);
     }
     new CountDownLatch(1).await(); // a signal ends the process
