@@ -7,16 +7,4 @@ public final class Cost {
   public static final long MAX = (1L << 53) - 1;
 
   private Cost() {}
-
-  /**
-   * Returns {@code units} if it is a valid cost.
-   *
-   * @throws IllegalArgumentException when it is below −{@link #MAX} or above {@link #MAX}
-   */
-  public static long check(long units) {
-    if (units > MAX || units < -MAX) {
-      throw new IllegalArgumentException("cost must be from -(2^53-1) to 2^53-1, was " + units);
-    }
-    return units;
-  }
 }

@@ -19,7 +19,8 @@ import java.util.Arrays;
  * <p>Every process hashes with a secret of its own, so clients cannot choose values that collide.
  */
 public final class CounterKey implements Comparable<CounterKey> {
-  private static final SipHash HASH = secret(new SecureRandom());
+  private static final long SECRET_0 = new SecureRandom().nextLong();
+  private static final long SECRET_1 = new SecureRandom().nextLong();
 
   private final String scope;
   private final byte[] entries;
@@ -40,9 +41,8 @@ public final class CounterKey implements Comparable<CounterKey> {
    * @param entries key, value, key, value …
    */
   public static CounterKey of(String scope, String... entries) {
-    byte[] all = EntryBytes.encode(entries);
-    byte[] encoded = all.length <= LongEntries.MAX_BYTES ? all : LongEntries.shortened(all);
-    SipHash.Hash hash = HASH.of(encoded);
+    byte[] encoded = EntryBytes.of(entries);
+    SipHash hash = new SipHash(SECRET_0, SECRET_1, 1, 3, encoded); // SipHash-1-3, as in hash tables
     return new CounterKey(scope, encoded, hash.low(), hash.high());
   }
 
@@ -96,16 +96,7 @@ public final class CounterKey implements Comparable<CounterKey> {
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder(scope);
-    if (LongEntries.areShort(entries)) {
-      LongEntries.append(entries, text);
-    } else {
-      EntryBytes.append(entries, 0, text);
-    }
+    EntryBytes.append(entries, text);
     return text.toString();
-  }
-
-  private static SipHash secret(SecureRandom random) {
-    // SipHash-1-3, as for hash tables
-    return new SipHash(random.nextLong(), random.nextLong(), 1, 3);
   }
 }

@@ -1,5 +1,10 @@
 package io.throttlekit;
 
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Base64;
+
 /**
  * An encoding of texts as one byte array. Different lists of texts have different bytes.
  *
@@ -7,6 +12,12 @@ package io.throttlekit;
  * bit is set if more follow): twice the length in characters, plus 1 if each character takes two
  * bytes because one of them does not fit into one. The encoding is lossless, even for unpaired
  * surrogates.
+ *
+ * <p>Texts that take more than {@value #MAX_BYTES} bytes have a short form instead: a marker byte,
+ * the SHA-256 of their bytes, and the first {@value #READABLE_BYTES} of these. All 256 bits of the
+ * hash are kept, so different texts have different short forms, even if a client chooses them: a
+ * collision costs 2^128 hashes. Every process computes the same short form without a secret, see
+ * docs/adr/0009-long-keys-are-hashed.md.
  */
 final class EntryBytes {
   private static final int LARGEST_NARROW = 0xFF; // the last character that fits into one byte
@@ -14,7 +25,26 @@ final class EntryBytes {
   private static final int NUMBER_MASK = 0x7F;
   private static final int MORE = 0x80; // more bytes of the number follow
 
+  /** The longest encoding that is kept unchanged. */
+  static final int MAX_BYTES = 128;
+
+  private static final int READABLE_BYTES = 64; // so that operators can recognize a key
+  private static final int HASH_BYTES = 32; // SHA-256
+  private static final int READABLE_FROM = 1 + HASH_BYTES;
+
+  /** The first byte of a short form: an empty wide text, with which no encoding begins. */
+  private static final byte MARK = 1;
+
+  private static final char SEPARATOR = '~';
+  private static final Base64.Encoder BASE64 = Base64.getUrlEncoder().withoutPadding();
+
   private EntryBytes() {}
+
+  /** Returns the encoding of the texts, or its short form if it is too long. */
+  static byte[] of(String[] texts) {
+    byte[] all = encode(texts);
+    return all.length <= MAX_BYTES ? all : shortened(all);
+  }
 
   static byte[] encode(String[] texts) {
     int size = 0;
@@ -38,10 +68,48 @@ final class EntryBytes {
   }
 
   /**
+   * Appends the texts, each preceded by its length. Of a short form it appends, between separators,
+   * the beginning of the texts, then the hash; no encoding begins with the separator, so none can
+   * imitate it.
+   */
+  static void append(byte[] bytes, StringBuilder out) {
+    if (!isShort(bytes)) {
+      append(bytes, 0, out);
+      return;
+    }
+    out.append(SEPARATOR);
+    append(bytes, READABLE_FROM, out);
+    byte[] hash = Arrays.copyOfRange(bytes, 1, READABLE_FROM);
+    out.append(SEPARATOR).append(BASE64.encodeToString(hash));
+  }
+
+  /** Returns whether {@code bytes} are a short form. */
+  static boolean isShort(byte[] bytes) {
+    return bytes.length > 0 && bytes[0] == MARK;
+  }
+
+  /** Returns the short form of an encoding that is longer than {@link #MAX_BYTES}. */
+  static byte[] shortened(byte[] encoded) {
+    byte[] form = new byte[READABLE_FROM + READABLE_BYTES];
+    form[0] = MARK;
+    System.arraycopy(sha256(encoded), 0, form, 1, HASH_BYTES);
+    System.arraycopy(encoded, 0, form, READABLE_FROM, READABLE_BYTES);
+    return form;
+  }
+
+  private static byte[] sha256(byte[] bytes) {
+    try {
+      return MessageDigest.getInstance("SHA-256").digest(bytes);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has SHA-256", e);
+    }
+  }
+
+  /**
    * Appends the texts from {@code from} on, each preceded by its length in characters. If the bytes
    * were cut, the last text is shorter than its length.
    */
-  static void append(byte[] bytes, int from, StringBuilder out) {
+  private static void append(byte[] bytes, int from, StringBuilder out) {
     int at = from;
     while (at < bytes.length) {
       int number = 0;

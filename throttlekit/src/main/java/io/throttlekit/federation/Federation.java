@@ -1,6 +1,5 @@
 package io.throttlekit.federation;
 
-import io.throttlekit.ClockDrift;
 import io.throttlekit.CounterKey;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.TimeSource;
@@ -192,7 +191,7 @@ public final class Federation implements LeaseSource {
     EscrowGrant grant = answer.value();
     long length = request.window().windowMillis();
     // The window began at the latest then, so by this time it has ended.
-    long overBy = grant.beginsMillis() + ClockDrift.longest(length);
+    long overBy = grant.beginsMillis() + MonotonicSpan.longest(length);
     Grant units =
         new Grant(
             grant.units(),

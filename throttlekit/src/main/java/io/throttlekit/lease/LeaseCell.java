@@ -145,9 +145,28 @@ public abstract class LeaseCell extends Keyed {
     return retired;
   }
 
+  /**
+   * Returns the request for a lease.
+   *
+   * @param windowEndMillis the window, or {@link LeaseRequest#CURRENT}
+   * @param units requested units, from 1
+   * @param size the usual lease size of this process
+   * @param usable the units that this process can probably use in the window
+   */
   final LeaseRequest request(
       DataLoss onDataLoss, long windowEndMillis, long units, long size, long usable) {
-    return tier.request(key(), window, onDataLoss, windowEndMillis, units, size, usable);
+    Tier.Global global = tier instanceof Tier.Global shared ? shared : null;
+    return new LeaseRequest(
+        key(),
+        window,
+        units,
+        onDataLoss,
+        null,
+        windowEndMillis,
+        size,
+        usable,
+        global == null ? null : global.terms(),
+        global != null && global.regionalOnly());
   }
 
   /** Returns units of a window as the request that leased them. */

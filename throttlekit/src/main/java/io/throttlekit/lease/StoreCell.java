@@ -2,7 +2,6 @@ package io.throttlekit.lease;
 
 import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 
-import io.throttlekit.ClockDrift;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
@@ -170,7 +169,7 @@ public final class StoreCell extends LeaseCell {
 
   private void learnWindow(Grant grant, long sentNanos, long answeredNanos) {
     long nanos = MonotonicSpan.nanos(Math.max(0, grant.lastsMillis()));
-    long creditsEnd = sentNanos + nanos - ROUNDING_NANOS - ClockDrift.after(nanos);
+    long creditsEnd = sentNanos + nanos - ROUNDING_NANOS - MonotonicSpan.drift(nanos);
     long windowEnd = answeredNanos + nanos;
     // Another answer for the same window only narrows its end.
     if (grant.windowEndMillis() == windowEndMillis && windowLasts) {

@@ -1,10 +1,7 @@
 package io.throttlekit.lease;
 
-import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.lease.sizing.LeaseSize;
-import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Terms;
 
 /**
@@ -37,36 +34,6 @@ public sealed interface Tier {
      * Returns the ms without a request after which unused units are returned, from 1; 0 for never.
      */
     long returnIdleAfterMillis();
-
-    /**
-     * Returns the request for a lease of this tier.
-     *
-     * @param windowEndMillis the window, or {@link LeaseRequest#CURRENT}
-     * @param units requested units, from 1
-     * @param leaseSize the usual lease size of this process
-     * @param usable the units that this process can probably use in the window
-     */
-    default LeaseRequest request(
-        CounterKey key,
-        FixedWindow window,
-        DataLoss onDataLoss,
-        long windowEndMillis,
-        long units,
-        long leaseSize,
-        long usable) {
-      Global global = this instanceof Global shared ? shared : null;
-      return new LeaseRequest(
-          key,
-          window,
-          units,
-          onDataLoss,
-          null,
-          windowEndMillis,
-          leaseSize,
-          usable,
-          global == null ? null : global.terms(),
-          global != null && global.regionalOnly());
-    }
   }
 
   /**

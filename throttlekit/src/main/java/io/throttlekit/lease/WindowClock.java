@@ -2,7 +2,6 @@ package io.throttlekit.lease;
 
 import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 
-import io.throttlekit.ClockDrift;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
@@ -79,7 +78,7 @@ final class WindowClock {
     if (!isKnown() || now - overByNanos < 0) {
       return 0;
     }
-    long drift = ClockDrift.after(lengthNanos);
+    long drift = MonotonicSpan.drift(lengthNanos);
     long windows = 1 + (now - overByNanos) / (lengthNanos + drift); // at once, as if one by one
     endMillis += windows * lengthMillis;
     lastsUntilNanos += windows * (lengthNanos - drift);
@@ -127,11 +126,11 @@ final class WindowClock {
 
   private static long lastsUntil(long millis, long asked) {
     long nanos = MonotonicSpan.nanos(millis);
-    return asked + nanos - LeaseCell.ROUNDING_NANOS - ClockDrift.after(nanos);
+    return asked + nanos - LeaseCell.ROUNDING_NANOS - MonotonicSpan.drift(nanos);
   }
 
   private static long overBy(long millis, long answered) {
     long nanos = MonotonicSpan.nanos(millis);
-    return answered + nanos + ClockDrift.after(nanos);
+    return answered + nanos + MonotonicSpan.drift(nanos);
   }
 }

@@ -160,7 +160,9 @@ public final class OnceCalls<K, T> {
         waitsUntilNanos = now() + settings.waitNanos();
         countsUntilNanos = now() + countsNanos;
       }
-      fail(before, new StoreException("superseded by another call for the same key", null));
+      if (before != null) {
+        fail(before, new StoreException("superseded by another call for the same key", null));
+      }
       attempt();
       return answer;
     }

@@ -18,6 +18,8 @@ public record Charge(CounterKey key, RateAlgorithm<?> algorithm, long cost, Over
 
   /** Checks the range of the cost. */
   public Charge {
-    Cost.check(cost);
+    if (cost > Cost.MAX || cost < -Cost.MAX) {
+      throw new IllegalArgumentException("cost must be from -(2^53-1) to 2^53-1, was " + cost);
+    }
   }
 }

@@ -10,9 +10,9 @@ public abstract class Keyed {
   private final CounterKey key;
 
   // Copied from the key: most entries are not in the processor's cache when they are requested.
-  private final String scope;
-  private final long lowHash;
-  private final long highHash;
+  final String scope;
+  final long lowHash;
+  final long highHash;
 
   /** The approximate number of requests for it. */
   int asked;
@@ -32,11 +32,4 @@ public abstract class Keyed {
 
   /** Returns whether this has left its cache. */
   public abstract boolean isRetired();
-
-  /** Returns whether {@code wanted} is its key. */
-  final boolean isFor(CounterKey wanted) {
-    return wanted.lowHash() == lowHash
-        && wanted.highHash() == highHash
-        && wanted.scope().equals(scope);
-  }
 }

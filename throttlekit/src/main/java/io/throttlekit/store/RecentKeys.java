@@ -118,11 +118,11 @@ public final class RecentKeys<E extends Keyed> {
 
   private static @Nullable Keyed in(@Nullable Keyed[] table, int slot, CounterKey key) {
     Keyed keyed = at(table, slot);
-    if (keyed != null && keyed.isFor(key)) {
+    if (isFor(key, keyed)) {
       return keyed;
     }
     keyed = at(table, neighbour(slot));
-    return keyed != null && keyed.isFor(key) ? keyed : null;
+    return isFor(key, keyed) ? keyed : null;
   }
 
   /** Returns the slot or its neighbour if its entry may be replaced; below 0 if neither. */
@@ -139,11 +139,17 @@ public final class RecentKeys<E extends Keyed> {
 
   private static void drop(@Nullable Keyed[] table, int slot, CounterKey key) {
     for (int at : new int[] {slot, neighbour(slot)}) {
-      Keyed keyed = at(table, at);
-      if (keyed != null && keyed.isFor(key)) {
+      if (isFor(key, at(table, at))) {
         SLOT.setRelease(table, at, (Keyed) null);
       }
     }
+  }
+
+  private static boolean isFor(CounterKey key, @Nullable Keyed keyed) {
+    return keyed != null
+        && key.lowHash() == keyed.lowHash
+        && key.highHash() == keyed.highHash
+        && key.scope().equals(keyed.scope);
   }
 
   private static @Nullable Keyed at(@Nullable Keyed[] table, int slot) {

@@ -65,6 +65,7 @@ final class LeasedTier implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
   private final InFlightLeases inFlight;
   private final Suspension suspension;
+  private volatile long clockCheckedNanos;
 
   /**
    * Creates a tier without cells.
@@ -84,6 +85,7 @@ final class LeasedTier implements AutoCloseable {
     this.timer = timer;
     this.listener = listener;
     this.suspension = new Suspension(time);
+    this.clockCheckedNanos = time.monotonicNanos();
     this.cells =
         Caffeine.newBuilder()
             .maximumSize(maxCells)
@@ -164,12 +166,13 @@ final class LeasedTier implements AutoCloseable {
    * Called before units are spent.
    */
   void checkClock(long now) {
-    if (suspension.isDue(now)) {
+    if (now - clockCheckedNanos >= Suspension.EVERY_NANOS) {
       checkClock();
     }
   }
 
   private void checkClock() {
+    clockCheckedNanos = now();
     if (suspension.isOver()) {
       listener.suspended();
       cells.invalidateAll();

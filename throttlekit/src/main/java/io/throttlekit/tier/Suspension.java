@@ -25,25 +25,17 @@ final class Suspension {
   private static final long MAX_READING_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final TimeSource time;
-  private volatile long checkedNanos;
   private long aheadNanos;
 
   Suspension(TimeSource time) {
     this.time = time;
-    this.checkedNanos = time.monotonicNanos();
-    this.aheadNanos = TimeUnit.MILLISECONDS.toNanos(time.wallMillis()) - checkedNanos;
-  }
-
-  /** Returns whether the clocks are due to be compared. */
-  boolean isDue(long now) {
-    return now - checkedNanos >= EVERY_NANOS;
+    this.aheadNanos = TimeUnit.MILLISECONDS.toNanos(time.wallMillis()) - time.monotonicNanos();
   }
 
   /** Compares the clocks; returns true once for each suspension. */
   synchronized boolean isOver() {
     long before = time.monotonicNanos();
     long ahead = TimeUnit.MILLISECONDS.toNanos(time.wallMillis()) - before;
-    checkedNanos = before;
     if (time.monotonicNanos() - before > MAX_READING_NANOS) {
       return false; // the next comparison decides
     }

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
-import io.throttlekit.lease.Tier;
-import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
@@ -72,7 +70,7 @@ class FederationOutageTest {
   @Test
   void theNextWindowIsNotAskedForEither() {
     leaveAlone();
-    LeaseRequest next = tier(true).request(KEY, hundred, DataLoss.REFILL, START + 20_000, 8, 8, 8);
+    LeaseRequest next = request(START + 20_000, 8, 8, true);
     assertThat(why(federation.lease(next, _ -> {}).toCompletableFuture())).hasMessage(ALONE);
     assertThat(coordinator.leases).hasSize(1);
   }
@@ -124,7 +122,7 @@ class FederationOutageTest {
   void whatGoesBackIsSentAllTheSame() {
     leaveAlone();
     coordinator.calls.fail(false);
-    LeaseRequest back = tier(true).request(KEY, hundred, DataLoss.REFILL, START + 10_000, 5, 5, 5);
+    LeaseRequest back = request(START + 10_000, 5, 5, true);
     federation.returnUnits(back, START + 10_000, 5);
     assertThat(coordinator.returns).hasSize(1);
   }
@@ -133,7 +131,7 @@ class FederationOutageTest {
   void whatGoesBackMeanwhileLeavesTheRegionWhatItsStoreHolds() {
     leaveAlone();
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
-    LeaseRequest back = tier(true).request(KEY, hundred, DataLoss.REFILL, START + 10_000, 5, 5, 5);
+    LeaseRequest back = request(START + 10_000, 5, 5, true);
     federation.returnUnits(back, START + 10_000, 5);
     assertThat(lease(true).join().units()).isEqualTo(5);
   }
@@ -144,15 +142,14 @@ class FederationOutageTest {
   }
 
   private CompletableFuture<Grant> lease(boolean regionalOnly) {
-    LeaseRequest ask =
-        tier(regionalOnly)
-            .request(KEY, hundred, DataLoss.REFILL, LeaseRequest.CURRENT, 8, 8, 1_000);
+    LeaseRequest ask = request(LeaseRequest.CURRENT, 8, 1_000, regionalOnly);
     return federation.lease(ask, _ -> {}).thenApply(Answered::value).toCompletableFuture();
   }
 
-  private Tier.Global tier(boolean regionalOnly) {
+  private LeaseRequest request(long windowEnd, long units, long usable, boolean regionalOnly) {
     Terms terms = new Terms("shop", List.of(hundred));
-    return new Tier.Global(new LeaseSize.Fixed(8), 0, 0, terms, DataLoss.REFILL, regionalOnly);
+    return new LeaseRequest(
+        KEY, hundred, units, DataLoss.REFILL, null, windowEnd, units, usable, terms, regionalOnly);
   }
 
   private static Throwable why(CompletableFuture<?> failed) {

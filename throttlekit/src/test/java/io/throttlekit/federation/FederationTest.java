@@ -7,8 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
-import io.throttlekit.lease.Tier;
-import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
@@ -200,7 +198,7 @@ class FederationTest {
             new Clocks(here, (_, _) -> {}),
             new FederationSettings("us", "n9", 1, 5),
             listener);
-    LeaseRequest ask = tier(other, true).request(KEY, other, DataLoss.REFILL, 0, 8, 8, 8);
+    LeaseRequest ask = request(other, LeaseRequest.CURRENT, 8, 8, true);
     assertThatThrownBy(() -> await(lease(us, ask)))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("region us has a budget of 50 per 10000 ms")
@@ -271,8 +269,7 @@ class FederationTest {
 
   @Test
   void whatIsNotGlobalIsNotLeasedHere() {
-    Tier.Leased leased = new Tier.Leased(new LeaseSize.Fixed(1), true, 0, 0);
-    LeaseRequest ask = leased.request(KEY, hundred, DataLoss.REFILL, 0, 1, 1, 1);
+    LeaseRequest ask = new LeaseRequest(KEY, hundred, 1, DataLoss.REFILL);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> lease(federation("n1", null), ask))
         .withMessage("only limits with scope: global are leased from a federation");
@@ -296,13 +293,14 @@ class FederationTest {
   }
 
   private LeaseRequest ask(long window, long units, long usable, boolean regionalOnly) {
-    Tier.Global tier = tier(hundred, regionalOnly);
-    return tier.request(KEY, hundred, DataLoss.REFILL, window, units, units, usable);
+    return request(hundred, window, units, usable, regionalOnly);
   }
 
-  private static Tier.Global tier(FixedWindow window, boolean regionalOnly) {
+  private static LeaseRequest request(
+      FixedWindow window, long windowEnd, long units, long usable, boolean regionalOnly) {
     Terms terms = new Terms("shop", List.of(window));
-    return new Tier.Global(new LeaseSize.Fixed(8), 0, 0, terms, DataLoss.REFILL, regionalOnly);
+    return new LeaseRequest(
+        KEY, window, units, DataLoss.REFILL, null, windowEnd, units, usable, terms, regionalOnly);
   }
 
   private void pass(long millis) {

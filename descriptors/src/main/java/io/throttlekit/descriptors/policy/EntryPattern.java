@@ -30,24 +30,6 @@ record EntryPattern(DescriptorNode source, String composite, @Nullable WildcardP
         : MatchedBy.DEFAULT;
   }
 
-  /** Returns the policy's string for an equal key. */
-  String ownKey(String key) {
-    return source.key().equals(key) ? source.key() : key;
-  }
-
-  /** Returns the policy's string for an equal value. */
-  String ownValue(String value) {
-    return source.value().equals(value) ? source.value() : value;
-  }
-
-  /**
-   * Returns whether an entry that found this descriptor is charged under the pattern instead of its
-   * value.
-   */
-  boolean shares(String key, String value) {
-    return source.shareThreshold() && matchedBy(key, value) == MatchedBy.WILDCARD;
-  }
-
   /** Returns the text that replaces the value of an entry with {@code key}: the pattern. */
   String sharedValue(String key) {
     int valueAt = key.length() + 1;

@@ -30,6 +30,7 @@ public final class Rule {
   private final RuleSpec spec;
   private final RulePath path;
   private final List<Limit> limits;
+  private final boolean unlimited;
   private final Tier tier;
   private final String limiterScope;
   private final List<String> replaces;
@@ -52,6 +53,7 @@ public final class Rule {
     this.spec = spec;
     this.path = path;
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
+    this.unlimited = spec.unlimited();
     this.tier = tier(domain, spec);
     this.limiterScope = spec.concurrency() == null ? "" : Limit.scope(domain, "concurrency");
     this.replaces = spec.replaces().stream().map(RuleSpec.Replacement::name).toList();
@@ -150,7 +152,7 @@ public final class Rule {
 
   /** Returns whether it admits everything and counts nothing; it then has no limits. */
   public boolean unlimited() {
-    return spec.unlimited();
+    return unlimited;
   }
 
   /** Returns whether it counts but never refuses. */

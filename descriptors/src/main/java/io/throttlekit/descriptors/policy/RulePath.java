@@ -44,10 +44,10 @@ record RulePath(List<EntryPattern> steps) {
     String[] charged = own == 0 || own == entries.length ? null : Arrays.copyOf(entries, own);
     for (int i = 0; i < steps.size(); i++) {
       EntryPattern step = steps.get(i);
-      entries[2 * i] = step.ownKey(entries[2 * i]);
-      entries[2 * i + 1] = step.ownValue(entries[2 * i + 1]);
+      entries[2 * i] = ofPolicy(step.source().key(), entries[2 * i]);
+      entries[2 * i + 1] = ofPolicy(step.source().value(), entries[2 * i + 1]);
       String key = entries[2 * i];
-      if (step.shares(key, entries[2 * i + 1])) {
+      if (shares(step, key, entries[2 * i + 1])) {
         if (charged == null) {
           charged = entries.clone();
         }
@@ -67,8 +67,21 @@ record RulePath(List<EntryPattern> steps) {
     return keys;
   }
 
+  /** Returns the policy's string if the received one is equal. */
+  private static String ofPolicy(String text, String received) {
+    return text.equals(received) ? text : received;
+  }
+
+  /**
+   * Returns whether an entry that found this descriptor is charged under the pattern instead of its
+   * value.
+   */
+  private static boolean shares(EntryPattern step, String key, String value) {
+    return step.source().shareThreshold() && step.matchedBy(key, value) == MatchedBy.WILDCARD;
+  }
+
   private static String metricKey(EntryPattern step, String key, String value, boolean detailed) {
-    if (step.shares(key, value)) {
+    if (shares(step, key, value)) {
       return step.composite();
     }
     if (detailed || (step.source().valueToMetric() && !value.isEmpty())) {
