@@ -10,17 +10,23 @@ import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
+import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.source.PolicySource;
+import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.store.Claim;
+import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.Grant;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
@@ -29,6 +35,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -37,8 +45,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>{@link ExecutedTypes} counts the executions of every method while warm requests are decided. A
  * type is on the path if one of its methods is called for each of them; what runs beside requests,
- * such as sweeps, is not. The store is in memory, so that the types of a store's client are not
- * counted.
+ * such as sweeps, is not. The path of a missing lease ends at the interface of the store: each kind
+ * of store has types of its own, and those of the store in memory are listed apart.
  */
 public final class RequestPath {
   private static final String DOMAIN = "bench";
@@ -71,6 +79,23 @@ public final class RequestPath {
   /** Decides requests; called in the class loader that counts. */
   public static void run() {
     TimeSource time = TimeSource.system();
+    Set<String> leased;
+    Set<String> missing;
+    Set<String> ofStore;
+    try (InMemoryStore memory = new InMemoryStore(time, 1_000)) {
+      leased = types(new Granting(), "leased", time);
+      missing = types(new Granting(), "one_by_one", time);
+      ofStore = types(memory, "one_by_one", time);
+    }
+    print("A leased request executes", leased);
+    ofStore.removeAll(leased);
+    ofStore.removeAll(missing);
+    missing.removeAll(leased);
+    print("A request without units executes in addition, up to the store,", missing);
+    print("The store in memory executes", ofStore);
+  }
+
+  private static Set<String> types(CounterStore store, String key, TimeSource time) {
     PolicyStore policies = new PolicyStore();
     LoadResult loaded =
         new PolicyLoader(new LoadOptions(true)).load(List.of(new PolicySource("path", POLICIES)));
@@ -78,18 +103,12 @@ public final class RequestPath {
     ServiceConfig config = ServiceConfig.defaults();
     TierSettings settings = new TierSettings(1_000, TimeUnit.SECONDS.toNanos(1), .1);
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
-        InMemoryStore store = new InMemoryStore(time, 1_000);
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
-      RequestPath path =
-          new RequestPath(
+      return new RequestPath(
               MeasuredPath.shared(config, policies, tiers, telemetry, time, null)
                   .path()
-                  .service(DecisionTracing.off()));
-      Set<String> leased = path.types("leased");
-      Set<String> missing = path.types("one_by_one");
-      print("A leased request executes", leased);
-      missing.removeAll(leased);
-      print("A request without units executes in addition", missing);
+                  .service(null))
+          .types(key);
     }
   }
 
@@ -130,6 +149,37 @@ public final class RequestPath {
                 .addEntries(RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue("user-1")))
         .build()
         .toByteArray();
+  }
+
+  /** A store that grants every lease in full, without types of this project except the grant. */
+  private static final class Granting implements CounterStore {
+    private static final long DAY_MILLIS = TimeUnit.DAYS.toMillis(1);
+
+    @Override
+    public CompletionStage<Grant> lease(LeaseRequest request) {
+      long now = System.currentTimeMillis();
+      long windowEnd = (now / DAY_MILLIS + 1) * DAY_MILLIS;
+      return CompletableFuture.completedFuture(
+          new Grant(request.units(), windowEnd, now, Integer.MAX_VALUE));
+    }
+
+    @Override
+    public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
+      throw new IllegalStateException("every request is leased");
+    }
+
+    @Override
+    public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
+      return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
+      return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public void close() {}
   }
 
   private static final class Call<Q, A> extends ServerCall<Q, A> {

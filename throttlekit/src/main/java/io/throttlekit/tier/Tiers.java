@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe and non-blocking.
  */
-public final class Tiers implements AutoCloseable {
+public final class Tiers implements Counters, AutoCloseable {
   final CounterStore store;
   final InMemoryStore local;
   final TimeSource time;
@@ -77,25 +77,20 @@ public final class Tiers implements AutoCloseable {
     this.maxWaitNanos = settings.waitTimeoutNanos();
   }
 
-  /**
-   * Decides and counts the claims of one request together.
-   *
-   * @param claims at least one
-   * @return the outcome; null when {@code callback} is notified instead, possibly before this
-   *     returns
-   */
+  @Override
   public @Nullable TieredOutcome acquire(List<TieredClaim> claims, OutcomeCallback callback) {
     return new TieredRequest(this, claims, callback).start();
   }
 
   /**
-   * Decides a request with one charge by leased units, or by a report that none are left.
+   * Decides a charge by leased units, or by a report that none are left.
    *
-   * @param charge of a fixed window
-   * @return null when that is not enough; {@link #acquireAfterMiss} is to be called then
+   * @param charge of a fixed window if the tier leases
    */
-  public @Nullable Decision tryAcquire(Charge charge, Tier.Leasing leased, DataLoss onDataLoss) {
-    if (charge.cost() <= 0) { // refunds and peeks take the full path
+  @Override
+  public @Nullable Decision tryAcquire(Charge charge, Tier tier, DataLoss onDataLoss) {
+    // Refunds and peeks take the full path.
+    if (!(tier instanceof Tier.Leasing leased) || charge.cost() <= 0) {
       return null;
     }
     long now = time.monotonicNanos();
@@ -109,17 +104,16 @@ public final class Tiers implements AutoCloseable {
     if (decision.admitted()) {
       leases.refill(cell, onDataLoss, now);
     }
-    listener.decided(leased instanceof Tier.Global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE);
+    listener.decided(decidedBy(tier));
     return decision;
   }
 
-  /**
-   * Decides a claim with one charge after {@link #tryAcquire} returned null for it, without trying
-   * its units again before more are leased. Also for a charge that is not leased.
-   *
-   * @return the outcome; null when {@code callback} is notified instead, possibly before this
-   *     returns
-   */
+  @Override
+  public DecidedBy decidedBy(Tier tier) {
+    return tier instanceof Tier.Global ? DecidedBy.GLOBAL_LEASE : DecidedBy.LEASE;
+  }
+
+  @Override
   public @Nullable TieredOutcome acquireAfterMiss(TieredClaim claim, OutcomeCallback callback) {
     TieredRequest request = new TieredRequest(this, List.of(claim), callback);
     boolean tried = claim.claim().charges().getFirst().cost() > 0;

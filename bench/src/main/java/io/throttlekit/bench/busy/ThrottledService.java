@@ -10,7 +10,6 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.tier.TierListener;
@@ -56,7 +55,7 @@ final class ThrottledService implements AutoCloseable {
     server =
         MeasuredPath.shared(config, policies, tiers, telemetry, time, null)
             .path()
-            .server(listener(config.grpc()), health, DecisionTracing.off());
+            .server(listener(config.grpc()), health, null);
     server.start();
     health.clear(Health.Obstacle.STARTING);
   }

@@ -5,6 +5,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.Limit;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.service.concurrency.SlotAcquisition;
 import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
@@ -13,6 +14,7 @@ import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.RequestWait;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.tier.Counters;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.OutcomeCallback;
@@ -33,11 +35,14 @@ import org.jspecify.annotations.Nullable;
  * <p>For one decision; one thread at a time.
  */
 final class ManyDescriptors implements OutcomeCallback {
+  private static final Tier CACHED_DENY = new Tier.CachedDeny();
+
   // no index of a list
   private static final int NOT_WANTED = -1;
 
   private final RateLimitRequest request;
   private final CompatibilityConfig compatibility;
+  private final boolean cachedDenyDefault;
   private final DecisionListener metrics;
   private final @Nullable Rule[] rules;
 
@@ -59,14 +64,17 @@ final class ManyDescriptors implements OutcomeCallback {
    * Creates a request from the rules that matched.
    *
    * @param rules the rule that matched each descriptor, or null; modified by this object
+   * @param cachedDenyDefault whether rules without a tier cache refusals
    */
   ManyDescriptors(
       RateLimitRequest request,
       @Nullable Rule[] rules,
       CompatibilityConfig compatibility,
+      boolean cachedDenyDefault,
       DecisionListener metrics) {
     this.request = request;
     this.compatibility = compatibility;
+    this.cachedDenyDefault = cachedDenyDefault;
     this.metrics = metrics;
     this.rules = rules;
     dropReplaced();
@@ -76,7 +84,7 @@ final class ManyDescriptors implements OutcomeCallback {
   /** Charges the rules and returns the answer, or null if {@code later} receives it. */
   @Nullable Answer charge(Counters counters, AnswerCallback later) {
     callback = later;
-    List<TieredClaim> claims = claims(counters);
+    List<TieredClaim> claims = claims();
     if (claims.isEmpty()) {
       return nothingCharged();
     }
@@ -91,8 +99,7 @@ final class ManyDescriptors implements OutcomeCallback {
   @Nullable Answer chargeAfterMiss(Charge missed, Counters counters, AnswerCallback later) {
     Rule rule = Objects.requireNonNull(rules[0], "nothing was charged");
     callback = later;
-    TieredOutcome outcome =
-        counters.acquireAfterMiss(claim(0, rule, List.of(missed), counters), this);
+    TieredOutcome outcome = counters.acquireAfterMiss(claim(0, rule, List.of(missed)), this);
     return outcome == null ? null : answer(outcome);
   }
 
@@ -246,18 +253,18 @@ final class ManyDescriptors implements OutcomeCallback {
   }
 
   /** Returns the charges in the order of the descriptors; may be empty. */
-  private List<TieredClaim> claims(Counters counters) {
+  private List<TieredClaim> claims() {
     List<TieredClaim> claims = new ArrayList<>(rules.length);
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
       if (rule != null && !rule.limits().isEmpty()) {
-        claims.add(claim(i, rule, charges(rule, i), counters));
+        claims.add(claim(i, rule, charges(rule, i)));
       }
     }
     return claims;
   }
 
-  private TieredClaim claim(int index, Rule rule, List<Charge> charges, Counters counters) {
+  private TieredClaim claim(int index, Rule rule, List<Charge> charges) {
     Role role = combination().effectOf(role(rule, index));
     Claim claim =
         new Claim(compatibility.shadowMode() ? Role.SHADOW : role, charges, rule.onDataLoss());
@@ -269,7 +276,13 @@ final class ManyDescriptors implements OutcomeCallback {
           case ALLOW -> Outage.ALLOW;
           case LOCAL -> Outage.LOCAL;
         };
-    return new TieredClaim(claim, counters.tierOf(rule), outage);
+    return new TieredClaim(claim, tierOf(rule), outage);
+  }
+
+  private Tier tierOf(Rule rule) {
+    // policies reject overdraft with cached_deny, so the default must not combine them
+    boolean caches = cachedDenyDefault && !rule.namesTier() && !rule.overdraft();
+    return caches ? CACHED_DENY : rule.tier();
   }
 
   private Role role(Rule rule, int index) {

@@ -1,11 +1,12 @@
 package io.throttlekit.service.admission;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
-import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Outcome;
+import io.throttlekit.tier.Counters;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.OutcomeCallback;
 import io.throttlekit.tier.TieredClaim;
@@ -21,18 +22,13 @@ import java.util.List;
 public record MemoryCounters(InMemoryStore store) implements Counters {
 
   @Override
-  public Decision tryAcquire(Rule rule, Charge charge) {
+  public Decision tryAcquire(Charge charge, Tier tier, DataLoss onDataLoss) {
     return store.decide(charge);
   }
 
   @Override
-  public DecidedBy decidedBy(Rule rule) {
+  public DecidedBy decidedBy(Tier tier) {
     return DecidedBy.MEMORY;
-  }
-
-  @Override
-  public Tier tierOf(Rule rule) {
-    return rule.tier();
   }
 
   @Override

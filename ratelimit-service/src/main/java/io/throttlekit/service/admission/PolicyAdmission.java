@@ -15,6 +15,7 @@ import io.throttlekit.service.concurrency.SlotRequest;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim.Role;
+import io.throttlekit.tier.Counters;
 import io.throttlekit.tier.DecidedBy;
 import java.util.Collections;
 import java.util.List;
@@ -36,23 +37,27 @@ public final class PolicyAdmission implements Admission {
   private final Counters counters;
   private final ConcurrencyLimiter gate;
   private final CompatibilityConfig compatibility;
+  private final boolean cachedDenyDefault;
   private final DecisionListener metrics;
 
   /**
    * Creates an admission that uses the current book of {@code policies} for each request.
    *
    * @param policies supplies null while none was ever loaded
+   * @param cachedDenyDefault whether rules without a tier cache refusals
    */
   public PolicyAdmission(
       Supplier<@Nullable PolicyBook> policies,
       Counters counters,
       ConcurrencyLimiter gate,
       CompatibilityConfig compatibility,
+      boolean cachedDenyDefault,
       DecisionListener metrics) {
     this.policies = policies;
     this.counters = counters;
     this.gate = gate;
     this.compatibility = compatibility;
+    this.cachedDenyDefault = cachedDenyDefault;
     this.metrics = metrics;
   }
 
@@ -173,14 +178,13 @@ public final class PolicyAdmission implements Admission {
             descriptor.entries(),
             cost,
             compatibility.chargeRejected());
-    Decision decision = counters.tryAcquire(rule, charge);
+    Decision decision = counters.tryAcquire(charge, rule.tier(), rule.onDataLoss());
     if (decision == null) {
-      return new ManyDescriptors(request, new @Nullable Rule[] {rule}, compatibility, metrics)
-          .chargeAfterMiss(charge, counters, callback);
+      return many(request, new @Nullable Rule[] {rule}).chargeAfterMiss(charge, counters, callback);
     }
     metrics.decided(rule, descriptor.entries(), cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
-    DecidedBy by = counters.decidedBy(rule);
+    DecidedBy by = counters.decidedBy(rule.tier());
     Verdict verdict = Verdict.of(role, rule, rule.limits().getFirst(), decision, by);
     boolean admitted = !verdict.refused();
     if (!admitted && compatibility.shadowMode()) {
@@ -192,11 +196,15 @@ public final class PolicyAdmission implements Admission {
 
   private @Nullable Answer decideMany(
       RateLimitRequest request, @Nullable Rule[] rules, AnswerCallback callback) {
-    ManyDescriptors many = new ManyDescriptors(request, rules, compatibility, metrics);
+    ManyDescriptors many = many(request, rules);
     List<SlotRequest> wanted = many.wanted();
     return wanted.isEmpty()
         ? many.charge(counters, callback)
         : new LimitedAdmission(request, many, counters, gate.time(), callback).enter(gate, wanted);
+  }
+
+  private ManyDescriptors many(RateLimitRequest request, @Nullable Rule[] rules) {
+    return new ManyDescriptors(request, rules, compatibility, cachedDenyDefault, metrics);
   }
 
   /** Writes a line about the answer if that is wanted, and returns the answer. */

@@ -7,7 +7,6 @@ import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
-import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.rls.FrontEnd;
 import io.throttlekit.service.rls.InvalidRequestException;
@@ -39,14 +38,14 @@ public final class CheckFrontEnd implements FrontEnd {
   /**
    * Creates a front end to {@code admission}.
    *
-   * @param bound of the entries of one request
+   * @param maxEntryBytes maximum of a key or value in UTF-8, from 1
    * @param policies those that admission uses; supplies null while none was ever loaded
    * @param decisions receives requests of unknown domains
    * @param checks receives the calls
    */
   public CheckFrontEnd(
       ExtAuthzConfig config,
-      EntryBound bound,
+      int maxEntryBytes,
       ExtrasFactory extras,
       Admission admission,
       Supplier<@Nullable PolicyBook> policies,
@@ -56,7 +55,7 @@ public final class CheckFrontEnd implements FrontEnd {
     this.policies = policies;
     this.decisions = decisions;
     this.checks = checks;
-    this.reader = new CheckReader(config, bound);
+    this.reader = new CheckReader(config, maxEntryBytes);
     this.writer = new CheckWriter(extras);
     this.undescribed = config.admitsUndescribed() ? UNDESCRIBED_ADMITTED : UNDESCRIBED_REFUSED;
   }

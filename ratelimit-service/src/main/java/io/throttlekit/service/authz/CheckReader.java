@@ -8,7 +8,7 @@ import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
-import io.throttlekit.service.rls.EntryBound;
+import io.throttlekit.service.rls.DescriptorFields;
 import io.throttlekit.service.rls.InvalidRequestException;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,11 +20,11 @@ final class CheckReader {
   private static final String DOMAIN = "domain";
 
   private final ExtAuthzConfig config;
-  private final EntryBound bound;
+  private final int maxEntryBytes;
 
-  CheckReader(ExtAuthzConfig config, EntryBound bound) {
+  CheckReader(ExtAuthzConfig config, int maxEntryBytes) {
     this.config = config;
-    this.bound = bound;
+    this.maxEntryBytes = maxEntryBytes;
   }
 
   /**
@@ -72,7 +72,7 @@ final class CheckReader {
       entries[size++] = entry.key();
       entries[size++] = value;
     }
-    bound.check(entries, size);
+    DescriptorFields.checkLengths(entries, size, maxEntryBytes);
     return new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
   }
 }

@@ -13,6 +13,7 @@ import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.LimitOverride;
 import io.throttlekit.descriptors.policy.LimitUnit;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,12 @@ public final class DescriptorFields {
       RateLimitOverride.REQUESTS_PER_UNIT_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
   private static final int UNIT = RateLimitOverride.UNIT_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
   private static final int HITS = UInt64Value.VALUE_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
+
+  // UTF-8: a surrogate pair, two chars, takes 4
+  private static final int MAX_BYTES_PER_CHAR = 3;
+
+  /** Longest key shown in an error message. */
+  private static final int MAX_SHOWN = 60;
 
   private String[] texts = new String[4];
   private int size;
@@ -103,12 +110,58 @@ public final class DescriptorFields {
   /**
    * Returns the descriptor.
    *
+   * @param maxEntryBytes maximum of a key or value in UTF-8
    * @throws InvalidRequestException if no policy could apply to it
    */
-  Descriptor checked(EntryBound bound) {
-    bound.check(texts, size);
+  Descriptor checked(int maxEntryBytes) {
+    checkLengths(texts, size, maxEntryBytes);
     String[] entries = size == texts.length ? texts : Arrays.copyOf(texts, size);
     return new Descriptor(entries, override(), hits(), refund);
+  }
+
+  /**
+   * Checks the lengths of entries, for every protocol.
+   *
+   * @param entries key, value, key, value …
+   * @param size number of elements of {@code entries} in use
+   * @param maxBytes of a key or value in UTF-8, from 1
+   * @throws InvalidRequestException if one is too long; the message names the key, but not the
+   *     value
+   */
+  public static void checkLengths(String[] entries, int size, int maxBytes) {
+    for (int i = 0; i < size; i++) {
+      // shorter texts fit whatever their characters, without encoding them
+      if (entries[i].length() > maxBytes / MAX_BYTES_PER_CHAR) {
+        checkLong(entries, i, maxBytes);
+      }
+    }
+  }
+
+  private static void checkLong(String[] entries, int index, int maxBytes) {
+    int bytes = entries[index].getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > maxBytes) {
+      boolean isKey = index % 2 == 0;
+      throw new InvalidRequestException(
+          "the %s of entry \"%s\" has %d bytes, more than grpc.max_entry_bytes (%d)"
+              .formatted(
+                  isKey ? "key" : "value",
+                  shown(entries[isKey ? index : index - 1]),
+                  bytes,
+                  maxBytes));
+    }
+  }
+
+  /**
+   * Returns a key chosen by a client, cut and without control characters, so that it cannot forge a
+   * log line.
+   */
+  private static String shown(String key) {
+    StringBuilder shown = new StringBuilder();
+    for (int i = 0; i < Math.min(key.length(), MAX_SHOWN); i++) {
+      char c = key.charAt(i);
+      shown.append(c < ' ' || c > '~' ? '?' : c);
+    }
+    return shown.append(key.length() > MAX_SHOWN ? "..." : "").toString();
   }
 
   private void readEntry(CodedInputStream in) throws IOException {

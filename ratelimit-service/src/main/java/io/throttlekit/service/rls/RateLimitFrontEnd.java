@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
 /** Answers the rate limit requests of Envoy. Thread-safe. */
 public final class RateLimitFrontEnd implements FrontEnd {
   private final Admission admission;
-  private final int maxDescriptors;
-  private final EntryBound bound;
+  private final GrpcConfig.Limits limits;
   private final ExtrasFactory extras;
 
   /**
@@ -37,8 +36,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
       CompatibilityConfig compatibility,
       GrpcConfig.Limits limits) {
     this.admission = admission;
-    this.maxDescriptors = limits.descriptors();
-    this.bound = new EntryBound(limits.entryBytes());
+    this.limits = limits;
     this.extras = new ExtrasFactory(response, compatibility);
   }
 
@@ -49,7 +47,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
    */
   @Override
   public RateLimitRequest read(byte[] message) {
-    return RequestFields.read(message, maxDescriptors, bound);
+    return RequestFields.read(message, limits);
   }
 
   @Override
@@ -90,7 +88,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
 
   /** Returns the request, or throws an {@link InvalidRequestException}. */
   RateLimitRequest checked(RequestFields fields) {
-    return fields.checked(maxDescriptors, bound);
+    return fields.checked(limits);
   }
 
   /** Returns the extras of the responses to these requests. */

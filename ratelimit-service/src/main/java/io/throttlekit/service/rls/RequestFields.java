@@ -10,6 +10,7 @@ import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.config.GrpcConfig;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,10 +38,9 @@ public final class RequestFields {
   /**
    * Reads and checks the bytes of a {@code RateLimitRequest}.
    *
-   * @param maxDescriptors from 1
    * @throws InvalidRequestException if they are malformed, or no policy could apply to the request
    */
-  static RateLimitRequest read(byte[] message, int maxDescriptors, EntryBound bound) {
+  static RateLimitRequest read(byte[] message, GrpcConfig.Limits limits) {
     CodedInputStream in = CodedInputStream.newInstance(message);
     String domain = "";
     int hits = 0;
@@ -62,7 +62,7 @@ public final class RequestFields {
     } catch (IOException malformed) {
       throw new InvalidRequestException("the request is not a valid protobuf message");
     }
-    return checked(domain, hits, first, more, maxDescriptors, bound);
+    return checked(domain, hits, first, more, limits);
   }
 
   /** Skips an unknown field. */
@@ -107,11 +107,10 @@ public final class RequestFields {
   /**
    * Returns the request.
    *
-   * @param maxDescriptors from 1
    * @throws InvalidRequestException if no policy could apply to it
    */
-  RateLimitRequest checked(int maxDescriptors, EntryBound bound) {
-    return checked(domain, hitsAddend, first, more, maxDescriptors, bound);
+  RateLimitRequest checked(GrpcConfig.Limits limits) {
+    return checked(domain, hitsAddend, first, more, limits);
   }
 
   private static RateLimitRequest checked(
@@ -119,8 +118,7 @@ public final class RequestFields {
       int hits,
       @Nullable DescriptorFields first,
       List<DescriptorFields> more,
-      int maxDescriptors,
-      EntryBound bound) {
+      GrpcConfig.Limits limits) {
     if (domain.isEmpty()) {
       throw new InvalidRequestException("rate limit domain must not be empty");
     }
@@ -128,18 +126,19 @@ public final class RequestFields {
       throw new InvalidRequestException("rate limit descriptor list must not be empty");
     }
     int count = 1 + more.size();
-    if (count > maxDescriptors) {
+    if (count > limits.descriptors()) {
       throw new InvalidRequestException(
-          "a request may have at most " + maxDescriptors + " descriptors, this one has " + count);
+          "a request may have at most %d descriptors, this one has %d"
+              .formatted(limits.descriptors(), count));
     }
     List<Descriptor> descriptors;
     if (more.isEmpty()) {
-      descriptors = List.of(first.checked(bound));
+      descriptors = List.of(first.checked(limits.entryBytes()));
     } else {
       descriptors = new ArrayList<>(count);
-      descriptors.add(first.checked(bound));
+      descriptors.add(first.checked(limits.entryBytes()));
       for (DescriptorFields descriptor : more) {
-        descriptors.add(descriptor.checked(bound));
+        descriptors.add(descriptor.checked(limits.entryBytes()));
       }
     }
     return new RateLimitRequest(domain, descriptors, Integer.toUnsignedLong(hits));

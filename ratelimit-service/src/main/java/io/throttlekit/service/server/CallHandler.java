@@ -13,6 +13,7 @@ import io.throttlekit.service.authz.CheckFrontEnd;
 import io.throttlekit.service.rls.CallListener;
 import io.throttlekit.service.rls.FrontEnd;
 import java.io.InputStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Handles the calls of one gRPC method without generated stubs: a request is parsed, decided and
@@ -25,7 +26,7 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
   final CallWarnings warnings;
   private final ServiceDescriptor generated;
   private final MethodDescriptor<?, ?> generatedMethod;
-  private final CallTracing tracing;
+  private final @Nullable CallTracing tracing;
 
   private CallHandler(
       ServiceDescriptor generated,
@@ -33,7 +34,7 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
       FrontEnd frontEnd,
       CallListener listener,
       CallWarnings warnings,
-      CallTracing tracing,
+      @Nullable CallTracing tracing,
       TimeSource time) {
     this.generated = generated;
     this.generatedMethod = generatedMethod;
@@ -47,10 +48,11 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
   /**
    * Returns the handler of the rate-limit service.
    *
+   * @param tracing null if it is off
    * @param time measures latencies; the same clock as that of the event loops
    */
   static CallHandler ofRateLimits(
-      FrontEnd frontEnd, CallListener listener, CallTracing tracing, TimeSource time) {
+      FrontEnd frontEnd, CallListener listener, @Nullable CallTracing tracing, TimeSource time) {
     return new CallHandler(
         RateLimitServiceGrpc.getServiceDescriptor(),
         RateLimitServiceGrpc.getShouldRateLimitMethod(),
@@ -62,7 +64,8 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
   }
 
   /** Returns the handler of external authorization. */
-  static CallHandler ofChecks(CheckFrontEnd frontEnd, CallTracing tracing, TimeSource time) {
+  static CallHandler ofChecks(
+      CheckFrontEnd frontEnd, @Nullable CallTracing tracing, TimeSource time) {
     return new CallHandler(
         AuthorizationGrpc.getServiceDescriptor(),
         AuthorizationGrpc.getCheckMethod(),
@@ -90,6 +93,6 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
       ServerCall<InputStream, byte[]> call, Metadata headers) {
     // Requests a second message, too, so that grpc-java detects one and cancels the call.
     call.request(2);
-    return new RateLimitCall(this, call, headers, tracing.start(headers));
+    return new RateLimitCall(this, call, headers, tracing == null ? null : tracing.start(headers));
   }
 }

@@ -4,7 +4,6 @@ import io.grpc.ServerServiceDefinition;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.Admission;
-import io.throttlekit.service.admission.Counters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.authz.CheckFrontEnd;
 import io.throttlekit.service.authz.CheckListener;
@@ -15,9 +14,9 @@ import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.CallListener;
-import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.tier.Counters;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -63,7 +62,13 @@ public record DecisionPath(
         new ConcurrencyLimiter(
             time, DecisionPath::runAfter, listeners.limits(), DecisionPath::retryAfterMillis);
     Admission admission =
-        new PolicyAdmission(policies::book, counters, gate, compatibility, listeners.decisions());
+        new PolicyAdmission(
+            policies::book,
+            counters,
+            gate,
+            compatibility,
+            config.store().cachedDenyDefault(),
+            listeners.decisions());
     RateLimitFrontEnd frontEnd =
         new RateLimitFrontEnd(admission, config.response(), compatibility, config.grpc().limits());
     CheckFrontEnd checks = checks(config, admission, policies, listeners);
@@ -75,7 +80,7 @@ public record DecisionPath(
    *
    * @throws ListenException if it could never listen, for example without a certificate
    */
-  public GrpcServer server(GrpcConfig listener, Health health, CallTracing tracing) {
+  public GrpcServer server(GrpcConfig listener, Health health, @Nullable CallTracing tracing) {
     List<ServerServiceDefinition> more = new ArrayList<>(1);
     if (checks != null) {
       more.add(CallHandler.ofChecks(checks, tracing, time).definition());
@@ -85,7 +90,7 @@ public record DecisionPath(
   }
 
   /** Returns the gRPC service of this path, for servers other than {@link GrpcServer}. */
-  public ServerServiceDefinition service(CallTracing tracing) {
+  public ServerServiceDefinition service(@Nullable CallTracing tracing) {
     return CallHandler.ofRateLimits(frontEnd, calls, tracing, time).definition();
   }
 
@@ -97,7 +102,7 @@ public record DecisionPath(
         ? null
         : new CheckFrontEnd(
             authz,
-            new EntryBound(config.grpc().limits().entryBytes()),
+            config.grpc().limits().entryBytes(),
             new ExtrasFactory(config.response(), config.compatibility()),
             admission,
             policies::book,

@@ -17,24 +17,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts the spans of traced decisions: those of sampled callers, and a fraction of those without a
- * trace. If tracing is off, it neither allocates nor reads a header. Thread-safe.
+ * trace. Thread-safe.
  */
 public final class DecisionTracing implements CallTracing {
   private static final String SPAN = "ratelimit.decide";
 
-  private final @Nullable Tracer tracer;
+  private final Tracer tracer;
   private final double ratio;
   private final DoubleSupplier random;
 
-  private DecisionTracing(@Nullable Tracer tracer, double ratio, DoubleSupplier random) {
+  private DecisionTracing(Tracer tracer, double ratio, DoubleSupplier random) {
     this.tracer = tracer;
     this.ratio = ratio;
     this.random = random;
-  }
-
-  /** Returns an instance that traces nothing. */
-  public static DecisionTracing off() {
-    return new DecisionTracing(null, 0, () -> 1);
   }
 
   /**
@@ -57,18 +52,15 @@ public final class DecisionTracing implements CallTracing {
 
   @Override
   public @Nullable CallSpan start(Metadata headers) {
-    if (tracer == null) {
-      return null;
-    }
     TraceParent parent = TraceParent.of(headers);
     return switch (parent.sampled()) {
       case NO -> null;
-      case YES -> begin(tracer, parent);
-      case UNDECIDED -> random.getAsDouble() < ratio ? begin(tracer, parent) : null;
+      case YES -> begin(parent);
+      case UNDECIDED -> random.getAsDouble() < ratio ? begin(parent) : null;
     };
   }
 
-  private static DecisionSpan begin(Tracer tracer, TraceParent parent) {
+  private DecisionSpan begin(TraceParent parent) {
     SpanBuilder span = tracer.spanBuilder(SPAN).setSpanKind(SpanKind.SERVER);
     if (parent.context().isValid()) {
       span.setParent(Context.root().with(Span.wrap(parent.context())));

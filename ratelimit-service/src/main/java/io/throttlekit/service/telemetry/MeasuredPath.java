@@ -2,15 +2,14 @@ package io.throttlekit.service.telemetry;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.admission.Counters;
 import io.throttlekit.service.admission.MemoryCounters;
-import io.throttlekit.service.admission.TieredCounters;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.PathListeners;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.Counters;
 import io.throttlekit.tier.Tiers;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -49,8 +48,7 @@ public record MeasuredPath(
       TimeSource time,
       @Nullable EventLoopGroup loops) {
     RateLimitMetrics metrics = metrics(config, policies, telemetry, tiers::cells, () -> 0);
-    Counters counters = new TieredCounters(tiers, config.store().cachedDenyDefault());
-    return of(counters, config, policies, metrics, telemetry, time, loops);
+    return of(tiers, config, policies, metrics, telemetry, time, loops);
   }
 
   private static MeasuredPath of(

@@ -110,11 +110,9 @@ public final class Telemetry implements AutoCloseable {
     return scrape;
   }
 
-  /** Returns the tracing of decisions, which costs nothing if it is off. */
-  public DecisionTracing tracing() {
-    return tracers == null
-        ? DecisionTracing.off()
-        : DecisionTracing.on(tracers.get(SCOPE), samplingRatio);
+  /** Returns the tracing of decisions, or null if it is off. */
+  public @Nullable DecisionTracing tracing() {
+    return tracers == null ? null : DecisionTracing.on(tracers.get(SCOPE), samplingRatio);
   }
 
   /** Exports what is pending for at most {@link #CLOSE_TIMEOUT}, and stops. */

@@ -11,7 +11,6 @@ import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.store.SharedStore;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.CounterStore;
@@ -131,7 +130,7 @@ public final class StoreWarmUp {
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
       DecisionPath path =
           MeasuredPath.shared(config, policies, tiers, telemetry, time, loops).path();
-      GrpcServer server = path.server(config.grpc(), new Health(), DecisionTracing.off());
+      GrpcServer server = path.server(config.grpc(), new Health(), null);
       return visit.round(server, callers, requests, end);
     }
   }

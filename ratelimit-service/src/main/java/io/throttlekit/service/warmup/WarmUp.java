@@ -17,6 +17,7 @@ import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sends requests to a service like this one until the JVM has compiled a request's path.
@@ -104,10 +105,8 @@ public final class WarmUp {
     return new Tiers(counters, time, (_, _) -> {}, settings, TierListener.NONE);
   }
 
-  /** Returns tracing as configured, but without recording. */
-  private DecisionTracing tracing() {
-    return traced
-        ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0)
-        : DecisionTracing.off();
+  /** Returns tracing as configured, but without recording; null if it is off. */
+  private @Nullable DecisionTracing tracing() {
+    return traced ? DecisionTracing.on(TracerProvider.noop().get("warm-up"), 0) : null;
   }
 }

@@ -12,6 +12,7 @@ import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.Counters;
 import io.throttlekit.tier.ManualTimer;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
@@ -40,9 +41,9 @@ final class Deciding {
     Counters counters =
         switch (counted) {
           case IN_MEMORY -> new MemoryCounters(store);
-          case IN_A_STORE -> new TieredCounters(tiers(store, time), false);
+          case IN_A_STORE -> tiers(store, time);
         };
-    admission = new PolicyAdmission(book::get, counters, gate, compatibility, metrics);
+    admission = new PolicyAdmission(book::get, counters, gate, compatibility, false, metrics);
   }
 
   static Deciding by(String descriptors) {

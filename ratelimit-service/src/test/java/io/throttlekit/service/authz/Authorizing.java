@@ -21,7 +21,6 @@ import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.ResponseConfig;
-import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
@@ -55,10 +54,10 @@ public final class Authorizing {
     frontEnd =
         new CheckFrontEnd(
             config,
-            new EntryBound(GrpcConfig.defaults().limits().entryBytes()),
+            GrpcConfig.defaults().limits().entryBytes(),
             new ExtrasFactory(response, compatibility),
             new PolicyAdmission(
-                () -> book, new MemoryCounters(store), gate, compatibility, metrics),
+                () -> book, new MemoryCounters(store), gate, compatibility, false, metrics),
             () -> book,
             metrics,
             new CheckMetrics(OpenTelemetry.noop().getMeter("test")));

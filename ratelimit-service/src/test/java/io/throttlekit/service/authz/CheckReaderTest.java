@@ -14,7 +14,6 @@ import io.throttlekit.service.config.RequestDescriptor.Context;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.RequestDescriptor.Source;
-import io.throttlekit.service.rls.EntryBound;
 import io.throttlekit.service.rls.InvalidRequestException;
 import java.util.Arrays;
 import java.util.List;
@@ -142,7 +141,7 @@ class CheckReaderTest {
   }
 
   private static List<String> described(CheckRequest request, RequestDescriptor... configured) {
-    return new CheckReader(new ExtAuthzConfig("d", List.of(configured), false), new EntryBound(500))
+    return new CheckReader(new ExtAuthzConfig("d", List.of(configured), false), 500)
         .read(request.toByteArray()).descriptors().stream()
             .map(descriptor -> Arrays.toString(descriptor.entries()))
             .toList();

@@ -10,6 +10,7 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.En
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.service.config.GrpcConfig;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -25,7 +26,7 @@ class RequestFieldsTest {
 
   private static final byte END_OF_A_GROUP = 9 << 3 | 4;
 
-  private final EntryBound bound = new EntryBound(500);
+  private final GrpcConfig.Limits limits = new GrpcConfig.Limits(100_000, 6, 500, 100);
   private int readable;
   private int malformed;
   private int invalid;
@@ -45,7 +46,7 @@ class RequestFieldsTest {
 
   private String read(byte[] message) {
     try {
-      var request = RequestFields.read(message, 6, bound);
+      var request = RequestFields.read(message, limits);
       List<String> descriptors = new ArrayList<>();
       for (Descriptor descriptor : request.descriptors()) {
         descriptors.add(

@@ -42,7 +42,7 @@ class AbandonedCallsTest {
       CallHandler.ofRateLimits(
           new RateLimitFrontEnd((_, _) -> null, Setup.BARE, Setup.NATIVE, Setup.limits()),
           new Counted(),
-          DecisionTracing.off(),
+          null,
           time);
 
   @AfterEach

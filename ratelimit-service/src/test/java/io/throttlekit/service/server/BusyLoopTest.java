@@ -11,7 +11,6 @@ import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.server.RawConnection.Frame;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -130,7 +129,7 @@ class BusyLoopTest {
             Setup.BARE,
             Setup.NATIVE,
             Setup.limits());
-    CallHandler service = CallHandler.ofRateLimits(frontEnd, metrics, DecisionTracing.off(), time);
+    CallHandler service = CallHandler.ofRateLimits(frontEnd, metrics, null, time);
     GrpcConfig d = Setup.loopback();
     GrpcConfig config =
         new GrpcConfig(

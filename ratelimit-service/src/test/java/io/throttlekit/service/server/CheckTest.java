@@ -18,7 +18,6 @@ import io.grpc.stub.MetadataUtils;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.authz.Authorizing;
 import io.throttlekit.service.concurrency.LeaseEnd;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -44,9 +43,7 @@ class CheckTest {
       new GrpcServer(
           Setup.loopback(),
           setup.service(),
-          List.of(
-              CallHandler.ofChecks(authorizing.frontEnd, DecisionTracing.off(), new ManualTime(0))
-                  .definition()),
+          List.of(CallHandler.ofChecks(authorizing.frontEnd, null, new ManualTime(0)).definition()),
           setup.health,
           null,
           Duration.ofMillis(20));

@@ -52,7 +52,6 @@ import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.sensor.Recorded.Left;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
 import java.time.Duration;
@@ -281,9 +280,7 @@ class DrainTest {
     GrpcServer server =
         gated.serve(
             Setup.listener(null, null, Duration.ofSeconds(25), Duration.ZERO),
-            List.of(() ->
-                CallHandler.ofChecks(checked.frontEnd, DecisionTracing.off(), checked.time)
-                    .definition()));
+            List.of(() -> CallHandler.ofChecks(checked.frontEnd, null, checked.time).definition()));
     ManagedChannel channel = Channels.to(server);
     var limits = RateLimitServiceGrpc.newFutureStub(channel);
     var checks = AuthorizationGrpc.newFutureStub(channel);

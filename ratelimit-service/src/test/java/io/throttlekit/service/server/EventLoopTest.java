@@ -40,7 +40,6 @@ import io.throttlekit.service.sensor.Load;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -160,9 +159,7 @@ class EventLoopTest {
         new GrpcServer(
             Setup.loopback(),
             setup.service(),
-            List.of(
-                CallHandler.ofChecks(authorizing.frontEnd, DecisionTracing.off(), clock)
-                    .definition()),
+            List.of(CallHandler.ofChecks(authorizing.frontEnd, null, clock).definition()),
             setup.health,
             null,
             Duration.ofMillis(20));

@@ -19,7 +19,6 @@ import io.throttlekit.service.rls.CallListener.Abandonment;
 import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.store.StoreException;
 import java.io.ByteArrayInputStream;
 import java.util.AbstractList;
@@ -57,14 +56,14 @@ class RateLimitCallTest {
               Setup.NATIVE,
               Setup.limits()),
           setup.metrics,
-          DecisionTracing.off(),
+          null,
           setup.time);
 
   private final List<Failure> failures = Collections.synchronizedList(new ArrayList<>());
   private final CallHandler deciding = deciding(setup.time);
 
   private CallHandler deciding(TimeSource time) {
-    return CallHandler.ofRateLimits(service.frontEnd, new Counted(), DecisionTracing.off(), time);
+    return CallHandler.ofRateLimits(service.frontEnd, new Counted(), null, time);
   }
 
   @Test

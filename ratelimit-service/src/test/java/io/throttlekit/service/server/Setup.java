@@ -16,7 +16,6 @@ import io.throttlekit.service.config.ResponseConfig.DeniedBody;
 import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
 import io.throttlekit.service.config.TlsConfig;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
 import java.nio.file.Path;
@@ -65,7 +64,8 @@ public final class Setup {
     gate = gate(used);
     frontEnd =
         new RateLimitFrontEnd(
-            new PolicyAdmission(book::get, new MemoryCounters(store), gate, compatibility, metrics),
+            new PolicyAdmission(
+                book::get, new MemoryCounters(store), gate, compatibility, false, metrics),
             response,
             compatibility,
             limits());
@@ -111,7 +111,7 @@ public final class Setup {
   }
 
   CallHandler service() {
-    return CallHandler.ofRateLimits(frontEnd, metrics, DecisionTracing.off(), time);
+    return CallHandler.ofRateLimits(frontEnd, metrics, null, time);
   }
 
   /** Returns a healthy server that listens on loopback. */

@@ -3,7 +3,6 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.grpc.Metadata;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.policy.Rule;
 import java.lang.management.ManagementFactory;
@@ -13,17 +12,6 @@ class AllocationTest {
   private static final int CALLS = 20_000;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-
-  @Test
-  void tracingThatIsOffAllocatesNothing() {
-    DecisionTracing off = DecisionTracing.off();
-    Metadata headers = new Metadata();
-    headers.put(
-        Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER),
-        "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
-
-    assertThat(allocatedBy(() -> off.start(headers))).isZero();
-  }
 
   @Test
   void countingADecisionOfARuleWithAFixedNameAllocatesNothing() {

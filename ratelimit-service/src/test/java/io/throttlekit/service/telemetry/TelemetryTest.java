@@ -55,7 +55,8 @@ class TelemetryTest {
         Telemetry.start(
             config(true, "http", "http://127.0.0.1:" + collector.getAddress().getPort()))) {
       telemetry.meter().counterBuilder("any").build().add(1);
-      Objects.requireNonNull(telemetry.tracing().start(new Metadata())).end();
+      DecisionTracing tracing = Objects.requireNonNull(telemetry.tracing());
+      Objects.requireNonNull(tracing.start(new Metadata())).end();
     } finally {
       collector.stop(0);
     }
@@ -69,7 +70,8 @@ class TelemetryTest {
       try (Telemetry telemetry =
           Telemetry.start(config(true, "grpc", "http://127.0.0.1:" + collector.port()))) {
         telemetry.meter().counterBuilder("any").build().add(1);
-        Objects.requireNonNull(telemetry.tracing().start(new Metadata())).end();
+        DecisionTracing tracing = Objects.requireNonNull(telemetry.tracing());
+        Objects.requireNonNull(tracing.start(new Metadata())).end();
       }
       assertThat(collector.metrics()).containsExactly("named: any");
       assertThat(collector.spans())
@@ -103,7 +105,7 @@ class TelemetryTest {
             new TelemetryConfig(
                 false, false, false, 1, "http", "", "named", "info", "text", 0.8, 10))) {
       assertThat(telemetry.scrape()).isNull();
-      assertThat(telemetry.tracing().start(new Metadata())).isNull();
+      assertThat(telemetry.tracing()).isNull();
     }
   }
 

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /** Calls of the tiers for a rule. */
-class TieredCountersTest {
+class TiersOfRulesTest {
   private static final PolicyBook BOOK =
       Book.of(
           """
@@ -54,7 +54,7 @@ class TieredCountersTest {
   private final ManualTime time = new ManualTime(0);
   private final AskedStore store = new AskedStore(new InMemoryStore(time, 1_000));
 
-  private final Counters kept = new TieredCounters(Deciding.tiers(store, time), false);
+  private final Tiers kept = Deciding.tiers(store, time);
 
   /** Records its calls. */
   private static final class AskedStore implements CounterStore {
@@ -151,7 +151,7 @@ class TieredCountersTest {
             TierListener.NONE);
     store.silent = true;
     timers.clear();
-    PolicyAdmission admission = admission(new TieredCounters(tiers, false));
+    PolicyAdmission admission = admission(tiers, false);
     RateLimitRequest request = new RateLimitRequest("d", List.of(Deciding.charge("leased")), 1);
     assertThat(admission.decide(request, new NeverLater())).isNull();
     assertThat(admission.decide(request, new Hasty())).isNull();
@@ -178,28 +178,29 @@ class TieredCountersTest {
   }
 
   private DecidedBy askedThreeTimes(String key, boolean cachedDenyDefault) {
-    Counters counters = new TieredCounters(Deciding.tiers(store, time), cachedDenyDefault);
-    ask(counters, key);
-    ask(counters, key);
-    ask(counters, key);
-    return ask(counters, key).verdict().decidedBy();
+    PolicyAdmission admission = admission(Deciding.tiers(store, time), cachedDenyDefault);
+    ask(admission, key);
+    ask(admission, key);
+    ask(admission, key);
+    return ask(admission, key).verdict().decidedBy();
   }
 
   private RecordingCallback ask(String key) {
-    return ask(kept, key);
+    return ask(admission(kept, false), key);
   }
 
-  private RecordingCallback ask(Counters counters, String key) {
+  private static RecordingCallback ask(PolicyAdmission admission, String key) {
     RateLimitRequest request = new RateLimitRequest("d", List.of(Deciding.charge(key)), 1);
-    return RecordingCallback.of(admission(counters), request);
+    return RecordingCallback.of(admission, request);
   }
 
-  private PolicyAdmission admission(Counters counters) {
+  private PolicyAdmission admission(Tiers tiers, boolean cachedDenyDefault) {
     return new PolicyAdmission(
         () -> BOOK,
-        counters,
+        tiers,
         Setup.gate(time),
         Setup.NATIVE,
+        cachedDenyDefault,
         Setup.metrics(() -> BOOK, new InMemoryStore(time, 1_000)));
   }
 }
