@@ -115,6 +115,12 @@ public final class AimdLimit implements ConcurrencyLimit {
   }
 
   @Override
+  public void onTick(long nowNanos) {
+    noLoad.onTick(nowNanos);
+    limit = noLoad.lowered(estimate);
+  }
+
+  @Override
   public boolean isProbing() {
     return noLoad.probing();
   }

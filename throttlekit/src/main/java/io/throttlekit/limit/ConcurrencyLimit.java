@@ -38,8 +38,8 @@ public sealed interface ConcurrencyLimit
   default void acknowledged(int requests, long sinceNanos) {}
 
   /**
-   * Passes the time. To be called about once a second where samples may cease: a measurement ends
-   * although no sample arrives any more.
+   * Passes the time. To be called about once a second, at least {@linkplain #isProbing during a
+   * measurement}: it must end even if no sample arrives any more.
    *
    * @param nowNanos monotonic
    */

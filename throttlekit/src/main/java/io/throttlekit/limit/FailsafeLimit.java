@@ -141,6 +141,7 @@ public final class FailsafeLimit implements ConcurrencyLimit {
     CorrelationWindow.Reading rtt = latency.add(inFlight, recent);
     int k = Log10.of(estimate);
     double next = estimate;
+    // failsafe-go's beta is 6 log10 and its alpha 3 log10 of the limit
     if (queue > 6.0 * k || (full && exhausted(thrpt, rtt))) {
       next -= k;
     } else if (queue < 3.0 * k) {

@@ -95,12 +95,18 @@ public final class Gradient2Limit implements ConcurrencyLimit {
   }
 
   @Override
+  public void onTick(long nowNanos) {
+    noLoad.onTick(nowNanos);
+    limit = noLoad.lowered((int) estimate);
+  }
+
+  @Override
   public boolean isProbing() {
     return noLoad.probing();
   }
 
   private void move(Sample seen) {
-    double gradient = 0.5;
+    double gradient = 0.5; // as in concurrency-limits: a single window at most halves the target
     if (!seen.dropped()) {
       // not measured; as a baseline it would make every latency look slow
       if (seen.rttNanos() == 0) {
@@ -113,6 +119,7 @@ public final class Gradient2Limit implements ConcurrencyLimit {
       }
       gradient = Math.clamp(settings.tolerance() * alone / seen.rttNanos(), 0.5, 1.0);
     }
+    // The gradient is at most 1: only the queue of √limit lets the limit grow.
     double target = estimate * gradient + Math.sqrt(estimate);
     estimate = range.clamp(estimate + settings.smoothing() * (target - estimate));
   }

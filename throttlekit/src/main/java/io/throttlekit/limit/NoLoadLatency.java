@@ -79,6 +79,21 @@ final class NoLoadLatency {
     return window == null ? sample : window.endedBy(sample);
   }
 
+  /**
+   * Passes the time, because a measurement must end even if no sample arrives any more.
+   *
+   * @param nowNanos monotonic
+   */
+  void onTick(long nowNanos) {
+    if (probing && recalibration != null && hasTimedOut(nowNanos, recalibration)) {
+      restore(nowNanos);
+    }
+  }
+
+  private boolean hasTimedOut(long nowNanos, Recalibration settings) {
+    return nowNanos - sinceNanos >= settings.intervalNanos();
+  }
+
   private void probeIfDue(long nowNanos, Recalibration settings) {
     if (!timed) { // the first interval starts with the first sample
       timed = true;
@@ -103,15 +118,17 @@ final class NoLoadLatency {
       recent = new MaxWindow(samples);
       // Medians are compared with a median.
       with(window == null ? probe.min() : (long) probe.quantile(0.5));
-      probing = false;
-    } else if (dropped >= settings.samples() || now - sinceNanos >= settings.intervalNanos()) {
-      probing = false; // abandoned: the old minimum stays
+      restore(now);
+    } else if (dropped >= settings.samples() || hasTimedOut(now, settings)) {
+      restore(now); // abandoned: the old minimum stays
     }
-    if (!probing) {
-      sinceNanos = now;
-      if (window != null) {
-        window.next(now); // the restored limit starts with an empty window
-      }
+  }
+
+  private void restore(long nowNanos) {
+    probing = false;
+    sinceNanos = nowNanos;
+    if (window != null) {
+      window.next(nowNanos); // the restored limit starts with an empty window
     }
   }
 }

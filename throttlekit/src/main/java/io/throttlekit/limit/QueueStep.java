@@ -24,6 +24,8 @@ record QueueStep(double limit, boolean decreased) {
       double limit, double usable, double applied, double inService, int maxInFlight) {
     int k = Log10.of(limit);
     int beta = beta(limit);
+    // two thirds of beta, rounded up: in the gap between the two the limit rests, else it would
+    // oscillate between steps up and down
     int alpha = (2 * beta + 2) / 3;
     double queue = Math.max(0, Math.ceil(usable - inService));
     double seen = Math.min(queue, Math.ceil(applied - inService));
@@ -31,6 +33,7 @@ record QueueStep(double limit, boolean decreased) {
     boolean inUse = 2.0 * maxInFlight >= limit && 2 * applied >= limit;
     double next = limit;
     if (seen > beta) {
+      // A quarter per window: measured throughput lags, and the whole queue would be too much.
       next -= Math.max(k, (seen - beta) / 4);
     } else if (queue < alpha && inUse) {
       next += beta - queue;
@@ -45,6 +48,8 @@ record QueueStep(double limit, boolean decreased) {
 
   /** Returns the queue that a limit may have: a third of it from 3 to 6, or a tenth if more. */
   static int beta(double limit) {
+    // 3 and 6 as in VegasLimit; a third, so that small limits are not all queue; a tenth, so that
+    // large ones keep enough of one. The simulator's results with these are in docs/CONCURRENCY.md.
     return Math.max(Math.clamp((int) (limit / 3), 3, 6), (int) (limit / 10));
   }
 }

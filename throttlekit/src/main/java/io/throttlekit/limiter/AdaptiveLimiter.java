@@ -1,5 +1,9 @@
 package io.throttlekit.limiter;
 
+import static io.throttlekit.limiter.RequestCounts.ONE_IN_FLIGHT;
+import static io.throttlekit.limiter.RequestCounts.ONE_QUEUED;
+import static io.throttlekit.limiter.RequestCounts.inFlight;
+import static io.throttlekit.limiter.RequestCounts.queued;
 import static java.util.Objects.requireNonNullElse;
 
 import io.throttlekit.TimeSource;
@@ -8,7 +12,6 @@ import io.throttlekit.limit.Sample;
 import io.throttlekit.tier.Timer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,11 +44,6 @@ import org.jspecify.annotations.Nullable;
  * has a lock, the limit algorithm another; neither is held while a callback or listener runs.
  */
 public final class AdaptiveLimiter implements AutoCloseable {
-  /** Requests in flight are the upper 32 bits of the state, waiting requests the lower 32. */
-  private static final long ONE_IN_FLIGHT = 1L << 32;
-
-  private static final long ONE_QUEUED = 1;
-
   private final @Nullable Queueing queueing;
   private final @Nullable Prioritizer prioritizer;
   private final SynchronizedLimit algorithm;
@@ -55,12 +53,12 @@ public final class AdaptiveLimiter implements AutoCloseable {
   private final DoubleSupplier random;
   private final CallbackQueue callbacks = new CallbackQueue(this::reportRefused);
 
-  private final AtomicLong state = new AtomicLong();
+  private final RequestCounts state = new RequestCounts(this::reportUse);
 
-  /** Its lock guards the queue, {@code closed}, and the waiting half of the state. */
+  /** Its lock guards the queue, writes of {@code closed}, and the waiting half of the state. */
   private final PermitQueue queue = new PermitQueue();
 
-  private boolean closed;
+  private volatile boolean closed;
 
   AdaptiveLimiter(LimiterBuilder builder) {
     this.prioritizer = builder.prioritizer;
@@ -134,7 +132,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * While the queue is between its thresholds the result is random, as in {@link #acquire}.
    */
   public boolean canAcquire(PermitRequest request) {
-    if (!isFull(state.get())) {
+    if (!isFull(state.get()) || (endsMeasurement() && !isFull(state.get()))) {
       return !isBarred(request.level());
     }
     return waitTimeout(request) > 0
@@ -176,8 +174,8 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   /**
-   * Refuses the waiting requests and all that would wait from here on, and leaves the prioritizer.
-   * Permits stay valid, and free permits are still handed out.
+   * Refuses the waiting requests and all that would wait from here on. Its prioritizer no longer
+   * counts it. Permits stay valid, and free permits are still handed out.
    */
   @Override
   public void close() {
@@ -185,11 +183,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
     synchronized (queue) {
       closed = true;
       refused = queue.removeAll();
-      state.addAndGet(-refused.size());
+      state.add(-refused.size());
     }
-    if (prioritizer != null) {
-      prioritizer.leave(this);
-    }
+    reportUse(); // it does not count once closed, whatever is in flight
     refused.forEach(waiting -> waiting.refuse(Refusal.CLOSED));
     callbacks.deliver(refused);
   }
@@ -218,7 +214,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   /** Ends a permit without a sample. */
   void released() {
-    if (queued(state.addAndGet(-ONE_IN_FLIGHT)) > 0) {
+    if (queued(state.add(-ONE_IN_FLIGHT)) > 0) {
       serve();
     }
   }
@@ -227,7 +223,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     synchronized (queue) {
       boolean waited = queue.remove(waiting);
       if (waited) {
-        state.addAndGet(-ONE_QUEUED);
+        state.add(-ONE_QUEUED);
       }
       return waited;
     }
@@ -238,6 +234,11 @@ public final class AdaptiveLimiter implements AutoCloseable {
     if (isBarred(request.level())) {
       return null;
     }
+    Permit permit = take(request);
+    return permit == null && endsMeasurement() ? take(request) : permit;
+  }
+
+  private @Nullable Permit take(PermitRequest request) {
     for (long now = state.get(); !isFull(now); now = state.get()) {
       if (state.compareAndSet(now, now + ONE_IN_FLIGHT)) {
         return new Permit(this, request.user(), time.monotonicNanos(), inFlight(now) + 1);
@@ -246,12 +247,32 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return null;
   }
 
+  /** Ends a measurement that has timed out. Returns whether the limit changed. */
+  private boolean endsMeasurement() {
+    boolean changed = algorithm.isProbing() && algorithm.tick(time.monotonicNanos());
+    if (changed) {
+      serve();
+    }
+    return changed;
+  }
+
+  private void reportUse() {
+    if (prioritizer != null) {
+      prioritizer.update(this);
+    }
+  }
+
+  /** Returns whether requests are in flight or wait, and the limiter is not closed. */
+  boolean isInUse() {
+    return !closed && state.get() != 0;
+  }
+
   /**
    * Returns whether the level is refused although permits are free. That happens only to limiters
    * that share a prioritizer, because they are overloaded together.
    */
   private boolean isBarred(int level) {
-    return prioritizer != null && prioritizer.isShared() && level < prioritizer.threshold();
+    return prioritizer != null && level < prioritizer.threshold() && prioritizer.isSharedBy(this);
   }
 
   private @Nullable Refusal priorityTooLow(int level) {
@@ -287,7 +308,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
         return Refusal.QUEUE_FULL;
       }
       queue.add(waiting);
-      state.addAndGet(ONE_QUEUED);
+      state.add(ONE_QUEUED);
     }
     algorithm.refused();
     return null;
@@ -313,10 +334,11 @@ public final class AdaptiveLimiter implements AutoCloseable {
   private void serve() {
     List<QueuedRequest> answered = new ArrayList<>(1);
     long now = time.monotonicNanos();
+    algorithm.tick(now); // requests wait for the end of a measurement, too
     long timerNanos;
     synchronized (queue) {
       for (QueuedRequest due = queue.pollDue(now); due != null; due = queue.pollDue(now)) {
-        state.addAndGet(-ONE_QUEUED);
+        state.add(-ONE_QUEUED);
         due.refuse(Refusal.WAITED_TOO_LONG);
         answered.add(due);
       }
@@ -370,13 +392,5 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   private boolean isFull(long now) {
     return queued(now) > 0 || inFlight(now) >= algorithm.limit(); // no request overtakes the queue
-  }
-
-  private static int inFlight(long state) {
-    return (int) (state >>> 32);
-  }
-
-  private static int queued(long state) {
-    return (int) state;
   }
 }

@@ -59,12 +59,8 @@ public final class LimiterBuilder {
     return this;
   }
 
-  /** Creates the limiter, with nothing in flight. Its prioritizer counts it until it is closed. */
+  /** Creates the limiter, with nothing in flight. */
   public AdaptiveLimiter build() {
-    AdaptiveLimiter limiter = new AdaptiveLimiter(this);
-    if (prioritizer != null) {
-      prioritizer.join(limiter);
-    }
-    return limiter;
+    return new AdaptiveLimiter(this);
   }
 }

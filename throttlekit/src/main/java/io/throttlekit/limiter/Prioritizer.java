@@ -1,7 +1,6 @@
 package io.throttlekit.limiter;
 
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.DoubleSupplier;
@@ -9,15 +8,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides by priority level which requests are refused under overload. Limiters that share a
- * prioritizer count as one queue.
+ * prioritizer count as one queue, each only while it has requests in flight or waiting: the free
+ * places of idle limiters do not relieve a full one.
  *
  * <p>{@link #calibrate}, to be called about once a second, derives a threshold: the level below
  * which as large a share of requests lies as must be refused. It counts the last 1,000 requests
  * that found their limiter full.
  *
  * <p>A limiter with a prioritizer of its own admits every request while permits are free, whatever
- * its level. Limiters that share one refuse levels below the threshold even while permits are free.
- * Two things differ from failsafe-go 0.9.7:
+ * its level, and so does the only one in use of several. Several in use refuse levels below the
+ * threshold even while permits are free. Two things differ from failsafe-go 0.9.7:
  *
  * <ul>
  *   <li>Levels are counted before they are compared with the threshold, not only those that passed.
@@ -38,7 +38,10 @@ public final class Prioritizer {
   private final PrioritizerListener listener;
   private final @Nullable UsageTracker usage;
   private final LevelTracker levels = new LevelTracker(WINDOW);
-  private final List<AdaptiveLimiter> limiters = new CopyOnWriteArrayList<>();
+
+  /** Those in use. */
+  private final ConcurrentHashMap<AdaptiveLimiter, Boolean> limiters = new ConcurrentHashMap<>();
+
   private final AtomicInteger threshold = new AtomicInteger();
   private volatile double rejectionRate;
 
@@ -92,10 +95,11 @@ public final class Prioritizer {
       usage.calibrate();
     }
     QueueFigures all = QueueFigures.NONE;
-    for (AdaptiveLimiter limiter : limiters) {
+    for (AdaptiveLimiter limiter : limiters.keySet()) {
       all = all.plus(limiter.queueFigures());
     }
-    double rate = limiters.isEmpty() ? 0 : all.rejectionRate();
+    // a limit is at least 1, so a sum of 0 is that of none
+    double rate = all.limit() == 0 ? 0 : all.rejectionRate();
     rejectionRate = rate;
     int now = rate > 0 ? levels.quantile(rate) : 0;
     int before = threshold.getAndSet(now);
@@ -104,16 +108,16 @@ public final class Prioritizer {
     }
   }
 
-  void join(AdaptiveLimiter limiter) {
-    limiters.add(limiter);
+  /** Counts the limiter if it is in use, else no longer. To be called after each change of that. */
+  void update(AdaptiveLimiter limiter) {
+    // atomic with the check: of two concurrent calls the later one sees the current use
+    limiters.compute(limiter, (each, _) -> each.isInUse() ? Boolean.TRUE : null);
   }
 
-  void leave(AdaptiveLimiter limiter) {
-    limiters.remove(limiter);
-  }
-
-  boolean isShared() {
-    return limiters.size() > 1;
+  /** Returns whether another limiter with this prioritizer is in use. */
+  boolean isSharedBy(AdaptiveLimiter limiter) {
+    int inUse = limiters.size();
+    return inUse > 1 || (inUse == 1 && !limiters.containsKey(limiter));
   }
 
   /** Counts the level of a request that found its limiter full. */

@@ -2,6 +2,7 @@ package io.throttlekit.limiter;
 
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -9,9 +10,18 @@ import java.util.concurrent.atomic.AtomicLong;
  * whose limit any thread may read. Thread-safe; the listener is called with no lock held.
  */
 final class SynchronizedLimit {
+  /** The least time between two ticks, so that hardly any refusal takes the lock. */
+  private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
   private final LimiterListener listener;
   private final Object lock = new Object();
   private volatile ConcurrencyLimit algorithm;
+
+  /** Whether the limit is lowered for a measurement. Written under the lock. */
+  private volatile boolean probing;
+
+  /** When the time was last passed to a measurement. Written under the lock. */
+  private volatile long tickedNanos;
 
   /** Guarded by the lock. */
   private long newestNanos;
@@ -23,10 +33,15 @@ final class SynchronizedLimit {
     this.algorithm = algorithm;
     this.listener = listener;
     this.newestNanos = nowNanos;
+    this.tickedNanos = nowNanos;
   }
 
   int limit() {
     return algorithm.limit();
+  }
+
+  boolean isProbing() {
+    return probing;
   }
 
   /**
@@ -42,18 +57,44 @@ final class SynchronizedLimit {
     int before;
     int now;
     synchronized (lock) {
-      if (sample.arrivedNanos() - newestNanos > 0) {
-        newestNanos = sample.arrivedNanos();
-      }
+      advance(sample.arrivedNanos());
       before = algorithm.limit();
       // A plain read first: an unconditional swap would contend with threads that refuse.
       if (refused.get() > 0) {
         algorithm.refused(newestNanos, refused.getAndSet(0));
       }
       algorithm.learn(sample.arrivedAt(newestNanos)); // threads may arrive out of order
+      probing = algorithm.isProbing();
       now = algorithm.limit();
     }
     return notifyIfChanged(before, now);
+  }
+
+  /**
+   * Ends a measurement that has timed out. To be called when the limit is in the way: no sample may
+   * arrive any more to end it. Returns whether the limit changed.
+   */
+  boolean tick(long nowNanos) {
+    if (!probing || nowNanos - tickedNanos < TICK_NANOS) {
+      return false;
+    }
+    int before;
+    int now;
+    synchronized (lock) {
+      tickedNanos = nowNanos;
+      advance(nowNanos);
+      before = algorithm.limit();
+      algorithm.onTick(newestNanos);
+      probing = algorithm.isProbing();
+      now = algorithm.limit();
+    }
+    return notifyIfChanged(before, now);
+  }
+
+  private void advance(long nowNanos) {
+    if (nowNanos - newestNanos > 0) {
+      newestNanos = nowNanos;
+    }
   }
 
   /** Replaces the algorithm. Returns whether the limit changed. */
@@ -63,6 +104,7 @@ final class SynchronizedLimit {
     synchronized (lock) {
       before = algorithm.limit();
       algorithm = other;
+      probing = other.isProbing();
       now = other.limit();
     }
     return notifyIfChanged(before, now);

@@ -108,6 +108,18 @@ class AimdLimitTest {
   }
 
   @Test
+  void aMeasurementEndsInTimeThoughNoSampleArrives() {
+    AimdLimit limit = comparing(100, new Recalibration(Samples.ms(1_000), 2, 3));
+    limit.learn(Samples.completed(0, 10, 1));
+    limit.learn(Samples.completed(1_000, 10, 1));
+    limit.onTick(Samples.ms(1_999));
+    assertThat(limit.limit()).isEqualTo(2);
+    limit.onTick(Samples.ms(2_000));
+    assertThat(limit.limit()).isEqualTo(100);
+    assertThat(limit.isProbing()).isFalse();
+  }
+
+  @Test
   void learnsOncePerWindowFromItsMedian() {
     AimdLimit limit =
         new AimdLimit(

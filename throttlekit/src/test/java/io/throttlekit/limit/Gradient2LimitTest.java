@@ -130,6 +130,24 @@ class Gradient2LimitTest {
   }
 
   @Test
+  void aMeasurementEndsInTimeThoughNoSampleArrives() {
+    Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
+    algorithm.onTick(ms(5_000)); // there is no measurement yet
+    algorithm.learn(completed(0, 100, 1));
+    algorithm.learn(completed(1_000, 100, 1));
+    algorithm.onTick(ms(1_999));
+    assertThat(algorithm.limit()).isEqualTo(2);
+    algorithm.onTick(ms(2_000));
+    assertThat(algorithm.limit()).isEqualTo(8);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(100));
+    algorithm.learn(completed(2_999, 100, 1));
+    assertThat(algorithm.limit()).as("an interval passes before the next").isEqualTo(8);
+    algorithm.learn(completed(3_000, 100, 1));
+    assertThat(algorithm.limit()).isEqualTo(2);
+  }
+
+  @Test
   void aRequestGivenUpNeverBecomesTheBaseline() {
     Gradient2Limit algorithm = each(4, 512, 100);
     algorithm.learn(completed(0, 10, 1));

@@ -12,6 +12,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.limit.AimdLimit;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.Recalibration;
 import io.throttlekit.tier.ManualTimer;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,6 +69,51 @@ class AdaptiveLimiterTest {
     assertThatThrownBy(() -> request(500)).hasMessageContaining("500");
     assertThatThrownBy(() -> request(-1)).hasMessageContaining("-1");
     assertThatThrownBy(() -> new PermitRequest(0, null, -1)).hasMessageContaining("-1");
+  }
+
+  @Test
+  void aMeasurementEndsForTheNextRequestThoughNoSampleArrives() {
+    AdaptiveLimiter limiter = limiter(measuredEachSecond()).build();
+    PermitCallbacks callbacks = new PermitCallbacks(limiter);
+    beginMeasurement(limiter);
+    Permit hangs = taken(limiter.tryAcquire());
+    assertThat(limiter.tryAcquire()).isNull();
+    time.advance(900);
+    assertThat(limiter.tryAcquire()).isNull();
+    assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isFalse();
+    time.advance(100);
+    assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isTrue();
+    callbacks.ask("admitted");
+    assertThat(callbacks.told()).containsExactly("admitted");
+    assertThat(events).contains("1 -> 4");
+    hangs.release();
+  }
+
+  @Test
+  void requestsThatWaitForAMeasurementAreAdmittedWhenItHasTimedOut() {
+    AdaptiveLimiter limiter = limiter(measuredEachSecond()).queueing(Queueing.of(5, 5)).build();
+    PermitCallbacks callbacks = new PermitCallbacks(limiter);
+    beginMeasurement(limiter);
+    callbacks.ask("hangs");
+    callbacks.ask("waits");
+    assertThat(callbacks.told()).containsExactly("hangs");
+    time.advance(1_000);
+    callbacks.ask("next");
+    assertThat(callbacks.told()).containsExactly("waits", "next");
+  }
+
+  /** Returns a limit of 4 that is lowered to 1 for measurements. */
+  private static ConcurrencyLimit measuredEachSecond() {
+    AimdLimit.TooLong slow =
+        new AimdLimit.TooLong.TimesNoLoad(2, 100, new Recalibration(1_000 * MILLI, 1, 2));
+    return new AimdLimit(new LimitRange(1, 4, 4), .9, slow, null);
+  }
+
+  private void beginMeasurement(AdaptiveLimiter limiter) {
+    taken(limiter.tryAcquire()).record(MILLI);
+    time.advance(1_000);
+    taken(limiter.tryAcquire()).record(MILLI);
+    assertThat(limiter.figures().limit()).isEqualTo(1);
   }
 
   @Test

@@ -98,6 +98,60 @@ class PrioritizerTest {
   }
 
   @Test
+  void idleLimitersThatShareAPrioritizerDoNotRelieveAFullOne() {
+    List<AdaptiveLimiter> idle = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      idle.add(limiter(1, Queueing.of(1, 2)));
+      taken(idle.getLast().tryAcquire(request(400))).record(); // was in use once
+    }
+    withThreshold(limiter(1, Queueing.of(1, 2)), 200);
+    assertThat(idle.getFirst().canAcquire(request(199))).isFalse();
+    assertThat(idle.getFirst().canAcquire(request(200))).isTrue();
+  }
+
+  @Test
+  void withRoomEveryLevelIsAdmittedByTheOnlyLimiterInUse() {
+    AdaptiveLimiter limiter = limiter(2, Queueing.of(1, 2));
+    AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
+    PermitCallbacks asking = new PermitCallbacks(limiter);
+    for (int i = 0; i < 6; i++) {
+      asking.ask("" + i, request(200));
+    }
+    prioritizer.calibrate();
+    assertThat(prioritizer.threshold()).isEqualTo(200);
+    for (int i = 0; i < 5; i++) {
+      asking.permit().record();
+    }
+    assertThat(limiter.canAcquire(request(0))).isTrue();
+    Permit used = taken(other.tryAcquire(request(300)));
+    assertThat(limiter.canAcquire(request(0))).as("the other is in use").isFalse();
+    used.record();
+    assertThat(limiter.canAcquire(request(0))).isTrue();
+  }
+
+  @Test
+  void aLimiterThatThreadsUseAtOnceCountsUntilTheLastRequestHasEnded() throws InterruptedException {
+    AdaptiveLimiter limiter = limiter(2, Queueing.of(1, 2));
+    AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
+    Runnable uses =
+        () -> {
+          for (int i = 0; i < 20_000; i++) {
+            taken(limiter.tryAcquire()).release();
+          }
+        };
+    Thread one = Thread.ofPlatform().start(uses);
+    Thread two = Thread.ofPlatform().start(uses);
+    one.join();
+    two.join();
+    assertThat(prioritizer.isSharedBy(other)).isFalse();
+    Permit last = taken(limiter.tryAcquire());
+    assertThat(prioritizer.isSharedBy(other)).isTrue();
+    assertThat(prioritizer.isSharedBy(limiter)).isFalse();
+    last.release();
+    assertThat(prioritizer.isSharedBy(other)).isFalse();
+  }
+
+  @Test
   void row38AFullQueueRefusesEveryLevel() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 1));
     PermitCallbacks asking = new PermitCallbacks(limiter);
