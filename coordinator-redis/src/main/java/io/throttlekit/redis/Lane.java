@@ -8,6 +8,7 @@ import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
+import io.throttlekit.redis.RoundTrip.Traffic;
 import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.store.Deadlines;
 import io.throttlekit.store.StoreException;

@@ -3,8 +3,10 @@ package io.throttlekit.redis;
 import io.lettuce.core.output.CommandOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.throttlekit.store.StoreException;
+import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Queue;
 
 /**
  * One run of a script in Redis, for one call or several.
@@ -69,5 +71,27 @@ abstract class RoundTrip<C extends Call<?>, R> {
       failed += calls.get(i).fail(failure) ? 1 : 0;
     }
     return failed;
+  }
+
+  /**
+   * The calls of a lane to one node: waiting ones, and round trips in flight in the order of
+   * sending. Used on the event loop of the lane.
+   */
+  static final class Traffic<C extends Call<?>> {
+    final String node;
+    final Deque<C> waiting = new ArrayDeque<>();
+    final Queue<RoundTrip<C, ?>> trips = new ArrayDeque<>();
+
+    /** When a failure was last counted, by the monotonic clock; at first before the first trip. */
+    long refusedNanos;
+
+    Traffic(String node, long nowNanos) {
+      this.node = node;
+      this.refusedNanos = nowNanos - 1;
+    }
+
+    boolean isIdle() {
+      return waiting.isEmpty() && trips.isEmpty();
+    }
   }
 }
