@@ -21,7 +21,7 @@ import java.util.Map;
  *       domains do not count;
  *   <li>Envoy circuit breakers that two rules would set, an error: one value follows one limit
  *       algorithm;
- *   <li>prioritizers that only one rule names, and so shares with none.
+ *   <li>prioritizers that only one rule of its domain names, and so shares with none.
  * </ul>
  */
 public final class RuleLint {
@@ -43,8 +43,8 @@ public final class RuleLint {
       List<RuleSpec> rules = DescriptorNode.rules(level).toList();
       lint.checkReplacedNames(domain, rules);
       rules.forEach(lint::collect);
+      lint.checkPrioritizers();
     });
-    lint.checkPrioritizers();
   }
 
   private void checkReplacedNames(String domain, List<RuleSpec> rules) {
@@ -101,6 +101,7 @@ public final class RuleLint {
     }
   }
 
+  /** Checks those of one domain, because domains do not share them. */
   private void checkPrioritizers() {
     prioritizers.forEach((name, rules) -> {
       if (rules.size() == 1) {
@@ -109,9 +110,12 @@ public final class RuleLint {
                 name, prioritizers.keySet().stream().filter(other -> !other.equals(name)).toList());
         problems.warning(
             rules.getFirst().location(),
-            "no other rule names the prioritizer " + Wording.quote(name) + ": it is shared by none",
+            "no other rule of the domain names the prioritizer "
+                + Wording.quote(name)
+                + ": it is shared by none",
             near == null ? "name it in another rule, or remove it" : "did you mean " + near + "?");
       }
     });
+    prioritizers.clear();
   }
 }

@@ -113,8 +113,8 @@ public record ConcurrencyRule(
    * @param priorityEntry key of an entry that names the priority of the request, or null
    * @param userEntry key of an entry that names the user, by whose recent usage requests get their
    *     level within a priority; null for random levels
-   * @param prioritizer name of the prioritizer, which all limits of that name share; null for one
-   *     of its own. Not null only with a priority entry, as is {@code userEntry}
+   * @param prioritizer name of the prioritizer, which all limits of the domain that name it share;
+   *     null for one of its own. Not null only with a priority entry, as is {@code userEntry}
    */
   public record AtService(
       LeaseTerms lease,

@@ -189,6 +189,15 @@ class ConcurrencyReaderTest {
   }
 
   @Test
+  void warnsOfAPrioritizerThatOnlyAnotherDomainNames() {
+    String rules =
+        "descriptors: [{key: k, concurrency: {priority: {entry: p, prioritizer: all}}}]\n";
+    assertThat(Loading.problems("domain: d\n" + rules, "domain: e\n" + rules))
+        .hasSize(2)
+        .allMatch(text -> text.contains("no other rule of the domain names the prioritizer `all`"));
+  }
+
+  @Test
   void readsEveryParameterOfFailsafe() {
     assertThat(
             limit(

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For one request; callbacks may arrive on any thread.
  */
-final class LimitedAdmission implements SlotAcquisition.Later, AnswerCallback {
+final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCallback {
   /** Longest wait for a slot of a request without a timeout. */
   private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -70,7 +70,7 @@ final class LimitedAdmission implements SlotAcquisition.Later, AnswerCallback {
     }
     // leave() ran before `entering` was set
     if (gone) {
-      begun.leave();
+      begun.cancel();
     }
     if (failed != null) {
       callback.failed(failed);
@@ -150,7 +150,7 @@ final class LimitedAdmission implements SlotAcquisition.Later, AnswerCallback {
       begun = entering;
     }
     if (begun != null) {
-      begun.leave();
+      begun.cancel();
     }
   }
 

@@ -42,27 +42,27 @@ public final class ConcurrencyLimiter {
       ConcurrencyListener listener,
       LongSupplier retryAfterMillis,
       Function<Gate, @Nullable PriorityTerms> priorities,
-      int mostIdleLimits,
-      int mostLeases) {
+      int maxIdleLimits,
+      int maxLeases) {
     this.time = time;
-    this.limits = new ConcurrencyLimits(time, timer, listener, priorities, mostIdleLimits);
-    this.leases = new Leases(time, timer, listener, mostLeases);
+    this.limits = new ConcurrencyLimits(time, timer, listener, priorities, maxIdleLimits);
+    this.leases = new Leases(time, timer, listener, maxLeases);
     this.listener = listener;
     this.retryAfterMillis = retryAfterMillis;
   }
 
   /**
-   * Acquires a slot below each of the wanted concurrency limits.
+   * Acquires a slot below each of the requested concurrency limits.
    *
-   * @param wanted at least one
+   * @param requests at least one
    * @param waitNanos the wait timeout, from 0
-   * @param later receives the result, before this returns or later
+   * @param callback receives the result, before this returns or later
    */
   public SlotAcquisition enter(
-      List<SlotRequest> wanted, long waitNanos, SlotAcquisition.Later later) {
-    SlotAcquisition entering = new SlotAcquisition(this, wanted, waitNanos, later);
-    entering.ask(0);
-    return entering;
+      List<SlotRequest> requests, long waitNanos, SlotAcquisition.SlotCallback callback) {
+    SlotAcquisition acquisition = new SlotAcquisition(this, requests, waitNanos, callback);
+    acquisition.acquireFrom(0);
+    return acquisition;
   }
 
   /** Returns the concurrency limits, for display. */

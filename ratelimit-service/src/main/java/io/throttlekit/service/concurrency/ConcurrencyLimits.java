@@ -2,7 +2,6 @@ package io.throttlekit.service.concurrency;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
-import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
@@ -12,10 +11,8 @@ import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.tier.Timer;
 import java.time.Duration;
-import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
@@ -47,21 +44,18 @@ public final class ConcurrencyLimits {
   private final Function<Gate, @Nullable PriorityTerms> priorities;
   private final Prioritizers prioritizers;
 
-  /** Limits that are no longer idle limits to keep, to be closed unless a request uses them. */
-  private final Queue<PinnedLimit> removed = new ConcurrentLinkedQueue<>();
-
   /**
    * Creates an empty set.
    *
    * @param priorities returns how a gate ranks requests, or null if it does not
-   * @param mostIdle idle concurrency limits to keep at most
+   * @param maxIdle idle concurrency limits to keep at most
    */
   ConcurrencyLimits(
       TimeSource time,
       Timer timer,
       ConcurrencyListener listener,
       Function<Gate, @Nullable PriorityTerms> priorities,
-      int mostIdle) {
+      int maxIdle) {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
@@ -70,11 +64,10 @@ public final class ConcurrencyLimits {
     // Runnable::run: evictions run on the calling thread, not in the common pool
     this.known =
         Caffeine.newBuilder()
-            .maximumSize(mostIdle)
+            .maximumSize(maxIdle)
             .expireAfterAccess(IDLE_TIME)
             .ticker(time::monotonicNanos)
             .executor(Runnable::run)
-            .removalListener(this::removed)
             .build();
   }
 
@@ -83,9 +76,9 @@ public final class ConcurrencyLimits {
     return priorities.apply(gate);
   }
 
-  /** Returns the prioritizer of these terms. */
-  @Nullable Prioritizer prioritizer(@Nullable PriorityTerms terms) {
-    return terms == null ? null : prioritizers.of(terms);
+  /** Returns the prioritizer of these terms of a rule. */
+  @Nullable Prioritizer prioritizer(Rule rule, @Nullable PriorityTerms terms) {
+    return terms == null ? null : prioritizers.of(rule.domain(), terms);
   }
 
   /**
@@ -135,30 +128,6 @@ public final class ConcurrencyLimits {
     }
   }
 
-  /** Remembers a limit to close: not now, because the caller may hold the lock of another key. */
-  private void removed(@Nullable CounterKey key, @Nullable PinnedLimit limit, RemovalCause cause) {
-    // without a shared prioritizer nothing refers to the limit
-    if (limit != null && cause.wasEvicted() && limit.sharesPrioritizer()) {
-      removed.add(limit);
-    }
-  }
-
-  private void closeRemoved() {
-    for (PinnedLimit limit = removed.poll(); limit != null; limit = removed.poll()) {
-      PinnedLimit unused = limit;
-      // under the lock of the key, so that no request begins to use it meanwhile
-      var _ =
-          pinned.compute(
-              limit.key,
-              (key, current) -> {
-                if (current != unused && known.getIfPresent(key) != unused) {
-                  unused.close();
-                }
-                return current;
-              });
-    }
-  }
-
   /** Passes each concurrency limit to {@code reader}, with the rule that requested it last. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
     known.cleanUp(); // expired ones stay in memory until the cache is used
@@ -185,7 +154,6 @@ public final class ConcurrencyLimits {
 
   private void calibrate() {
     calibrating.set(false);
-    closeRemoved();
     boolean any = prioritizers.calibrateNamed();
     for (PinnedLimit held : pinned.values()) {
       Prioritizer prioritizer = held.prioritizer();

@@ -26,7 +26,7 @@ public final class Leases {
   private final TimeSource time;
   private final Timer timer;
   private final ConcurrencyListener listener;
-  private final int most;
+  private final int maxLeases;
   private final LeaseIds ids;
 
   // Guarded by this.
@@ -35,15 +35,15 @@ public final class Leases {
   private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
 
   /**
-   * Creates a table of at most {@code most} leases.
+   * Creates a table of at most {@code maxLeases} leases.
    *
    * @param timer follows {@code time}
    */
-  Leases(TimeSource time, Timer timer, ConcurrencyListener listener, int most) {
+  Leases(TimeSource time, Timer timer, ConcurrencyListener listener, int maxLeases) {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
-    this.most = most;
+    this.maxLeases = maxLeases;
     this.ids = new LeaseIds(time.wallMillis());
   }
 
@@ -53,7 +53,7 @@ public final class Leases {
     Lease lease = new Lease(this, ids.next(), slots, terms, now);
     long inNanos;
     synchronized (this) {
-      if (byId.size() >= most) {
+      if (byId.size() >= maxLeases) {
         return null;
       }
       byId.put(lease.id(), lease);
@@ -157,6 +157,7 @@ public final class Leases {
     synchronized (this) {
       wakeups.ran(ranNanos);
       for (LinkedHashMap<String, Lease> line : byTtl.values()) {
+        // all of a line have the same TTL, so the oldest one ends first
         SequencedCollection<Lease> oldestFirst = line.sequencedValues();
         while (!oldestFirst.isEmpty() && oldestFirst.getFirst().isDue(now)) {
           Lease oldest = oldestFirst.removeFirst();

@@ -42,7 +42,7 @@ final class PinnedLimit implements LimiterListener {
     this.gate = terms.gate();
     this.moves = new LimitMoves(home.listener, terms.range().initial());
     this.priorities = home.priorities(terms.gate());
-    this.prioritizer = home.prioritizer(priorities);
+    this.prioritizer = home.prioritizer(rule, priorities);
     this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range()));
   }
 
@@ -78,11 +78,6 @@ final class PinnedLimit implements LimiterListener {
     moves.changed(rule, before, now);
   }
 
-  /** Leaves the prioritizer, which other limits may use. To be called when no request uses it. */
-  void close() {
-    limiter.close();
-  }
-
   LimiterFigures figures() {
     return limiter.figures();
   }
@@ -92,17 +87,16 @@ final class PinnedLimit implements LimiterListener {
    * queue needs a new limiter, which is created only while nothing uses this one.
    */
   @SuppressWarnings("ReferenceEquality") // requests between two reloads compare nothing else
-  void pin(Rule asked, ConcurrencyRule wanted) {
-    if (pins == 0 && gate != wanted.gate()) {
-      gate = wanted.gate();
+  void pin(Rule rule, ConcurrencyRule terms) {
+    if (pins == 0 && gate != terms.gate()) { // each reload creates new gates
+      gate = terms.gate();
       PriorityTerms ranks = home.priorities(gate);
-      if (!sameQueue(terms, wanted) || !PriorityTerms.sameRanks(priorities, ranks)) {
-        ConcurrencyLimit algorithm = algorithm(wanted);
-        limiter.close();
+      if (!sameQueue(this.terms, terms) || !PriorityTerms.sameRanks(priorities, ranks)) {
+        ConcurrencyLimit algorithm = algorithm(terms);
         priorities = ranks;
-        prioritizer = home.prioritizer(ranks);
-        limiter = limiter(wanted, algorithm);
-        terms = wanted;
+        prioritizer = home.prioritizer(rule, ranks);
+        limiter = limiter(terms, algorithm);
+        this.terms = terms;
       }
     }
     pins++;
@@ -112,23 +106,23 @@ final class PinnedLimit implements LimiterListener {
    * Applies the limit algorithm, its parameters and range if they changed in the rule; the new
    * algorithm starts at the current limit.
    */
-  void follow(Rule asked, ConcurrencyRule wanted) {
+  void follow(Rule rule, ConcurrencyRule terms) {
     // by identity: a reload creates new rules, and requests in between skip the lock
-    if (rule == asked) {
+    if (this.rule == rule) {
       return;
     }
     ConcurrencyLimit algorithm;
     synchronized (this) {
-      rule = asked;
-      PriorityTerms ranks = home.priorities(wanted.gate());
+      this.rule = rule;
+      PriorityTerms ranks = home.priorities(terms.gate());
       if (PriorityTerms.sameRanks(priorities, ranks)) {
         priorities = ranks; // the keys of the entries may have changed
       }
-      if (terms.hasAlgorithmOf(wanted)) {
+      if (this.terms.hasAlgorithmOf(terms)) {
         return;
       }
-      algorithm = algorithm(wanted);
-      terms = wanted.withGate(terms.gate());
+      algorithm = algorithm(terms);
+      this.terms = terms.withGate(this.terms.gate());
     }
     limiter.replaceAlgorithm(algorithm); // outside the lock: it may admit queued requests
   }
@@ -148,17 +142,17 @@ final class PinnedLimit implements LimiterListener {
         && Objects.equals(first.queue(), second.queue());
   }
 
-  private ConcurrencyLimit algorithm(ConcurrencyRule wanted) {
-    LimitRange range = wanted.range();
+  private ConcurrencyLimit algorithm(ConcurrencyRule terms) {
+    LimitRange range = terms.range();
     int now = Math.clamp(limiter.figures().limit(), range.min(), range.max());
-    return LimitAlgorithms.of(wanted, new LimitRange(range.min(), range.max(), now));
+    return LimitAlgorithms.of(terms, new LimitRange(range.min(), range.max(), now));
   }
 
-  private AdaptiveLimiter limiter(ConcurrencyRule wanted, ConcurrencyLimit algorithm) {
+  private AdaptiveLimiter limiter(ConcurrencyRule terms, ConcurrencyLimit algorithm) {
     LimiterBuilder builder =
         AdaptiveLimiter.of(algorithm).time(home.time, home.timer).listener(this);
     ConcurrencyRule.WaitingRoom queue =
-        wanted.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
+        terms.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
     if (queue != null) {
       var _ = builder.queueing(Queueing.of(queue.initial(), queue.max()));
     }

@@ -9,8 +9,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The prioritizers of the concurrency limits: one for all limits that name the same, and one for
- * each other limit. A named one is forgotten with the last limit that uses it. Thread-safe.
+ * The prioritizers of the concurrency limits: one for all limits of a domain that name the same,
+ * and one for each other limit. A named one is kept at least as long as a limit uses it.
+ * Thread-safe.
  */
 final class Prioritizers {
   /** Time over which usage is summed: a burst is forgotten after it. */
@@ -21,7 +22,13 @@ final class Prioritizers {
 
   private final TimeSource time;
   private final ConcurrencyListener listener;
-  private final Cache<String, Prioritizer> named = Caffeine.newBuilder().weakValues().build();
+
+  /** Weak: limits refer to theirs. Runnable::run: no work in the common pool. */
+  private final Cache<Name, Prioritizer> named =
+      Caffeine.newBuilder().weakValues().executor(Runnable::run).build();
+
+  /** By domain, so that the requests of one do not shed those of another. */
+  private record Name(String domain, String name) {}
 
   Prioritizers(TimeSource time, ConcurrencyListener listener) {
     this.time = time;
@@ -29,10 +36,12 @@ final class Prioritizers {
   }
 
   /** Returns the prioritizer of a limit, which is new unless another limit shares it. */
-  Prioritizer of(PriorityTerms terms) {
+  Prioritizer of(String domain, PriorityTerms terms) {
     String name = terms.prioritizer();
     // limits that share one need not all name a user, so a named one always tracks usage
-    return name == null ? create(terms.userEntry() != null) : named.get(name, _ -> create(true));
+    return name == null
+        ? create(terms.userEntry() != null)
+        : named.get(new Name(domain, name), _ -> create(true));
   }
 
   /** Calibrates the named prioritizers; returns whether one of them refuses any level. */

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param priorityEntry key of the entry that names a request's priority
  * @param userEntry key of the entry that names its user, whose recent usage determines the level
  *     within the priority; null for random levels
- * @param prioritizer name of the prioritizer, which all limits of that name share; null for one of
- *     the limit's own
+ * @param prioritizer name of the prioritizer, which all limits of the domain that name it share;
+ *     null for one of the limit's own
  */
 record PriorityTerms(
     String priorityEntry, @Nullable String userEntry, @Nullable String prioritizer) {
@@ -22,6 +22,7 @@ record PriorityTerms(
     if (one == null || other == null) {
       return one == null && other == null;
     }
+    // a prioritizer tracks usage or does not; which entry names the user does not matter to it
     boolean bothTrack = (one.userEntry == null) == (other.userEntry == null);
     return bothTrack && Objects.equals(one.prioritizer, other.prioritizer);
   }

@@ -19,32 +19,32 @@ import org.jspecify.annotations.Nullable;
  * Passage of one request through the concurrency limits that it reaches, one after the other, until
  * it has a slot below all of them or one refuses it. A limit that is reached twice is entered once.
  *
- * <p>The callback runs once, on the calling thread or on another, or never if the request
- * {@linkplain #leave left} before. Until then only one thread at a time uses the fields that are
- * not guarded by this. Thread-safe.
+ * <p>The callback runs once, on the calling thread or on another, or never if {@link #cancel} comes
+ * first. Until then only one thread at a time uses the fields that are not guarded by this.
+ * Thread-safe.
  */
 public final class SlotAcquisition {
 
   /** Callback for the result. */
-  public interface Later {
+  public interface SlotCallback {
 
     /**
      * Admits the request.
      *
      * @param lease the slots in flight, which must be ended; null if there are none
      */
-    void entered(SlotAcquisition entering, @Nullable Lease lease);
+    void entered(SlotAcquisition acquisition, @Nullable Lease lease);
 
     /** Refuses the request; nothing is in flight. */
-    void refused(SlotAcquisition entering);
+    void refused(SlotAcquisition acquisition);
   }
 
   private final ConcurrencyLimiter gate;
-  private final List<SlotRequest> wanted;
+  private final List<SlotRequest> requests;
   private final @Nullable Decision[] decisions;
   private final long untilNanos;
-  private final boolean forEver;
-  private final Later later;
+  private final boolean noTimeout;
+  private final SlotCallback callback;
   private final List<PinnedLimit> passed;
   private final List<Slot> slots;
 
@@ -52,28 +52,29 @@ public final class SlotAcquisition {
   private @Nullable PendingPermit waiting;
   private boolean gone;
 
-  SlotAcquisition(ConcurrencyLimiter gate, List<SlotRequest> wanted, long waitNanos, Later later) {
+  SlotAcquisition(
+      ConcurrencyLimiter gate, List<SlotRequest> requests, long waitNanos, SlotCallback callback) {
     this.gate = gate;
-    this.wanted = wanted;
-    this.decisions = new @Nullable Decision[wanted.size()];
-    this.forEver = waitNanos == Long.MAX_VALUE;
+    this.requests = requests;
+    this.decisions = new @Nullable Decision[requests.size()];
+    this.noTimeout = waitNanos == Long.MAX_VALUE;
     // now + Long.MAX_VALUE would overflow
-    this.untilNanos = forEver ? 0 : gate.time().monotonicNanos() + waitNanos;
-    this.later = later;
-    this.passed = new ArrayList<>(wanted.size());
-    this.slots = new ArrayList<>(wanted.size());
+    this.untilNanos = noTimeout ? 0 : gate.time().monotonicNanos() + waitNanos;
+    this.callback = callback;
+    this.passed = new ArrayList<>(requests.size());
+    this.slots = new ArrayList<>(requests.size());
   }
 
   /**
-   * Returns the decision of the wanted concurrency limit number {@code index}, or null if it was
-   * not reached.
+   * Returns the decision of the concurrency limit that request number {@code index} names, or null
+   * if it was not reached.
    */
   public @Nullable Decision decision(int index) {
     return decisions[index];
   }
 
   /** Stops waiting because the caller is gone; the callback does not run afterwards. */
-  public void leave() {
+  public void cancel() {
     PendingPermit was;
     synchronized (this) {
       gone = true;
@@ -84,14 +85,14 @@ public final class SlotAcquisition {
     }
   }
 
-  void ask(int first) {
-    for (int i = first; i < wanted.size(); i++) {
+  void acquireFrom(int first) {
+    for (int i = first; i < requests.size(); i++) {
       if (!enters(i)) {
         return;
       }
     }
     if (slots.isEmpty()) {
-      later.entered(this, null);
+      callback.entered(this, null);
       return;
     }
     Lease lease = gate.leases().open(slots, terms());
@@ -99,7 +100,7 @@ public final class SlotAcquisition {
       gate.listener.noRoomForLeases();
       withoutLease();
     } else {
-      later.entered(this, lease);
+      callback.entered(this, lease);
     }
   }
 
@@ -108,16 +109,16 @@ public final class SlotAcquisition {
    * enforces.
    */
   private void withoutLease() {
-    for (int i = 0; i < wanted.size(); i++) {
+    for (int i = 0; i < requests.size(); i++) {
       Decision full = decisions[i];
-      if (wanted.get(i).refuses() && full != null) {
+      if (requests.get(i).refuses() && full != null) {
         decisions[i] = Decision.refuse(full.limit(), 0, 0, gate.retryAfterMillis());
         var _ = refuse();
         return;
       }
     }
     returnUnits();
-    later.entered(this, null);
+    callback.entered(this, null);
   }
 
   /**
@@ -128,7 +129,7 @@ public final class SlotAcquisition {
   private LeaseTerms terms() {
     long ttl = Long.MAX_VALUE;
     Release release = Release.STREAM_DONE;
-    for (SlotRequest each : wanted) {
+    for (SlotRequest each : requests) {
       LeaseTerms lease = each.gate().lease();
       ttl = Math.min(ttl, lease.ttlMillis());
       release = lease.release() == Release.ACCESS_LOG ? Release.ACCESS_LOG : release;
@@ -142,7 +143,7 @@ public final class SlotAcquisition {
 
   /** Returns whether the next limit can be entered at once. */
   private boolean enters(int index) {
-    SlotRequest next = wanted.get(index);
+    SlotRequest next = requests.get(index);
     PinnedLimit limit = gate.limits().pin(next.rule(), next.terms(), next.entries());
     if (passed.contains(limit)) {
       decisions[index] = decided(true, limit);
@@ -150,7 +151,7 @@ public final class SlotAcquisition {
       return true;
     }
     if (next.looks()) {
-      boolean room = limit.limiter().canAcquire(asked(next, limit, 0));
+      boolean room = limit.limiter().canAcquire(permitRequest(next, limit, 0));
       decisions[index] = decided(room, limit);
       limit.unpin();
       return room || !next.refuses() || refuse();
@@ -158,16 +159,16 @@ public final class SlotAcquisition {
     passed.add(limit);
     if (!next.refuses()) {
       // shadow mode: counted if there is room, never queued
-      Permit permit = limit.limiter().tryAcquire(asked(next, limit, 0));
+      Permit permit = limit.limiter().tryAcquire(permitRequest(next, limit, 0));
       took(index, limit, permit);
       return true;
     }
     Turn turn = new Turn(index, limit);
-    PendingPermit waits = limit.limiter().acquire(asked(next, limit, waitNanos()), turn);
-    return turn.goesOn(waits);
+    PendingPermit waits = limit.limiter().acquire(permitRequest(next, limit, waitNanos()), turn);
+    return turn.mayContinue(waits);
   }
 
-  private PermitRequest asked(SlotRequest next, PinnedLimit limit, long waitNanos) {
+  private PermitRequest permitRequest(SlotRequest next, PinnedLimit limit, long waitNanos) {
     PriorityTerms ranks = limit.priorities();
     Prioritizer prioritizer = limit.prioritizer();
     if (ranks == null || prioritizer == null) {
@@ -195,7 +196,7 @@ public final class SlotAcquisition {
   }
 
   private long waitNanos() {
-    return forEver ? Long.MAX_VALUE : Math.max(0, untilNanos - gate.time().monotonicNanos());
+    return noTimeout ? Long.MAX_VALUE : Math.max(0, untilNanos - gate.time().monotonicNanos());
   }
 
   private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
@@ -210,11 +211,12 @@ public final class SlotAcquisition {
 
   private boolean refuse() {
     returnUnits();
-    later.refused(this);
+    callback.refused(this);
     return false;
   }
 
   private void abandon() {
+    // the limit at which the request waited: pinned, but without a slot
     passed.getLast().unpin();
     returnUnits();
   }
@@ -239,7 +241,7 @@ public final class SlotAcquisition {
     private final int index;
     private final PinnedLimit limit;
 
-    // Guarded by the entering.
+    // Guarded by the acquisition.
     private boolean returned;
     private boolean admitted;
 
@@ -260,7 +262,7 @@ public final class SlotAcquisition {
         if (isGone()) {
           returnUnits();
         } else {
-          ask(index + 1);
+          acquireFrom(index + 1);
         }
       }
     }
@@ -281,7 +283,7 @@ public final class SlotAcquisition {
      * Returns whether the slot was acquired before {@code acquire} returned, so that the caller has
      * to continue.
      */
-    boolean goesOn(PendingPermit waits) {
+    boolean mayContinue(PendingPermit waits) {
       boolean entered;
       boolean left;
       synchronized (SlotAcquisition.this) {

@@ -155,7 +155,7 @@ class ConcurrencyLimiterTest {
     Entered leaves = new Entered(gate, 1_000_000_000, wanted(rule, "z"), wanted(queued, "k"));
     Entered waits = new Entered(gate, 1_000_000_000, wanted(queued, "k"));
     assertThat(inFlight(gate)).isEqualTo(2);
-    leaves.entering.leave();
+    leaves.acquisition.cancel();
     assertThat(inFlight(gate)).isEqualTo(1);
     gate.leases().end(first.id(), LeaseEnd.STREAM_DONE);
     assertThat(waits.lease).isNotNull();
@@ -310,9 +310,9 @@ class ConcurrencyLimiterTest {
     assertThat(other).doesNotStartWith(one.substring(0, one.indexOf('-') + 1));
   }
 
-  private ConcurrencyLimiter gate(int mostIdle, int mostLeases) {
+  private ConcurrencyLimiter gate(int maxIdle, int maxLeases) {
     return new ConcurrencyLimiter(
-        time, timer, gated, () -> 1_500, PriorityTerms::of, mostIdle, mostLeases);
+        time, timer, gated, () -> 1_500, PriorityTerms::of, maxIdle, maxLeases);
   }
 
   private Entered enter(ConcurrencyLimiter gate, String value) {
@@ -366,13 +366,13 @@ class ConcurrencyLimiterTest {
   }
 
   /** A request and its result. */
-  private static final class Entered implements SlotAcquisition.Later {
-    final SlotAcquisition entering;
+  private static final class Entered implements SlotAcquisition.SlotCallback {
+    final SlotAcquisition acquisition;
     volatile @Nullable Lease lease;
     volatile boolean refused;
 
     Entered(ConcurrencyLimiter gate, long waitNanos, SlotRequest... wanted) {
-      entering = gate.enter(List.of(wanted), waitNanos, this);
+      acquisition = gate.enter(List.of(wanted), waitNanos, this);
     }
 
     @Override

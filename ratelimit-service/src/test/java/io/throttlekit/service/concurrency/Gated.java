@@ -47,7 +47,7 @@ public final class Gated implements ConcurrencyListener {
                     false,
                     true)),
             0,
-            new SlotAcquisition.Later() {
+            new SlotAcquisition.SlotCallback() {
               @Override
               public void entered(SlotAcquisition by, @Nullable Lease held) {
                 lease.set(held);

@@ -42,6 +42,25 @@ class PrioritizersTest {
   }
 
   @Test
+  void idleLimitsThatShareAPrioritizerDoNotRelieveAFullOne() {
+    ConcurrencyLimiter limiter = limiter(SHARED);
+    for (int i = 0; i < 9; i++) {
+      finish(List.of(enter(limiter, "idle " + i, "high", "u")));
+    }
+    overload(limiter, "a");
+    assertThat(enter(limiter, "b", "very_low", "u").refused).isTrue();
+  }
+
+  @Test
+  void limitsOfDifferentDomainsShareNoPrioritizer() {
+    Prioritizers prioritizers = new Prioritizers(time, gated);
+    Prioritizer one = prioritizers.of("one", SHARED);
+    assertThat(prioritizers.of("one", SHARED)).isSameAs(one);
+    assertThat(prioritizers.of("other", SHARED)).isNotSameAs(one);
+    assertThat(one.threshold()).isZero(); // and keeps it reachable until here
+  }
+
+  @Test
   void aLimitWithAPrioritizerOfItsOwnIgnoresTheOverloadOfOthers() {
     ConcurrencyLimiter limiter = limiter(OWN);
     overload(limiter, "a");
@@ -133,7 +152,7 @@ class PrioritizersTest {
   }
 
   /** The result of a request. */
-  private static final class Entered implements SlotAcquisition.Later {
+  private static final class Entered implements SlotAcquisition.SlotCallback {
     @Nullable Lease lease;
     boolean refused;
 

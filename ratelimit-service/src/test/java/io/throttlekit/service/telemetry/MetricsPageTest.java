@@ -94,12 +94,12 @@ class MetricsPageTest {
                 new SlotRequest(
                     rule, limit, (ConcurrencyRule.AtService) limit.gate(), entries, false, true)),
             0,
-            new SlotAcquisition.Later() {
+            new SlotAcquisition.SlotCallback() {
               @Override
-              public void entered(SlotAcquisition entering, @Nullable Lease lease) {}
+              public void entered(SlotAcquisition acquisition, @Nullable Lease lease) {}
 
               @Override
-              public void refused(SlotAcquisition entering) {}
+              public void refused(SlotAcquisition acquisition) {}
             });
   }
 
