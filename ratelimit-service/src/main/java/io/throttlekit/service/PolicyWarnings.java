@@ -42,6 +42,6 @@ final class PolicyWarnings {
       }
     }
     clusters.forEach(
-        cluster -> LOG.info("cluster {} is not steered by this process ({})", cluster, why));
+        cluster -> LOG.info("cluster {} is not controlled by this process ({})", cluster, why));
   }
 }

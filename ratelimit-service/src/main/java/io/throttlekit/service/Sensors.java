@@ -100,7 +100,7 @@ final class Sensors implements AutoCloseable {
       services.addAll(steering.services());
       LimitGauges.show(meter, steering::forEach);
       LimitGauges.showSteering(meter, steering::held, steering::sharedNodes, steering::rejected);
-      LimitGauges.showAcknowledgements(meter, steering::forEachObeyed);
+      LimitGauges.showAcknowledgements(meter, steering::forEachAcknowledged);
       LimitGauges.showRefusals(meter, steering::forEachRefusals);
     }
     if (config.accessLog()) {

@@ -49,12 +49,13 @@ class PolicyWarningsTest {
   void everyClusterThatAnotherProcessSteersIsNamedOnce() throws Exception {
     assertThat(told("concurrency: {steer: false}"))
         .containsExactly(
-            "INFO cluster up is not steered by this process (concurrency.steer: false)",
-            "INFO cluster down is not steered by this process (concurrency.steer: false)");
+            "INFO cluster up is not controlled by this process (concurrency.steer: false)",
+            "INFO cluster down is not controlled by this process (concurrency.steer: false)");
     assertThat(told("compatibility: {shadow_mode: true}"))
         .containsExactly(
-            "INFO cluster up is not steered by this process (compatibility.shadow_mode: true)",
-            "INFO cluster down is not steered by this process (compatibility.shadow_mode: true)");
+            "INFO cluster up is not controlled by this process (compatibility.shadow_mode: true)",
+            "INFO cluster down is not controlled by this process (compatibility.shadow_mode:"
+                + " true)");
   }
 
   private List<String> told(String yaml) throws Exception {

@@ -324,7 +324,7 @@ class SensorsTest {
       assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
       assertThat(logged.lines())
           .containsExactly(
-              "INFO cluster up is not steered by this process (concurrency.steer: false)");
+              "INFO cluster up is not controlled by this process (concurrency.steer: false)");
     }
   }
 

@@ -3,7 +3,7 @@ package io.throttlekit.service.concurrency;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
 
-/** Listener for the events of the limiter. Thread-safe and quick. */
+/** Listener for the events of the limiter. Thread-safe; event loops call it, so it never blocks. */
 public interface ConcurrencyListener {
 
   /** A listener that ignores every event. */

@@ -9,8 +9,11 @@ public final class LimitMoves {
 
   private final ConcurrencyListener listener;
 
-  /** The limit when a move was last reported. Guarded by this. */
-  private long reported;
+  /**
+   * The limit when a move was last reported. No lock guards it: of two concurrent changes both may
+   * be reported.
+   */
+  private volatile int reported;
 
   /**
    * Creates an instance for a limit without changes.
@@ -22,14 +25,13 @@ public final class LimitMoves {
     this.reported = limit;
   }
 
-  /** Notifies the listener that the limit changed. */
+  /** Notifies the listener that the limit changed. To be called without a lock. */
   public void changed(Rule rule, int before, int now) {
     listener.limitChanged(rule, before, now);
-    synchronized (this) {
-      boolean far = Math.abs(now - reported) * REPORTED_ONE_IN > reported;
-      if (far && listener.limitMoved(rule, (int) reported, now)) {
-        reported = now;
-      }
+    int from = reported;
+    boolean far = Math.abs((long) now - from) * REPORTED_ONE_IN > from;
+    if (far && listener.limitMoved(rule, from, now)) {
+      reported = now;
     }
   }
 }

@@ -33,7 +33,7 @@ final class Envoys {
   private static final int REMEMBERED_SECONDS = 4;
 
   // sums of a few Envoys stay far from overflow, results fit an int
-  private static final int MOST = 1 << 30;
+  private static final int MAX_REQUESTS = 1 << 30;
 
   /**
    * Age of the cached sum: counting all Envoys for each of thousands of log entries a second costs
@@ -67,7 +67,7 @@ final class Envoys {
   void reported(String node, long stream, long requests, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
-      envoy.reports.put(stream, new Report(Math.clamp(requests, 0, MOST), nowNanos));
+      envoy.reports.put(stream, new Report(Math.clamp(requests, 0, MAX_REQUESTS), nowNanos));
       recount(node, envoy, nowNanos);
     }
   }
@@ -119,7 +119,7 @@ final class Envoys {
       countedNanos = nowNanos;
       envoys.forEach((node, envoy) -> recount(node, envoy, nowNanos));
     }
-    return Math.clamp(sum, 0, MOST);
+    return Math.clamp(sum, 0, MAX_REQUESTS);
   }
 
   /**
@@ -149,7 +149,7 @@ final class Envoys {
   }
 
   private long cap(String node) {
-    return granted == null ? MOST : granted.getOrDefault(node, 0L);
+    return granted == null ? MAX_REQUESTS : granted.getOrDefault(node, 0L);
   }
 
   private @Nullable Envoy envoy(String node, long nowNanos) {
@@ -201,7 +201,8 @@ final class Envoys {
           reported += report.requests;
         }
       }
-      return (int) Math.min(MOST, fresh ? reported : (long) Math.ceil(occupied.perNano(nowNanos)));
+      return (int)
+          Math.min(MAX_REQUESTS, fresh ? reported : (long) Math.ceil(occupied.perNano(nowNanos)));
     }
   }
 }

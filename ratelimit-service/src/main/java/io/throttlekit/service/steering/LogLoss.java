@@ -14,9 +14,9 @@ final class LogLoss {
   // Envoy buffers entries for about a second
   private static final int WAITS_SECONDS = 1;
   // with fewer, 5 % are a handful that one late message explains
-  private static final int LEAST = 100;
+  private static final int MIN_REQUESTS = 100;
   // documented in METRICS.md
-  private static final double MUCH = 0.05;
+  private static final double MAX_MISSING = 0.05;
 
   private final LastSeconds succeeded;
   private final LastSeconds logged;
@@ -39,6 +39,7 @@ final class LogLoss {
   /** Returns whether more than 5 % are missing; false if no Envoy reports its requests. */
   boolean muchIsMissing(long nowNanos) {
     double expected = succeeded.sumBefore(WAITS_SECONDS, nowNanos);
-    return expected >= LEAST && expected - logged.sumBefore(0, nowNanos) > MUCH * expected;
+    return expected >= MIN_REQUESTS
+        && expected - logged.sumBefore(0, nowNanos) > MAX_MISSING * expected;
   }
 }

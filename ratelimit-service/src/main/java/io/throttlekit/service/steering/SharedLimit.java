@@ -47,8 +47,8 @@ final class SharedLimit {
   private boolean refusedOnce;
   private long refusedNanos;
   private boolean acknowledgedOnce;
-  private int letIn;
-  private long letInNanos;
+  private int acknowledged;
+  private long acknowledgedNanos;
   private int offered;
   private int steady;
   private boolean held;
@@ -70,23 +70,41 @@ final class SharedLimit {
    * Applies the limit algorithm and the range of the rule if they changed; the new algorithm starts
    * at the current limit.
    */
-  synchronized void follow(Rule asked, ConcurrencyRule wanted) {
-    if (!rule.domain().equals(asked.domain()) || !rule.path().equals(asked.path())) {
+  void follow(Rule rule, ConcurrencyRule terms) {
+    int before;
+    int now;
+    synchronized (this) {
+      before = steady;
+      apply(rule, terms);
+      now = steady;
+    }
+    notifyIfChanged(rule, before, now);
+  }
+
+  private void apply(Rule rule, ConcurrencyRule terms) {
+    if (!this.rule.domain().equals(rule.domain()) || !this.rule.path().equals(rule.path())) {
       refusals = 0; // those belong to another rule
     }
-    rule = asked;
-    if (!terms.hasAlgorithmOf(wanted)) {
-      LimitRange range = wanted.range();
+    this.rule = rule;
+    if (!this.terms.hasAlgorithmOf(terms)) {
+      LimitRange range = terms.range();
       int now = Math.clamp(steady, range.min(), range.max());
-      algorithm = LimitAlgorithms.of(wanted, new LimitRange(range.min(), range.max(), now));
+      algorithm = LimitAlgorithms.of(terms, new LimitRange(range.min(), range.max(), now));
       if (acknowledgedOnce) {
-        algorithm.acknowledged(letIn, letInNanos);
+        algorithm.acknowledged(acknowledged, acknowledgedNanos);
       }
       offered = now;
       steady = now;
       beforeTimeouts = Math.min(beforeTimeouts, range.max()); // it can rise no further
     }
-    terms = wanted;
+    this.terms = terms;
+  }
+
+  /** Notifies the listener, without the lock: event loops that read access logs wait for it. */
+  private void notifyIfChanged(Rule rule, int before, int now) {
+    if (before != now) {
+      moves.changed(rule, before, now);
+    }
   }
 
   /** Returns its rule. */
@@ -161,26 +179,33 @@ final class SharedLimit {
   }
 
   /** Returns the limit for Envoys to apply. */
-  synchronized int offer(long nowNanos) {
-    algorithm.onTick(nowNanos); // a measurement must end even if the log is silent
-    int wanted = algorithm.limit();
-    boolean measuring = algorithm.isProbing();
-    held = loss.muchIsMissing(nowNanos);
-    offered = held ? Math.min(steady, wanted) : wanted;
-    if (!measuring) { // a measurement lowers the limit only for a moment and restores it
-      if (offered != steady) {
-        moves.changed(rule, steady, offered);
+  int offer(long nowNanos) {
+    Rule of;
+    int before;
+    int now;
+    int next;
+    synchronized (this) {
+      of = rule;
+      before = steady;
+      algorithm.onTick(nowNanos); // a measurement must end even if the log is silent
+      int wanted = algorithm.limit();
+      held = loss.muchIsMissing(nowNanos);
+      offered = held ? Math.min(steady, wanted) : wanted;
+      if (!algorithm.isProbing()) { // a measurement lowers the limit only for a moment
+        steady = offered;
       }
-      steady = offered;
+      now = steady;
+      next = offered;
     }
-    return offered;
+    notifyIfChanged(of, before, now);
+    return next;
   }
 
   /** Records how many requests in total Envoys have acknowledged. */
-  synchronized void obeyed(int requests, long sinceNanos) {
+  synchronized void acknowledged(int requests, long sinceNanos) {
     acknowledgedOnce = true;
-    letIn = requests;
-    letInNanos = sinceNanos;
+    acknowledged = requests;
+    acknowledgedNanos = sinceNanos;
     algorithm.acknowledged(requests, sinceNanos);
   }
 

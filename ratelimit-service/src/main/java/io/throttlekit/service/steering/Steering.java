@@ -71,7 +71,8 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     this.time = time;
     this.listener = listener;
     String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
-    this.server = new LimitServer(settings, time, epoch, new Obeyed(), this::later);
+    this.server =
+        new LimitServer(settings, time, epoch, new AcknowledgementListener(), this::later);
   }
 
   /** Returns the services from which Envoys request their limits, to be added to a gRPC server. */
@@ -109,7 +110,7 @@ public final class Steering implements OutcomeListener, AutoCloseable {
         .forEach(limit -> {
           if (!next.containsKey(limit)) {
             server.withdraw(limit.cluster(), limit.priority());
-            LOG.info("{} is not steered any more", inWords(limit));
+            LOG.info("{} is not controlled any more", inWords(limit));
           }
         });
     if (!next.isEmpty()) {
@@ -158,11 +159,11 @@ public final class Steering implements OutcomeListener, AutoCloseable {
   }
 
   /** Passes to {@code reader} how far Envoys have acknowledged each limit, with its rule. */
-  public void forEachObeyed(BiConsumer<Rule, Acknowledgements> reader) {
+  public void forEachAcknowledged(BiConsumer<Rule, Acknowledgements> reader) {
     steered.forEach((limit, of) -> {
-      Acknowledgements obeyed = server.obedience(limit);
-      if (obeyed != null) {
-        reader.accept(of.rule(), obeyed);
+      Acknowledgements acknowledged = server.obedience(limit);
+      if (acknowledged != null) {
+        reader.accept(of.rule(), acknowledged);
       }
     });
   }
@@ -209,7 +210,7 @@ public final class Steering implements OutcomeListener, AutoCloseable {
       throw new IllegalArgumentException(rule.path() + " has no limit");
     }
     if (current == null) {
-      LOG.info("{} is steered, from {} requests on", inWords(limit), terms.range().initial());
+      LOG.info("{} is controlled, from {} requests on", inWords(limit), terms.range().initial());
       return new SharedLimit(rule, terms, listener, time.monotonicNanos());
     }
     current.follow(rule, terms);
@@ -237,12 +238,12 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     }
   }
 
-  private final class Obeyed implements LimitServerListener {
+  private final class AcknowledgementListener implements LimitServerListener {
     @Override
     public void obeyed(ClusterLimit limit, int requests, long sinceNanos) {
       SharedLimit of = steered.get(limit);
       if (of != null) {
-        of.obeyed(requests, sinceNanos);
+        of.acknowledged(requests, sinceNanos);
       }
     }
 

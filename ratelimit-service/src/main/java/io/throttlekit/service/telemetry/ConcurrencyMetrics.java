@@ -11,7 +11,12 @@ import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +30,8 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private static final String PREFIX = "throttlekit_concurrency_";
   // algorithms move their limits all the time under changing load
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
+  // lines that wait for a slow log; more are left out
+  private static final int MAX_PENDING_LINES = 20;
   // rules are few, but reloads rename them: bounds memory
   private static final int MAX_LOGGED_RULES = 1_000;
 
@@ -36,6 +43,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   private final Meter meter;
   private final TimeSource time;
+  private final Executor logger;
   private final ByWord<Metric> counts;
   private final ByWord<Refusal> refusals;
   private final ByWord<LeaseEnd> ends;
@@ -48,8 +56,16 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
    * @param time limits the rate of log lines
    */
   public ConcurrencyMetrics(Meter meter, TimeSource time) {
+    this(meter, time, logger());
+  }
+
+  /**
+   * @param logger writes log lines on another thread, or throws {@link RejectedExecutionException}
+   */
+  ConcurrencyMetrics(Meter meter, TimeSource time, Executor logger) {
     this.meter = meter;
     this.time = time;
+    this.logger = logger;
     OurCounters ours = new OurCounters(meter);
     counts =
         ours.counters(
@@ -63,6 +79,17 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     ends = ours.counters(PREFIX + "released", "Leases that ended", "by", LeaseEnd.class);
     changes =
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
+  }
+
+  /** Returns a thread for log lines, because the event loops that change limits must not block. */
+  private static Executor logger() {
+    return new ThreadPoolExecutor(
+        0, // no thread while nothing is logged
+        1,
+        LOG_INTERVAL.toMillis(),
+        TimeUnit.MILLISECONDS,
+        new ArrayBlockingQueue<>(MAX_PENDING_LINES),
+        Thread.ofPlatform().daemon().name("limit-log").factory());
   }
 
   /** Registers the gauges, which read {@code gate} at every collection. */
@@ -109,17 +136,24 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     if (lines.size() >= MAX_LOGGED_RULES && !lines.containsKey(name)) {
       name = "other rules"; // which then share one line per interval
     }
-    boolean logs =
-        lines.computeIfAbsent(name, _ -> new LogInterval(LOG_INTERVAL, nanos)).isDue(nanos);
-    if (logs) {
-      LOG.info(
-          "the concurrency limit of {} in domain {} moved from {} to {}",
-          rule.path(),
-          rule.domain(),
-          from,
-          now);
+    if (!lines.computeIfAbsent(name, _ -> new LogInterval(LOG_INTERVAL, nanos)).isDue(nanos)) {
+      return false;
     }
-    return logs;
+    try {
+      logger.execute(() -> log(rule, from, now));
+      return true;
+    } catch (RejectedExecutionException tooManyLines) {
+      return false;
+    }
+  }
+
+  private static void log(Rule rule, int from, int now) {
+    LOG.info(
+        "the concurrency limit of {} in domain {} moved from {} to {}",
+        rule.path(),
+        rule.domain(),
+        from,
+        now);
   }
 
   @Override

@@ -24,6 +24,7 @@ class LimitMovesTest {
 
             @Override
             public boolean limitMoved(Rule of, int from, int now) {
+              assertThat(Thread.holdsLock(LimitMovesTest.this.moves)).isFalse();
               events.add("moved " + from + ">" + now);
               return reports;
             }

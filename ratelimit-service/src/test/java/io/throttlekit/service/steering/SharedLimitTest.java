@@ -8,8 +8,12 @@ import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -127,7 +131,7 @@ class SharedLimitTest {
       for (int i = 0; i < 500; i++) {
         limit.ended("a", Told.timedOut("slow"), now - SECOND, now);
       }
-      limit.obeyed(limit.offer(now), now);
+      limit.acknowledged(limit.offer(now), now);
     }
   }
 
@@ -143,7 +147,7 @@ class SharedLimitTest {
       for (int i = 0; i < timeouts; i++) {
         limit.ended("a", Told.timedOut("slow"), at - SECOND, at);
       }
-      limit.obeyed(limit.offer(at), at);
+      limit.acknowledged(limit.offer(at), at);
     }
     return limit.offer(at);
   }
@@ -178,7 +182,7 @@ class SharedLimitTest {
           };
       any.ended("e" + i % 3, reading, now - latencies[i % 5], now);
       any.reported("e" + i % 2, 1, Told.load(i % 11 == 0 ? Long.MAX_VALUE : i % 90, i % 5), now);
-      any.obeyed(any.offer(now), now);
+      any.acknowledged(any.offer(now), now);
       assertThat(any.offer(now)).isBetween(20, 60);
     }
   }
@@ -240,7 +244,7 @@ class SharedLimitTest {
       last = busy.offer(now);
       least = second > 41 ? Math.min(least, last) : least;
       first = second == 41 ? last : first;
-      busy.obeyed(last, now - SECOND / 2);
+      busy.acknowledged(last, now - SECOND / 2);
       busy.reported("a", 1, Told.load(last, 400), now);
       long rtt = Math.max(20, last) * MILLI;
       for (int i = 0; i < (second >= 40 ? 360 : 400); i++) {
@@ -263,7 +267,7 @@ class SharedLimitTest {
     for (int second = 0; second < 90 && lowered > before * 4 / 5; second++) {
       before = lowered;
       now += SECOND;
-      busy.obeyed(busy.offer(now), now);
+      busy.acknowledged(busy.offer(now), now);
       busy.reported("a", 1, Told.load(100, 400), now);
       for (int i = 0; i < 400; i++) {
         busy.ended("a", Told.answered(20 * MILLI), now - 20 * MILLI, now);
@@ -298,6 +302,32 @@ class SharedLimitTest {
     Rule next = rule("min: 4, max: 50");
     limit.follow(next, Objects.requireNonNull(next.concurrency()));
     assertThat(limit.offer(now)).isEqualTo(50);
+  }
+
+  /** Event loops that read access logs wait for the same lock. */
+  @Test
+  void changesAreReportedWithoutTheLockAndSoAreThoseOfAReload() {
+    List<String> changes = new ArrayList<>();
+    AtomicReference<@Nullable SharedLimit> self = new AtomicReference<>();
+    ConcurrencyListener listener =
+        new ConcurrencyListener() {
+          @Override
+          public void limitChanged(Rule rule, int before, int now) {
+            assertThat(Thread.holdsLock(Objects.requireNonNull(self.get()))).isFalse();
+            changes.add(before + " -> " + now);
+          }
+        };
+    Rule first = rule("min: 1, max: 100, initial: 60");
+    SharedLimit limit =
+        new SharedLimit(first, Objects.requireNonNull(first.concurrency()), listener, 0);
+    self.set(limit);
+    Rule next = rule("min: 1, max: 20");
+    limit.follow(next, Objects.requireNonNull(next.concurrency()));
+    assertThat(changes).containsExactly("60 -> 20");
+    limit.follow(next, Objects.requireNonNull(next.concurrency()));
+    assertThat(changes).hasSize(1);
+    timeouts(limit, 20, 0);
+    assertThat(changes).hasSizeGreaterThan(1);
   }
 
   private void seconds(int seconds, int requests, int millis, int inFlight) {

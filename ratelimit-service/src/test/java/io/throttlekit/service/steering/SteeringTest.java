@@ -210,7 +210,7 @@ class SteeringTest {
     assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 0));
     steering.follow(PolicyBook.of(Map.of()));
     List<Acknowledgements> none = new ArrayList<>();
-    steering.forEachObeyed((_, obeyed) -> none.add(obeyed));
+    steering.forEachAcknowledged((_, obeyed) -> none.add(obeyed));
     assertThat(none).isEmpty();
   }
 
@@ -252,7 +252,7 @@ class SteeringTest {
 
   private Acknowledgements obedience() {
     List<Acknowledgements> all = new ArrayList<>();
-    steering.forEachObeyed((_, obeyed) -> all.add(obeyed));
+    steering.forEachAcknowledged((_, obeyed) -> all.add(obeyed));
     assertThat(all).hasSize(1);
     return all.getFirst();
   }
@@ -388,7 +388,7 @@ class SteeringTest {
         envoys.forEach(FakeEnvoy::obeyAll);
       }
     }
-    steering.forEachObeyed((_, obeyed) -> assertThat(obeyed.unacknowledged()).isPositive());
+    steering.forEachAcknowledged((_, obeyed) -> assertThat(obeyed.unacknowledged()).isPositive());
     assertThat(before).isEqualTo(20);
     assertThat(limit()).isGreaterThan(60);
   }

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class ConcurrencyMetricsTest {
@@ -37,7 +42,7 @@ class ConcurrencyMetricsTest {
   @Test
   void logsAMoveOfEachRuleAtMostOnceInTenSeconds() {
     try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
-      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time, _ -> {});
       assertThat(metrics.limitMoved(one, 10, 20)).isTrue();
       assertThat(metrics.limitMoved(one, 20, 10)).isFalse();
       assertThat(metrics.limitMoved(other, 10, 20)).isTrue();
@@ -45,6 +50,28 @@ class ConcurrencyMetricsTest {
       assertThat(metrics.limitMoved(one, 20, 10)).isFalse();
       time.advance(1);
       assertThat(metrics.limitMoved(one, 20, 10)).isTrue();
+    }
+  }
+
+  /** Event loops report moves, and must not wait for the log. */
+  @Test
+  void writesLinesOnAnotherThreadAndLeavesOutWhatItRejects() {
+    List<Runnable> tasks = new ArrayList<>();
+    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+        Logged logged = Logged.by(ConcurrencyMetrics.class)) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time, tasks::add);
+      assertThat(metrics.limitMoved(one, 10, 20)).isTrue();
+      assertThat(logged.lines()).isEmpty();
+      tasks.forEach(Runnable::run);
+      assertThat(logged.lines())
+          .containsExactly(
+              "INFO the concurrency limit of " + one.path() + " in domain d moved from 10 to 20");
+      Executor full =
+          _ -> {
+            throw new RejectedExecutionException();
+          };
+      assertThat(new ConcurrencyMetrics(telemetry.meter(), time, full).limitMoved(one, 10, 20))
+          .isFalse();
     }
   }
 }
