@@ -2,19 +2,18 @@ package io.throttlekit.service.loop;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import java.util.HashSet;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection and its open calls. It is the first handler of its connection, so that calls start
- * while it passes data on. Confined to the event loop.
+ * One connection and its open calls, oldest first. It is the first handler of its connection, so
+ * that calls start while it passes data on. Confined to the event loop.
  */
 final class ClientConnection extends ChannelInboundHandlerAdapter {
   private final HeldByClients owner;
   private @Nullable LoopLedger ledger;
   private @Nullable ChannelHandlerContext context;
-  private final Set<HeldCall> calls = new HashSet<>();
+  private @Nullable HeldCall first;
+  private @Nullable HeldCall last;
 
   // As of the last check.
   private long heldBytes;
@@ -60,12 +59,35 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   }
 
   void begun(HeldCall call) {
-    calls.add(call);
+    call.before = last;
+    if (last == null) {
+      first = call;
+    } else {
+      last.after = call;
+    }
+    last = call;
   }
 
   /** Removes a call; no effect the second time. */
   void ended(HeldCall call) {
-    calls.remove(call);
+    HeldCall before = call.before;
+    HeldCall after = call.after;
+    // not in the list: it has ended before
+    if (before == null && after == null && first != call) {
+      return;
+    }
+    if (before == null) {
+      first = after;
+    } else {
+      before.after = after;
+    }
+    if (after == null) {
+      last = before;
+    } else {
+      after.before = before;
+    }
+    call.before = null;
+    call.after = null;
   }
 
   /** Adds up the bytes held by its calls. */
@@ -74,11 +96,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     decidingBytes = 0;
     byteLooks = 0;
     passing = false;
-    for (HeldCall call : calls) {
+    for (HeldCall call = first; call != null; call = call.after) {
       long held = call.look();
       heldBytes += held;
       // bytes read after the last check do not count: every client holds some
-      byteLooks += held * (call.looks - 1);
+      byteLooks += held * (call.looks() - 1);
       decidingBytes += call.decidingBytes();
       passing |= call.passes();
     }

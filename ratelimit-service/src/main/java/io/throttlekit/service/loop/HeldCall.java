@@ -47,7 +47,11 @@ public final class HeldCall extends ServerStreamTracer {
   private volatile Phase phase = Phase.REQUEST;
 
   /** Number of consecutive checks at which its client held it. */
-  int looks;
+  private int looks;
+
+  // The list of the open calls of its connection.
+  @Nullable HeldCall before;
+  @Nullable HeldCall after;
 
   HeldCall(@Nullable ClientConnection connection, Metadata headers) {
     this.connection = connection;
@@ -120,6 +124,11 @@ public final class HeldCall extends ServerStreamTracer {
     long held = held();
     looks = held == 0 ? 0 : looks + 1;
     return held;
+  }
+
+  /** Returns at how many consecutive checks the call was held. */
+  int looks() {
+    return looks;
   }
 
   /** Returns the size of its message while that is being decided. */

@@ -1,7 +1,6 @@
 package io.throttlekit.service.loop;
 
 import io.netty.channel.EventLoop;
-import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -58,7 +57,10 @@ final class LoopLedger {
 
   /** Closes connections until the messages being decided are within the limit. */
   private void cutOffLargest() {
-    long deciding = connections.stream().mapToLong(ClientConnection::decidingBytes).sum();
+    long deciding = 0;
+    for (ClientConnection connection : connections) {
+      deciding += connection.decidingBytes();
+    }
     while (deciding > owner.decidingBytes()) {
       ClientConnection largest = greatest(ClientConnection::decidingBytes);
       if (largest == null || largest.decidingBytes() == 0) {
@@ -110,6 +112,12 @@ final class LoopLedger {
   }
 
   private @Nullable ClientConnection greatest(ToLongFunction<ClientConnection> of) {
-    return connections.stream().max(Comparator.comparingLong(of)).orElse(null);
+    ClientConnection greatest = null;
+    for (ClientConnection each : connections) {
+      if (greatest == null || of.applyAsLong(each) > of.applyAsLong(greatest)) {
+        greatest = each;
+      }
+    }
+    return greatest;
   }
 }
