@@ -31,7 +31,7 @@ public final class AccessLogMetrics implements AccessLogListener {
     entries =
         ours.counters(
             PREFIX + "entries", "Entries read, by outcome of the request", "kind", Kind.class);
-    skipped = ours.counters(PREFIX + "skipped", "Entries not used", "why", Skipped.class);
+    skipped = ours.counters(PREFIX + "skipped", "Entries not used", "reason", Skipped.class);
     ours.gauge(PREFIX + "streams", "Streams of access logs", streams::sum);
   }
 

@@ -27,10 +27,10 @@ public final class CheckMetrics implements CheckListener {
     OurCounters ours = new OurCounters(meter);
     this.counts = ours.counters(Metric.EXT_AUTHZ_UNDESCRIBED, Metric.EXT_AUTHZ_UNDESCRIBED);
     this.failures =
-        ours.counters(PREFIX + "failures", "Checks without a decision", "why", Failure.class);
+        ours.counters(PREFIX + "failures", "Checks without a decision", "reason", Failure.class);
     this.abandoned =
         ours.counters(
-            PREFIX + "abandoned", "Checks that Envoy timed out on", "how", Abandonment.class);
+            PREFIX + "abandoned", "Checks that Envoy timed out on", "kind", Abandonment.class);
   }
 
   @Override

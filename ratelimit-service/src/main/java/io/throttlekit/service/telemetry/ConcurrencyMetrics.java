@@ -74,7 +74,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
         ours.counters(
             PREFIX + "refused",
             "Requests that found no room below a concurrency limit",
-            "why",
+            "reason",
             Refusal.class);
     ends = ours.counters(PREFIX + "released", "Leases that ended", "by", LeaseEnd.class);
     changes =

@@ -33,7 +33,10 @@ public final class FederationMetrics implements FederationListener {
     counts = ours.counters(Metric.FEDERATION_ESCROW_LEASES, Metric.FEDERATION_MISMATCHES);
     lostUnits =
         ours.counters(
-            PREFIX + "lost_units", "Units that may have been lost, by where", "where", Loss.class);
+            PREFIX + "lost_units",
+            "Units that may have been lost, by where",
+            "operation",
+            Loss.class);
     ours.gauge(
         PREFIX + "coordinator_answers",
         "1 while the coordinator answers this process's leases, else 0",

@@ -96,7 +96,7 @@ final class Instruments {
     ours.register(
         "throttlekit_abandoned_requests",
         "ShouldRateLimit calls that Envoy timed out on, by how that was detected",
-        "how",
+        "kind",
         metrics.abandonments);
     ours.counter(
         "throttlekit_shed_requests",

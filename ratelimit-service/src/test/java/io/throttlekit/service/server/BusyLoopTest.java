@@ -57,7 +57,7 @@ class BusyLoopTest {
   void aRequestWhoseTimeoutPassedWhileTheLoopWasBusyIsRefusedUndecided() throws Exception {
     assertThat(decidedAfter(15, WAITS_20_MS)).isEqualTo(1);
     assertThat(counted("throttlekit_shed_requests_total")).isEqualTo(1);
-    assertThat(counted("throttlekit_abandoned_requests_total{how=\"answered_late\"}")).isZero();
+    assertThat(counted("throttlekit_abandoned_requests_total{kind=\"answered_late\"}")).isZero();
   }
 
   @Test
@@ -89,7 +89,8 @@ class BusyLoopTest {
       busy.ping(); // answered after the loop has written the answer
       busy.await(Frame::isAnswerToPing);
     }
-    assertThat(counted("throttlekit_abandoned_requests_total{how=\"answered_late\"}")).isEqualTo(1);
+    assertThat(counted("throttlekit_abandoned_requests_total{kind=\"answered_late\"}"))
+        .isEqualTo(1);
     assertThat(counted("throttlekit_shed_requests_total")).isZero();
   }
 

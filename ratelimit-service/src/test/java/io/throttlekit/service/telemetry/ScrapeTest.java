@@ -107,8 +107,8 @@ class ScrapeTest {
 
     assertThat(fixture.scraped())
         .contains(
-            "throttlekit_ext_authz_failures_total{why=\"cancelled\"} 1.0",
-            "throttlekit_ext_authz_failures_total{why=\"service\"} 0.0",
+            "throttlekit_ext_authz_failures_total{reason=\"cancelled\"} 1.0",
+            "throttlekit_ext_authz_failures_total{reason=\"service\"} 0.0",
             "throttlekit_cancelled_requests_total 1.0")
         .filteredOn(line -> line.startsWith("ratelimit_service_should_rate_limit_error{"))
         .containsExactlyInAnyOrder(
