@@ -3,6 +3,7 @@ package io.throttlekit.tier;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
+import io.throttlekit.lease.AcquireResult;
 import io.throttlekit.lease.LeaseCell;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.once.Clocks;
@@ -95,9 +96,14 @@ public final class Tiers implements Counters, AutoCloseable {
     }
     long now = time.monotonicNanos();
     leases.checkClock(now);
-    LeaseCell cell = leases.cell(charge, leased, true);
     FixedWindow window = (FixedWindow) charge.algorithm();
-    Decision decision = cell.tryAcquire(window, charge.cost(), true, now).decision();
+    LeaseCell cell;
+    AcquireResult result;
+    do { // a cell that was evicted meanwhile has a successor
+      cell = leases.cell(charge, leased, true);
+      result = cell.tryAcquire(window, charge.cost(), true, now);
+    } while (result.kind() == AcquireResult.Kind.RETIRED);
+    Decision decision = result.decision();
     if (decision == null) {
       return null;
     }
