@@ -98,7 +98,7 @@ class RedisSentinelTest {
     sentinel.command("ACL", "SETUSER", "limits", "on", ">watch", "+@connection", "+sentinel");
     sentinel.command("ACL", "SETUSER", "default", "off");
     charges(longDeadlines("").sentinelLogin("limits", "watch"));
-    refuses(longDeadlines("").sentinelLogin("nobody", "watch"), "WRONGPASS");
+    refuses(longDeadlines("").sentinelLogin("stranger", "watch"), "WRONGPASS");
     refuses(longDeadlines("").sentinelLogin("", "watch"), "WRONGPASS");
   }
 

@@ -177,9 +177,9 @@ public final class AccessLogs extends AccessLogServiceImplBase {
       Kind kind = reading.kind();
       long began = beganNanos(common, arrived);
       boolean teaches = kind.isSample() || kind.isDrop();
-      Reading told = teaches && !budget.spend(arrived) ? reading.crowdedOut() : reading;
-      listener.read(told);
-      sensed.ended(node, told, began, arrived);
+      Reading counted = teaches && !budget.spend(arrived) ? reading.crowdedOut() : reading;
+      listener.read(counted);
+      sensed.ended(node, counted, began, arrived);
     }
 
     /** Returns whether the entry is not a copy. Without an identity it counts as new. */

@@ -9,10 +9,10 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.config.HttpConfig;
+import io.throttlekit.service.rls.AnswerText;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.JsonAnswer;
 import io.throttlekit.service.rls.RequestFields;
-import io.throttlekit.service.rls.Told;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -327,7 +327,7 @@ class JsonRouteTest {
   }
 
   private static String fields(RateLimitRequest.Builder expected) {
-    return Told.fields(expected.build()).toString();
+    return AnswerText.fields(expected.build()).toString();
   }
 
   private HttpResponse<String> post(String body) throws IOException, InterruptedException {

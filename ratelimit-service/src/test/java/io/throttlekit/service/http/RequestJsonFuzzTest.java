@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.util.JsonFormat;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.throttlekit.service.rls.AnswerText;
 import io.throttlekit.service.rls.RequestFields;
-import io.throttlekit.service.rls.Told;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
@@ -41,7 +41,7 @@ class RequestJsonFuzzTest {
       JsonFormat.parser().merge(new String(body, UTF_8), expected); // throws when it is invalid
       assertThat(request)
           .as("seed %d, body %d: %s", seed, i, new String(body, UTF_8))
-          .hasToString(Told.fields(expected.build()).toString());
+          .hasToString(AnswerText.fields(expected.build()).toString());
     }
     assertThat(accepted).isBetween(BODIES / 100, BODIES * 9 / 10);
   }

@@ -42,11 +42,13 @@ class BadRequestsTest {
   @Test
   void namesAnEntryThatIsTooLongAndTheSettingThatSaysSo() {
     String longest = "v".repeat(65_536);
-    assertThat(Told.of(Told.answer(service, x(entries("ten", longest))))).endsWith("rem=9]");
+    assertThat(AnswerText.of(AnswerText.answer(service, x(entries("ten", longest)))))
+        .endsWith("rem=9]");
     refuses(
         x(entries("ten", longest), entries("ten", longest + 'v')),
         "the value of entry \"ten\" has 65537 bytes, more than grpc.max_entry_bytes (65536)");
-    assertThat(Told.of(Told.answer(service, x(entries("ten", longest))))).endsWith("rem=8]");
+    assertThat(AnswerText.of(AnswerText.answer(service, x(entries("ten", longest)))))
+        .endsWith("rem=8]");
     refuses(
         x(entries("ü\n" + "k".repeat(70_000), "v")),
         "the key of entry \"??"
@@ -60,7 +62,8 @@ class BadRequestsTest {
     refuses(
         x(entries("ten", "o"), hits(hits, entries("ten", "o"))),
         "hits_addend must be from 0 to 2^53-1, was " + Long.toUnsignedString(hits));
-    assertThat(Told.of(Told.answer(service, x(entries("ten", "o"))))).endsWith("rem=9]");
+    assertThat(AnswerText.of(AnswerText.answer(service, x(entries("ten", "o")))))
+        .endsWith("rem=9]");
   }
 
   @Test
@@ -69,14 +72,14 @@ class BadRequestsTest {
     RateLimitFrontEnd counting = new Setup(Book.X, Setup.COUNTING, Setup.BARE).frontEnd();
     for (int i = 0; i < 5; i++) {
       assertThat(
-              Told.of(
-                  Told.answer(
+              AnswerText.of(
+                  AnswerText.answer(
                       counting,
                       x(hits(most, entries("max", "a")), hits(most, entries("max", "a"))))))
           .isEqualTo(
               "OVER_LIMIT [OVER_LIMIT 4294967295/DAY rem=0; OVER_LIMIT 4294967295/DAY rem=0]");
     }
-    assertThat(Told.of(Told.answer(service, hits(-1, x(entries("max", "b"))))))
+    assertThat(AnswerText.of(AnswerText.answer(service, hits(-1, x(entries("max", "b"))))))
         .endsWith("OK 4294967295/DAY rem=0]");
   }
 
@@ -92,7 +95,7 @@ class BadRequestsTest {
   @Test
   void beforePoliciesAreLoadedNothingIsAnsweredAndAfterwardsItIs() {
     Setup setup = new Setup(null, Setup.NATIVE, Setup.BARE);
-    assertThatThrownBy(() -> Told.answer(setup.frontEnd(), x(entries("a", "b"))))
+    assertThatThrownBy(() -> AnswerText.answer(setup.frontEnd(), x(entries("a", "b"))))
         .isInstanceOf(NoPoliciesException.class)
         .hasMessage("no rate limit configuration loaded");
   }
@@ -100,19 +103,19 @@ class BadRequestsTest {
   @Test
   void anUnknownDomainLimitsNothingNotEvenByTheRequestsOwnLimit() {
     assertThat(
-            Told.of(
-                Told.answer(
+            AnswerText.of(
+                AnswerText.answer(
                     service, to("nope", limit(0, 4, entries("a", "b")), entries("c", "d")))))
         .isEqualTo("OK [OK; OK]");
   }
 
   @Test
   void aDescriptorWithoutEntriesIsNotLimited() {
-    assertThat(Told.of(Told.answer(service, x(entries())))).isEqualTo("OK [OK]");
+    assertThat(AnswerText.of(AnswerText.answer(service, x(entries())))).isEqualTo("OK [OK]");
   }
 
   private void refuses(RateLimitRequest request, String message) {
-    assertThatThrownBy(() -> Told.answer(service, request))
+    assertThatThrownBy(() -> AnswerText.answer(service, request))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage(message);
   }

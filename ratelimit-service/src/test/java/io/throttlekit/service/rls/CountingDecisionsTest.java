@@ -86,8 +86,8 @@ class CountingDecisionsTest {
   })
   void theLimitIsToldInItsUnitAndTheResetInSecondsToTheEndOfTheWindow(
       String key, String limit, long remaining, long reset) {
-    var response = Told.answer(service, x(entries(key, "a")));
-    assertThat(Told.of(response)).isEqualTo("OK [OK " + limit + " rem=" + remaining + "]");
+    var response = AnswerText.answer(service, x(entries(key, "a")));
+    assertThat(AnswerText.of(response)).isEqualTo("OK [OK " + limit + " rem=" + remaining + "]");
     assertThat(response.getStatuses(0).getDurationUntilReset())
         .isEqualTo(Duration.newBuilder().setSeconds(reset).build());
   }
@@ -128,18 +128,22 @@ class CountingDecisionsTest {
   void underQuotaModeOneDescriptorThatNothingLimitsLetsTheRequestPass() {
     RateLimitFrontEnd quota = serving(new CompatibilityConfig(true, false, true));
     RateLimitRequest request = x(entries("zero", "a"), entries("nope", "a"));
-    assertThat(Told.of(Told.answer(quota, request))).isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK]");
-    assertThat(Told.of(Told.answer(quota, x(entries("zero", "a"))))).startsWith("OVER_LIMIT");
-    assertThat(Told.of(Told.answer(quota, x(entries("zero", "a"), entries("unl", "a")))))
+    assertThat(AnswerText.of(AnswerText.answer(quota, request)))
+        .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK]");
+    assertThat(AnswerText.of(AnswerText.answer(quota, x(entries("zero", "a")))))
+        .startsWith("OVER_LIMIT");
+    assertThat(
+            AnswerText.of(AnswerText.answer(quota, x(entries("zero", "a"), entries("unl", "a")))))
         .isEqualTo("OVER_LIMIT [OVER_LIMIT 0/DAY rem=0; OK rem=4294967295]");
   }
 
   @Test
   void underShadowModeOnlyTheStatusesTell() {
     RateLimitFrontEnd shadow = serving(new CompatibilityConfig(true, true, false));
-    assertThat(Told.of(Told.answer(shadow, x(entries("zero", "a")))))
+    assertThat(AnswerText.of(AnswerText.answer(shadow, x(entries("zero", "a")))))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0]");
-    assertThat(Told.of(Told.answer(shadow, x(entries("zero", "a"), entries("five", "a")))))
+    assertThat(
+            AnswerText.of(AnswerText.answer(shadow, x(entries("zero", "a"), entries("five", "a")))))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK 5/DAY rem=4]");
   }
 
@@ -188,7 +192,7 @@ class CountingDecisionsTest {
     for (int i = 0; i < descriptors.length; i++) {
       descriptors[i] = i == 50 ? entries("nope", "a") : entries("ten", "v" + i);
     }
-    var response = Told.answer(service, x(descriptors));
+    var response = AnswerText.answer(service, x(descriptors));
     assertThat(response.getStatusesList()).hasSize(100);
     for (int i = 0; i < 100; i++) {
       assertThat(response.getStatuses(i).getLimitRemaining()).isEqualTo(i == 50 ? 0 : 9);
@@ -196,11 +200,11 @@ class CountingDecisionsTest {
   }
 
   private String ask(RateLimitRequest request) {
-    return Told.of(Told.answer(service, request));
+    return AnswerText.of(AnswerText.answer(service, request));
   }
 
   private static long resetOf(Setup setup) {
-    return Told.answer(setup.frontEnd(), x(entries("min", "a")))
+    return AnswerText.answer(setup.frontEnd(), x(entries("min", "a")))
         .getStatuses(0)
         .getDurationUntilReset()
         .getSeconds();

@@ -42,7 +42,7 @@ class DenialsTest {
 
   @Test
   void theHeadersAndTheBodyOfARuleTakeThePlaceOfTheServices() {
-    RateLimitResponse refused = Told.answer(frontEnd, x(entries("own", "a")));
+    RateLimitResponse refused = AnswerText.answer(frontEnd, x(entries("own", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("{}");
     assertThat(headers(refused))
         .containsExactly(
@@ -53,26 +53,26 @@ class DenialsTest {
 
   @Test
   void aRuleMayWantNoBodyAndOneThatSaysNothingGetsTheServices() {
-    RateLimitResponse none = Told.answer(frontEnd, x(entries("none", "a")));
+    RateLimitResponse none = AnswerText.answer(frontEnd, x(entries("none", "a")));
     assertThat(none.getRawBody().isEmpty()).isTrue();
     assertThat(headers(none)).noneMatch(header -> header.startsWith("content-type"));
-    RateLimitResponse plain = Told.answer(frontEnd, x(entries("plain", "a")));
+    RateLimitResponse plain = AnswerText.answer(frontEnd, x(entries("plain", "a")));
     assertThat(plain.getRawBody().toStringUtf8()).isEqualTo("<p/>");
     assertThat(headers(plain)).contains("content-type: text/html");
   }
 
   @Test
   void onlyWhoIsRefusedIsToldSo() {
-    RateLimitResponse admitted = Told.answer(frontEnd, x(entries("one", "a")));
+    RateLimitResponse admitted = AnswerText.answer(frontEnd, x(entries("one", "a")));
     assertThat(admitted.getRawBody().isEmpty()).isTrue();
     assertThat(admitted.getDynamicMetadata().getFieldsMap()).doesNotContainKey("metadata");
-    RateLimitResponse refused = Told.answer(frontEnd, x(entries("one", "a")));
+    RateLimitResponse refused = AnswerText.answer(frontEnd, x(entries("one", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("never while it admits");
   }
 
   @Test
   void theMetadataOfARefusalStandsWhereThatOfAnAdmissionWould() {
-    RateLimitResponse refused = Told.answer(frontEnd, x(entries("own", "a")));
+    RateLimitResponse refused = AnswerText.answer(frontEnd, x(entries("own", "a")));
     assertThat(
             refused.getDynamicMetadata().getFieldsOrThrow("metadata").getStructValue().toString())
         .contains("plan", "free");

@@ -69,7 +69,7 @@ class DynamicMetadataTest {
 
   @Test
   void neverChangesThePolicies() {
-    Told.answer(counting, BOTH);
+    AnswerText.answer(counting, BOTH);
     assertThatMetadata(
         counting,
         to("rl", entries("service", "two")),
@@ -102,16 +102,17 @@ class DynamicMetadataTest {
          "metadata": {"quota": {"name": "one", "tags": ["a", 2, true, null]}},
          "decidedBy": "hard"}
         """);
-    assertThat(Told.answer(counting, request).getDynamicMetadata().containsFields("decidedBy"))
+    assertThat(
+            AnswerText.answer(counting, request).getDynamicMetadata().containsFields("decidedBy"))
         .isFalse();
   }
 
   @Test
   void namesTheFirstQuotaWhenAllOfThemRefused() {
     RateLimitFrontEnd service = serving(Setup.NATIVE);
-    Told.answer(service, to("rl", entries("service", "one")));
+    AnswerText.answer(service, to("rl", entries("service", "one")));
     assertThat(
-            Told.answer(service, to("rl", entries("service", "one")))
+            AnswerText.answer(service, to("rl", entries("service", "one")))
                 .getDynamicMetadata()
                 .getFieldsOrThrow("decidedBy")
                 .getStringValue())
@@ -121,7 +122,7 @@ class DynamicMetadataTest {
   @Test
   void isAbsentUnlessConfigured() {
     RateLimitFrontEnd service = new Setup(POLICIES, Setup.NATIVE, Setup.BARE).frontEnd();
-    assertThat(Told.answer(service, BOTH).hasDynamicMetadata()).isFalse();
+    assertThat(AnswerText.answer(service, BOTH).hasDynamicMetadata()).isFalse();
   }
 
   /** A request that can be read is answered, however deep its unknown groups are nested. */
@@ -174,7 +175,7 @@ class DynamicMetadataTest {
       RateLimitFrontEnd service, RateLimitRequest request, String json) {
     try {
       String actual =
-          JsonFormat.printer().print(Told.answer(service, request).getDynamicMetadata());
+          JsonFormat.printer().print(AnswerText.answer(service, request).getDynamicMetadata());
       assertThat(JsonParser.parseString(actual)).isEqualTo(JsonParser.parseString(json));
     } catch (InvalidProtocolBufferException e) {
       throw new AssertionError(e);

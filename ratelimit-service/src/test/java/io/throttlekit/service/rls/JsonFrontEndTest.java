@@ -85,6 +85,6 @@ class JsonFrontEndTest {
   }
 
   private static RequestFields fields(RateLimitRequest request) {
-    return Told.fields(request);
+    return AnswerText.fields(request);
   }
 }

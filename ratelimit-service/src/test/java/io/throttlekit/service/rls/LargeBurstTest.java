@@ -23,7 +23,9 @@ class LargeBurstTest {
         """;
     RateLimitFrontEnd service = new Setup(twoToThe33, Setup.NATIVE, Setup.BARE).frontEnd();
     assertThat(
-            Told.answer(service, x(hits(2, entries("k", "v")))).getStatuses(0).getLimitRemaining())
+            AnswerText.answer(service, x(hits(2, entries("k", "v"))))
+                .getStatuses(0)
+                .getLimitRemaining())
         .isEqualTo(UINT32_MAX);
   }
 }

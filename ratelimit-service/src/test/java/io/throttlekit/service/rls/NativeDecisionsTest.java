@@ -78,9 +78,9 @@ class NativeDecisionsTest {
   void underShadowModeOthersAreChargedThoughOneWouldRefuse() {
     Setup shadow = new Setup(Book.X, new CompatibilityConfig(false, true, false), Setup.BARE);
     RateLimitRequest request = x(entries("zero", "a"), entries("five", "a"));
-    assertThat(Told.of(Told.answer(shadow.frontEnd(), request)))
+    assertThat(AnswerText.of(AnswerText.answer(shadow.frontEnd(), request)))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK 5/DAY rem=4]");
-    assertThat(Told.of(Told.answer(shadow.frontEnd(), request)))
+    assertThat(AnswerText.of(AnswerText.answer(shadow.frontEnd(), request)))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK 5/DAY rem=3]");
   }
 
@@ -96,11 +96,13 @@ class NativeDecisionsTest {
             """,
             Setup.NATIVE,
             Setup.BARE);
-    assertThat(Told.of(Told.answer(mixed.frontEnd(), x(entries("a", "1"), entries("b", "1")))))
+    assertThat(
+            AnswerText.of(
+                AnswerText.answer(mixed.frontEnd(), x(entries("a", "1"), entries("b", "1")))))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0; OK 0/DAY rem=0]");
   }
 
   private String ask(RateLimitRequest request) {
-    return Told.of(Told.answer(setup.frontEnd(), request));
+    return AnswerText.of(AnswerText.answer(setup.frontEnd(), request));
   }
 }

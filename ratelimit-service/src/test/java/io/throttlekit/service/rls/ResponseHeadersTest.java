@@ -71,11 +71,11 @@ class ResponseHeadersTest {
   void aRefusalSaysWhenToComeBackRoundedUp() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
     RateLimitRequest request = hits(10, x(entries("min", "a")));
-    assertThat(headers(Told.answer(setup.frontEnd(), request))).isEmpty();
+    assertThat(headers(AnswerText.answer(setup.frontEnd(), request))).isEmpty();
     setup.time().set(Setup.NOW + 500);
-    assertThat(headers(Told.answer(setup.frontEnd(), request))).isEqualTo("Retry-After: 58");
+    assertThat(headers(AnswerText.answer(setup.frontEnd(), request))).isEqualTo("Retry-After: 58");
     setup.time().set(Setup.NOW + 57_999);
-    assertThat(headers(Told.answer(setup.frontEnd(), request))).isEqualTo("Retry-After: 1");
+    assertThat(headers(AnswerText.answer(setup.frontEnd(), request))).isEqualTo("Retry-After: 1");
   }
 
   @Test
@@ -88,12 +88,14 @@ class ResponseHeadersTest {
   void theWaitIsThatOfTheSlowestRefusalAndOfTheFastestQuota() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
     var service = setup.frontEnd();
-    Told.answer(service, hits(10, x(entries("min", "a"), entries("hr", "a"))));
-    assertThat(headers(Told.answer(service, x(entries("min", "a"), entries("hr", "a")))))
+    AnswerText.answer(service, hits(10, x(entries("min", "a"), entries("hr", "a"))));
+    assertThat(headers(AnswerText.answer(service, x(entries("min", "a"), entries("hr", "a")))))
         .isEqualTo("Retry-After: 1378");
     Setup quotas = new Setup(Book.X, new CompatibilityConfig(false, false, true), RETRY);
-    Told.answer(quotas.frontEnd(), hits(10, x(entries("min", "a"), entries("hr", "a"))));
-    assertThat(headers(Told.answer(quotas.frontEnd(), x(entries("min", "a"), entries("hr", "a")))))
+    AnswerText.answer(quotas.frontEnd(), hits(10, x(entries("min", "a"), entries("hr", "a"))));
+    assertThat(
+            headers(
+                AnswerText.answer(quotas.frontEnd(), x(entries("min", "a"), entries("hr", "a")))))
         .isEqualTo("Retry-After: 58");
   }
 
@@ -111,9 +113,9 @@ class ResponseHeadersTest {
     Setup setup = new Setup(policies, Setup.NATIVE, RETRY);
     var both = x(entries("min", "a"), entries("quota", "a"));
     var withSure = x(entries("min", "a"), entries("quota", "a"), entries("sure", "a"));
-    Told.answer(setup.frontEnd(), both);
-    assertThat(headers(Told.answer(setup.frontEnd(), both))).isEqualTo("Retry-After: 84178");
-    assertThat(headers(Told.answer(setup.frontEnd(), withSure))).isEqualTo("Retry-After: 58");
+    AnswerText.answer(setup.frontEnd(), both);
+    assertThat(headers(AnswerText.answer(setup.frontEnd(), both))).isEqualTo("Retry-After: 84178");
+    assertThat(headers(AnswerText.answer(setup.frontEnd(), withSure))).isEqualTo("Retry-After: 58");
   }
 
   @Test
@@ -153,7 +155,7 @@ class ResponseHeadersTest {
             Setup.NATIVE,
             STRUCTURED);
     String value =
-        Told.answer(setup.frontEnd(), x(entries("evil", "1")))
+        AnswerText.answer(setup.frontEnd(), x(entries("evil", "1")))
             .getResponseHeadersToAdd(0)
             .getValue();
     assertThat(value).isEqualTo("\"a\\\"\\\\??Set-Cookie: ?;q=9\";r=0;t=84178");
@@ -164,16 +166,16 @@ class ResponseHeadersTest {
     DeniedBody body = new DeniedBody("application/json", "{\"error\":\"zu viel ü\"}");
     ResponseConfig config = new ResponseConfig(OFF, false, false, body, false);
     RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, config).frontEnd();
-    RateLimitResponse refused = Told.answer(service, x(entries("zero", "a")));
+    RateLimitResponse refused = AnswerText.answer(service, x(entries("zero", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("{\"error\":\"zu viel ü\"}");
     assertThat(headers(refused)).isEqualTo("content-type: application/json");
-    RateLimitResponse admitted = Told.answer(service, x(entries("ten", "a")));
+    RateLimitResponse admitted = AnswerText.answer(service, x(entries("ten", "a")));
     assertThat(admitted.getRawBody().isEmpty()).isTrue();
     assertThat(headers(admitted)).isEmpty();
   }
 
   private static String headers(ResponseConfig config, RateLimitRequest request) {
-    return headers(Told.answer(new Setup(Book.X, Setup.NATIVE, config).frontEnd(), request));
+    return headers(AnswerText.answer(new Setup(Book.X, Setup.NATIVE, config).frontEnd(), request));
   }
 
   private static String headers(RateLimitResponse response) {

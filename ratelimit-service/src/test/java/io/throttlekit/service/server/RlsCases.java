@@ -87,7 +87,7 @@ final class RlsCases {
           server.apply(request(each.getAsJsonObject().getAsJsonObject("request")));
       String at = text(testCase, "id") + " step " + ++step;
       assertThat(response.getOverallCode().name()).as(at).isEqualTo(text(expected, "overall"));
-      assertThat(response.getStatusesList().stream().map(RlsCases::told))
+      assertThat(response.getStatusesList().stream().map(RlsCases::fieldsOf))
           .as(at)
           .isEqualTo(expectedStatuses(expected.getAsJsonArray("statuses")));
     }
@@ -116,9 +116,9 @@ final class RlsCases {
     };
   }
 
-  private record Told(String code, long remaining, String limit) {}
+  private record StatusFields(String code, long remaining, String limit) {}
 
-  private static Told told(DescriptorStatus status) {
+  private static StatusFields fieldsOf(DescriptorStatus status) {
     var limit = status.getCurrentLimit();
     String text =
         status.hasCurrentLimit()
@@ -129,12 +129,12 @@ final class RlsCases {
                 + limit.getName()
             : "none";
     assertThat(status.hasDurationUntilReset()).isEqualTo(status.hasCurrentLimit());
-    return new Told(
+    return new StatusFields(
         status.getCode().name(), Integer.toUnsignedLong(status.getLimitRemaining()), text);
   }
 
-  private static List<Told> expectedStatuses(JsonArray statuses) {
-    List<Told> expected = new ArrayList<>();
+  private static List<StatusFields> expectedStatuses(JsonArray statuses) {
+    List<StatusFields> expected = new ArrayList<>();
     for (JsonElement each : statuses) {
       JsonObject status = each.getAsJsonObject();
       JsonElement limit = status.get("current_limit");
@@ -146,7 +146,8 @@ final class RlsCases {
                   + text(limit.getAsJsonObject(), "unit")
                   + " "
                   + text(limit.getAsJsonObject(), "name");
-      expected.add(new Told(text(status, "code"), status.get("limit_remaining").getAsLong(), text));
+      expected.add(
+          new StatusFields(text(status, "code"), status.get("limit_remaining").getAsLong(), text));
     }
     return expected;
   }

@@ -98,13 +98,13 @@ class HostileReportsTest {
         time.advance(500);
         long now = time.monotonicNanos();
         for (String node : HONEST) {
-          steering.reported(node, 1, Told.load(2, 50), now);
+          steering.reported(node, 1, Readings.load(2, 50), now);
         }
         report(steering, fifth, last.share("up"), now);
         most = Math.max(most, inFlight(steering));
         for (int request = 0; request < 50; request++) {
           for (String node : HONEST) {
-            steering.ended(node, Told.answered(20 * MILLI), now - 20 * MILLI, now);
+            steering.ended(node, Readings.answered(20 * MILLI), now - 20 * MILLI, now);
           }
         }
         steering.tick();
@@ -120,20 +120,20 @@ class HostileReportsTest {
 
   private static void report(Steering steering, Fifth fifth, int share, long now) {
     switch (fifth) {
-      case IDLE -> steering.reported("e", 5, Told.load(0, 0), now);
-      case USES_ITS_SHARE -> steering.reported("e", 5, Told.load(share, 0), now);
-      case REPORTS_2_TO_THE_30 -> steering.reported("e", 5, Told.load(1 << 30, 0), now);
+      case IDLE -> steering.reported("e", 5, Readings.load(0, 0), now);
+      case USES_ITS_SHARE -> steering.reported("e", 5, Readings.load(share, 0), now);
+      case REPORTS_2_TO_THE_30 -> steering.reported("e", 5, Readings.load(1 << 30, 0), now);
       case THE_SAME_ON_TWO_STREAMS -> {
-        steering.reported("e", 5, Told.load(1 << 30, 0), now);
-        steering.reported("e", 6, Told.load(1 << 30, 0), now);
+        steering.reported("e", 5, Readings.load(1 << 30, 0), now);
+        steering.reported("e", 6, Readings.load(1 << 30, 0), now);
       }
       case THE_SAME_WITH_AN_INVENTED_ID -> {
-        steering.reported("e", 5, Told.load(0, 0), now);
-        steering.reported("invented", 6, Told.load(1 << 30, 0), now);
+        steering.reported("e", 5, Readings.load(0, 0), now);
+        steering.reported("invented", 6, Readings.load(1 << 30, 0), now);
       }
       case LOGS_ENDLESS_REQUESTS_OF_AN_INVENTED_ID -> {
-        steering.reported("e", 5, Told.load(0, 0), now);
-        steering.ended("invented", Told.REFUSED, now, now);
+        steering.reported("e", 5, Readings.load(0, 0), now);
+        steering.ended("invented", Readings.REFUSED, now, now);
       }
     }
   }

@@ -50,7 +50,7 @@ class SharedLimitTest {
     for (int second = 0; second < 60; second++) {
       now += SECOND;
       for (int i = 0; i < 60; i++) {
-        limit.ended("a", Told.TIMED_OUT, now - SECOND, now);
+        limit.ended("a", Readings.TIMED_OUT, now - SECOND, now);
       }
       int next = limit.offer(now);
       assertThat(next).isBetween(4, last);
@@ -124,12 +124,12 @@ class SharedLimitTest {
   private void timeouts(SharedLimit limit, int seconds, int answersPerSecond) {
     for (int second = 0; second < seconds; second++) {
       now += SECOND;
-      limit.reported("a", 1, Told.load(25, answersPerSecond), now);
+      limit.reported("a", 1, Readings.load(25, answersPerSecond), now);
       for (int i = 0; i < answersPerSecond; i++) {
-        limit.ended("a", Told.answered(20 * MILLI), now - 20 * MILLI, now);
+        limit.ended("a", Readings.answered(20 * MILLI), now - 20 * MILLI, now);
       }
       for (int i = 0; i < 500; i++) {
-        limit.ended("a", Told.timedOut("slow"), now - SECOND, now);
+        limit.ended("a", Readings.timedOut("slow"), now - SECOND, now);
       }
       limit.acknowledged(limit.offer(now), now);
     }
@@ -140,12 +140,12 @@ class SharedLimitTest {
     long at = 0;
     for (int second = 0; second < 60; second++) {
       at += SECOND;
-      limit.reported("a", 1, Told.load(25, 400), at);
+      limit.reported("a", 1, Readings.load(25, 400), at);
       for (int i = 0; i < 400; i++) {
-        limit.ended("a", Told.answered(20 * MILLI, "fast"), at - 20 * MILLI, at);
+        limit.ended("a", Readings.answered(20 * MILLI, "fast"), at - 20 * MILLI, at);
       }
       for (int i = 0; i < timeouts; i++) {
-        limit.ended("a", Told.timedOut("slow"), at - SECOND, at);
+        limit.ended("a", Readings.timedOut("slow"), at - SECOND, at);
       }
       limit.acknowledged(limit.offer(at), at);
     }
@@ -159,9 +159,9 @@ class SharedLimitTest {
     int before = flooded.offer(0);
     for (int i = 0; i < 100_000; i++) {
       now += MILLI;
-      flooded.ended("a", Told.REFUSED, now, now);
-      flooded.ended("a", Told.of(Kind.RATE_LIMITED, 0), now, now);
-      flooded.ended("a", Told.of(Kind.SERVER_ERROR, 0), now, now);
+      flooded.ended("a", Readings.REFUSED, now, now);
+      flooded.ended("a", Readings.of(Kind.RATE_LIMITED, 0), now, now);
+      flooded.ended("a", Readings.of(Kind.SERVER_ERROR, 0), now, now);
     }
     assertThat(flooded.offer(now)).isEqualTo(before);
     assertThat(flooded.demands(now)).hasSize(1).allMatch(demand -> demand.refused() == 100_000);
@@ -176,12 +176,13 @@ class SharedLimitTest {
       now += (i % 7) * MILLI;
       Reading reading =
           switch (i % 13) {
-            case 0 -> Told.REFUSED;
-            case 1, 2, 3 -> Told.TIMED_OUT;
-            default -> Told.answered(latencies[i % 5]);
+            case 0 -> Readings.REFUSED;
+            case 1, 2, 3 -> Readings.TIMED_OUT;
+            default -> Readings.answered(latencies[i % 5]);
           };
       any.ended("e" + i % 3, reading, now - latencies[i % 5], now);
-      any.reported("e" + i % 2, 1, Told.load(i % 11 == 0 ? Long.MAX_VALUE : i % 90, i % 5), now);
+      any.reported(
+          "e" + i % 2, 1, Readings.load(i % 11 == 0 ? Long.MAX_VALUE : i % 90, i % 5), now);
       any.acknowledged(any.offer(now), now);
       assertThat(any.offer(now)).isBetween(20, 60);
     }
@@ -193,7 +194,7 @@ class SharedLimitTest {
     seconds(2, 100, 20, 1);
     int before = limit.offer(now);
     for (int second = 0; second < 20; second++) {
-      limit.reported("a", 1, Told.load(40, 200), now);
+      limit.reported("a", 1, Readings.load(40, 200), now);
       second(100, 20, 40);
       limit.offer(now);
     }
@@ -211,7 +212,7 @@ class SharedLimitTest {
   void claimsOfAnEnvoyThatHasNoShareHoldNothing() {
     limit.granted(Map.of("a", 20L));
     for (int second = 0; second < 20; second++) {
-      limit.reported("invented", 7, Told.load(0, 1L << 40), now);
+      limit.reported("invented", 7, Readings.load(0, 1L << 40), now);
       second(100, 20, 5);
       limit.offer(now);
     }
@@ -221,7 +222,7 @@ class SharedLimitTest {
   @Test
   void aHeldLimitObeysItsNewRange() {
     for (int second = 0; second < 20; second++) {
-      limit.reported("a", 1, Told.load(5, 200), now);
+      limit.reported("a", 1, Readings.load(5, 200), now);
       second(100, 20, 5);
       limit.offer(now);
     }
@@ -247,13 +248,13 @@ class SharedLimitTest {
       first = second == 41 ? last : first;
       atTheEnd = second >= 370 ? Math.max(atTheEnd, last) : atTheEnd;
       busy.acknowledged(last, now - SECOND / 2);
-      busy.reported("a", 1, Told.load(last, 400), now);
+      busy.reported("a", 1, Readings.load(last, 400), now);
       long rtt = Math.max(20, last) * MILLI;
       for (int i = 0; i < (second >= 40 ? 360 : 400); i++) {
-        busy.ended("a", Told.answered(rtt), now - rtt, now);
+        busy.ended("a", Readings.answered(rtt), now - rtt, now);
       }
       for (int i = 0; i < 40; i++) {
-        busy.ended("a", Told.REFUSED, now, now);
+        busy.ended("a", Readings.REFUSED, now, now);
       }
     }
     assertThat(busy.held()).isTrue();
@@ -270,13 +271,13 @@ class SharedLimitTest {
       before = lowered;
       now += SECOND;
       busy.acknowledged(busy.offer(now), now);
-      busy.reported("a", 1, Told.load(100, 400), now);
+      busy.reported("a", 1, Readings.load(100, 400), now);
       for (int i = 0; i < 400; i++) {
-        busy.ended("a", Told.answered(20 * MILLI), now - 20 * MILLI, now);
+        busy.ended("a", Readings.answered(20 * MILLI), now - 20 * MILLI, now);
       }
-      busy.ended("a", Told.REFUSED, now, now);
-      busy.ended("a", Told.REFUSED, now, now);
-      busy.ended("a", Told.REFUSED, now, now);
+      busy.ended("a", Readings.REFUSED, now, now);
+      busy.ended("a", Readings.REFUSED, now, now);
+      busy.ended("a", Readings.REFUSED, now, now);
       lowered = busy.offer(now);
     }
     assertThat(lowered).as("a measurement").isLessThanOrEqualTo(before * 4 / 5);
@@ -341,9 +342,9 @@ class SharedLimitTest {
   /** Sends a second of requests with this latency, at its end. */
   private void second(int requests, int millis, int inFlight) {
     now += SECOND;
-    limit.reported("a", 1, Told.load(inFlight, requests), now);
+    limit.reported("a", 1, Readings.load(inFlight, requests), now);
     for (int i = 0; i < requests; i++) {
-      limit.ended("a", Told.answered(millis * MILLI), now - millis * MILLI, now);
+      limit.ended("a", Readings.answered(millis * MILLI), now - millis * MILLI, now);
     }
   }
 

@@ -74,13 +74,13 @@ class SteeringTest {
     envoy.obeyAll();
     assertThat(envoy.share("up")).isEqualTo(20);
     for (int second = 0; second < 10; second++) {
-      second("a", Told.answered(20 * MILLI));
+      second("a", Readings.answered(20 * MILLI));
       envoy.obeyAll();
     }
     int risen = envoy.share("up");
     assertThat(risen).isBetween(21, 100);
     for (int second = 0; second < 60; second++) {
-      second("a", Told.TIMED_OUT);
+      second("a", Readings.TIMED_OUT);
       envoy.obeyAll();
     }
     assertThat(envoy.share("up")).isEqualTo(4);
@@ -92,11 +92,11 @@ class SteeringTest {
     FakeEnvoy busy = FakeEnvoy.connect(channel, "busy");
     FakeEnvoy idle = FakeEnvoy.connect(channel, "idle");
     for (int tick = 0; tick < 20; tick++) {
-      report("busy", Told.load(9, 9));
+      report("busy", Readings.load(9, 9));
       for (int i = 0; i < 20; i++) {
-        end("busy", Told.REFUSED);
+        end("busy", Readings.REFUSED);
       }
-      report("idle", Told.load(0, 0));
+      report("idle", Readings.load(0, 0));
       time.advance(500);
       steering.tick();
       busy.obeyAll();
@@ -178,12 +178,12 @@ class SteeringTest {
     settle(first, second);
     int before = second.share("up");
     first.disconnect();
-    end("first", Told.answered(5 * MILLI)); // it is still sending
+    end("first", Readings.answered(5 * MILLI)); // it is still sending
     time.advance(2_000);
     steering.tick();
     settle(second, second);
     assertThat(second.share("up")).isEqualTo(before);
-    report("first", Told.load(0, 0));
+    report("first", Readings.load(0, 0));
     steering.tick();
     settle(second, second);
     assertThat(second.share("up")).isEqualTo(20);
@@ -204,7 +204,7 @@ class SteeringTest {
     assertThat(obedience()).isEqualTo(new Acknowledgements(2, 0, 0));
     first.disconnect();
     assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 10));
-    report("first", Told.load(0, 0));
+    report("first", Readings.load(0, 0));
     steering.tick();
     settle(second);
     assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 0));
@@ -233,9 +233,9 @@ class SteeringTest {
   @Test
   void countsWhatEnvoysRefusedByTheRuleThatAskedForIt() {
     follow("");
-    end("a", Told.REFUSED);
-    end("b", Told.REFUSED);
-    end("a", Told.answered(20 * MILLI));
+    end("a", Readings.REFUSED);
+    end("b", Readings.REFUSED);
+    end("a", Readings.answered(20 * MILLI));
     end("a", new Reading(Kind.LIMIT_REACHED, "other", 0, List.of(), true, "", ""));
     assertThat(refusals()).containsExactly(Map.entry("up", 2L));
     follow("max: 30");
@@ -303,7 +303,7 @@ class SteeringTest {
     Steering halted = new Steering(halting, ConcurrencyListener.NONE, AT_ONCE);
     halted.follow(steered("min: 7, max: 7"));
     Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.of(Map.of())));
-    halted.reported("a", 1, Told.load(3, 3), 0);
+    halted.reported("a", 1, Readings.load(3, 3), 0);
     then.set(() ->
         then.set(() -> { // within the push of the limit
           reload.start();
@@ -333,7 +333,7 @@ class SteeringTest {
     follow("min: 4, max: 100");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
     for (int second = 0; second < 10; second++) {
-      second("a", Told.answered(20 * MILLI));
+      second("a", Readings.answered(20 * MILLI));
       envoy.obeyAll();
     }
     int found = envoy.share("up");
@@ -379,9 +379,9 @@ class SteeringTest {
         time.advance(500);
         for (int i = 0; i < 4; i++) {
           String node = List.of("a", "b", "c", "d").get(i);
-          report(node, Told.load(10 + (second + i) % 4 * 10, 25));
+          report(node, Readings.load(10 + (second + i) % 4 * 10, 25));
           for (int request = 0; request < 25; request++) {
-            end(node, Told.answered(20 * MILLI));
+            end(node, Readings.answered(20 * MILLI));
           }
         }
         steering.tick();
@@ -424,7 +424,7 @@ class SteeringTest {
 
   /** Sends a second in which the whole limit is in flight. */
   private void second(String node, Reading reading) {
-    report(node, Told.load(100, 100));
+    report(node, Readings.load(100, 100));
     for (int half = 0; half < 2; half++) {
       time.advance(500);
       for (int i = 0; i < 50; i++) {

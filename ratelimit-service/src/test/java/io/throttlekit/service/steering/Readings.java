@@ -6,11 +6,11 @@ import io.throttlekit.service.sensor.Reading;
 import java.util.List;
 
 /** Logs and reports of Envoys about the cluster {@code up}. */
-final class Told {
+final class Readings {
   static final Reading TIMED_OUT = of(Kind.TIMED_OUT, 0);
   static final Reading REFUSED = of(Kind.LIMIT_REACHED, 0);
 
-  private Told() {}
+  private Readings() {}
 
   static Reading answered(long nanos) {
     return of(Kind.ANSWERED, nanos);

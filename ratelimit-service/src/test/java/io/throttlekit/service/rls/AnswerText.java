@@ -13,9 +13,9 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /** Formats answers in the notation of the reference cases: {@code OK [OK 10/DAY rem=9]}. */
-public final class Told {
+public final class AnswerText {
 
-  private Told() {}
+  private AnswerText() {}
 
   /** Returns the answer of {@code frontEnd}, which must be known at once, as a client reads it. */
   public static RateLimitResponse answer(FrontEnd frontEnd, RateLimitRequest message) {
@@ -32,7 +32,7 @@ public final class Told {
   public static String of(RateLimitResponse response) {
     return response.getOverallCode()
         + response.getStatusesList().stream()
-            .map(Told::status)
+            .map(AnswerText::status)
             .collect(Collectors.joining("; ", " [", "]"));
   }
 
