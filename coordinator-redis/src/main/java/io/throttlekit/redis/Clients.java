@@ -16,11 +16,18 @@ import io.lettuce.core.cluster.RedisClusterURIUtil;
 import io.lettuce.core.metrics.CommandLatencyRecorder;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultClientResources;
+import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.EventLoopGroupProvider;
+import io.lettuce.core.resource.Transports;
 import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutorGroup;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -30,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+
 
 /** Lettuce's clients, one for each event loop, and their shared resources. */
 final class Clients {
@@ -45,7 +53,7 @@ final class Clients {
   /**
    * The shortest interval of reading a Cluster's slots after errors, which costs every node work.
    */
-  private static final Duration SOONEST_REFRESH = Duration.ofSeconds(1);
+  private static final Duration MIN_REFRESH_INTERVAL = Duration.ofSeconds(1);
 
   private final RedisSettings settings;
   private final List<RedisURI> uris = new ArrayList<>();
@@ -105,15 +113,24 @@ final class Clients {
     }
   }
 
-  boolean useUnixSocket() {
+  private boolean useUnixSocket() {
     return uris.getFirst().getSocket() != null;
   }
 
+  /** Creates an event loop of its own for the store. */
+  EventLoopGroup ownLoop() {
+    Class<? extends EventLoopGroup> type =
+        useUnixSocket()
+            ? Transports.NativeTransports.eventLoopGroupClass(true)
+            : Transports.eventLoopGroupClass();
+    return new DefaultEventLoopGroupProvider(1).allocate(type);
+  }
+
   /** Creates an unopened link on {@code loop}, which notifies {@code listener} there. */
-  Link link(EventLoop loop, Link.Listener listener) {
+  Link<?> link(EventLoop loop, Link.Listener listener) {
     ClientResources onLoop =
         DefaultClientResources.builder()
-            .eventLoopGroupProvider(Loops.only(loop))
+            .eventLoopGroupProvider(new Only(loop))
             .eventExecutorGroup(loop)
             .timer(timer)
             .reconnectDelay(
@@ -138,7 +155,7 @@ final class Clients {
     timer.stop();
   }
 
-  private Link singleLink(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
+  private Link<?> singleLink(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
     RedisClient client = RedisClient.create(onLoop);
     // A link reconnects by itself, so that no command is sent twice.
     client.setOptions(options(ClientOptions.builder().autoReconnect(false)).build());
@@ -146,7 +163,7 @@ final class Clients {
     return new SingleLink(client, uris.getFirst(), loop, listener);
   }
 
-  private Link clusterLink(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
+  private Link<?> clusterLink(ClientResources onLoop, EventLoop loop, Link.Listener listener) {
     RedisClusterClient client = RedisClusterClient.create(onLoop, uris);
     ClusterClientOptions.Builder options = ClusterClientOptions.builder();
     options(options);
@@ -157,7 +174,7 @@ final class Clients {
             .topologyRefreshOptions(
                 ClusterTopologyRefreshOptions.builder()
                     .enablePeriodicRefresh(TOPOLOGY_REFRESH)
-                    .adaptiveRefreshTriggersTimeout(SOONEST_REFRESH)
+                    .adaptiveRefreshTriggersTimeout(MIN_REFRESH_INTERVAL)
                     .refreshTriggersReconnectAttempts(1)
                     .build())
             .build());
@@ -202,6 +219,33 @@ final class Clients {
       return options;
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
       throw new IllegalArgumentException("no TLS with %s: %s".formatted(tls, Link.describe(e)), e);
+    }
+  }
+
+  /** Restricts a client to one loop and no other thread. */
+  private record Only(EventLoop loop) implements EventLoopGroupProvider {
+
+    @Override
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    public <T extends EventLoopGroup> T allocate(Class<T> type) {
+      return (T) loop; // the requested type only names the transport
+    }
+
+    @Override
+    public int threadPoolSize() {
+      return 1;
+    }
+
+    @Override
+    public Future<Boolean> release(
+        EventExecutorGroup group, long quietPeriod, long timeout, TimeUnit unit) {
+      return shutdown(quietPeriod, timeout, unit);
+    }
+
+    @Override
+    public Future<Boolean> shutdown(long quietPeriod, long timeout, TimeUnit unit) {
+      // The loop is not the client's to shut down.
+      return ImmediateEventExecutor.INSTANCE.newSucceededFuture(true);
     }
   }
 }

@@ -1,6 +1,6 @@
 package io.throttlekit.redis;
 
-import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Connections to the nodes of a Cluster, opened and repaired by Lettuce, which follows moved slots
  * and changed masters.
  */
-final class ClusterLink implements Link {
+final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte[]>> {
   /** The pause between attempts to open the first connection. */
   private static final long RETRY_MILLIS = 50;
 
@@ -23,53 +23,37 @@ final class ClusterLink implements Link {
   private static final long RENEW_MILLIS = 1_000;
 
   private final RedisClusterClient client;
-  private final EventLoop loop;
-  private final Listener listener;
-  private volatile @Nullable StatefulRedisClusterConnection<byte[], byte[]> connection;
-  private boolean closed;
   private boolean refreshing;
-  private String failureReason = "not connected yet";
 
   ClusterLink(RedisClusterClient client, EventLoop loop, Listener listener) {
+    super(loop, listener);
     this.client = client;
-    this.loop = loop;
-    this.listener = listener;
   }
 
   @Override
-  public void open() {
-    loop.execute(this::connect);
-  }
-
-  @Override
-  public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
+  @Nullable RedisClusterAsyncCommands<byte[], byte[]> commands() {
     StatefulRedisClusterConnection<byte[], byte[]> now = connection;
     return now == null ? null : now.async();
   }
 
   @Override
-  public String node(int slot) {
+  String node(int slot) {
     StatefulRedisClusterConnection<byte[], byte[]> now = connection;
     RedisClusterNode node = now == null ? null : now.getPartitions().getMasterBySlot(slot);
     return node == null ? "" : node.getNodeId();
   }
 
   @Override
-  public boolean hasNode(String node) {
+  boolean hasNode(String node) {
     StatefulRedisClusterConnection<byte[], byte[]> now = connection;
     return now == null
         || node.isEmpty() // the name while the slot's node is unknown
         || now.getPartitions().getPartitionByNodeId(node) != null;
   }
 
-  @Override
-  public String failureReason() {
-    return failureReason;
-  }
-
   /** Refreshes the slots, at most once per {@link #RENEW_MILLIS}. */
   @Override
-  public void renew() {
+  void renew() {
     if (!refreshing) {
       refreshing = true;
       var _ = client.refreshPartitionsAsync();
@@ -78,14 +62,7 @@ final class ClusterLink implements Link {
   }
 
   @Override
-  public CompletionStage<?> close() {
-    closed = true;
-    StatefulRedisClusterConnection<byte[], byte[]> old = connection;
-    connection = null;
-    return old == null ? CompletableFuture.completedFuture(null) : old.closeAsync();
-  }
-
-  private void connect() {
+  void connect() {
     if (!closed) {
       var _ =
           client

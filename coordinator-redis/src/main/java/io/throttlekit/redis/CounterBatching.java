@@ -1,9 +1,6 @@
 package io.throttlekit.redis;
 
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.ByteArrayOutput;
-import io.lettuce.core.output.CommandOutput;
-import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.ScriptOutputType;
 import io.throttlekit.TimeSource;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -81,7 +78,7 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
         each.remove();
         continue;
       }
-      charges += call.weight();
+      charges += call.weight;
       if (charges > MAX_CHARGES && !together.isEmpty()) {
         break; // the next round trip begins with it, so that none is overtaken
       }
@@ -107,45 +104,27 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
     if (slots.isCluster()) {
       keys[counters + 1] = slots.historyKey(slot);
     }
-    return new Batch(calls, keys, slot, requests.packed(), nowNanos);
-  }
-
-  private final class Batch extends RoundTrip<CounterCall<?>, byte[]> {
-    private final int slot;
-    private final byte[] packed;
-
-    Batch(List<CounterCall<?>> calls, byte[][] keys, int slot, byte[] packed, long nowNanos) {
-      super(calls, CounterBatching.this.script, keys, epochs.known(slot), nowNanos);
-      this.slot = slot;
-      this.packed = packed;
-    }
-
-    @Override
-    void addTo(CommandArgs<byte[], byte[]> arguments) {
-      arguments.add(packed);
-      if (storeClock != null) {
-        arguments.add(storeClock.wallMillis());
+    byte[] known = epochs.known(slot);
+    byte[] packed = requests.packed();
+    byte[][] arguments =
+        storeClock == null
+            ? new byte[][] {known, packed}
+            : new byte[][] {known, packed, ScriptCall.clock(storeClock)};
+    return new RoundTrip<>(calls, script, keys, arguments, ScriptOutputType.VALUE, nowNanos) {
+      @Override
+      void complete(byte[] reply) {
+        ByteBuffer numbers = ByteBuffer.wrap(reply).order(ByteOrder.LITTLE_ENDIAN);
+        List<Runnable> answers = new ArrayList<>(calls.size());
+        for (int i = 0; i < calls.size(); i++) {
+          answers.add(calls.get(i).answerWith(numbers));
+        }
+        if (numbers.hasRemaining()) { // before callers act on counts of the old epoch
+          byte[] epoch = new byte[numbers.remaining()];
+          numbers.get(epoch);
+          epochs.learn(slot, epoch, false);
+        }
+        answers.forEach(Runnable::run);
       }
-    }
-
-    @Override
-    CommandOutput<byte[], byte[], byte[]> output() {
-      return new ByteArrayOutput<>(ByteArrayCodec.INSTANCE);
-    }
-
-    @Override
-    void complete(byte[] reply) {
-      ByteBuffer numbers = ByteBuffer.wrap(reply).order(ByteOrder.LITTLE_ENDIAN);
-      List<Runnable> answers = new ArrayList<>(calls.size());
-      for (int i = 0; i < calls.size(); i++) {
-        answers.add(calls.get(i).answerWith(numbers));
-      }
-      if (numbers.hasRemaining()) { // before callers act on counts of the old epoch
-        byte[] epoch = new byte[numbers.remaining()];
-        numbers.get(epoch);
-        epochs.learn(slot, epoch);
-      }
-      answers.forEach(Runnable::run);
-    }
+    };
   }
 }

@@ -18,9 +18,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the answer
  */
-abstract sealed class CounterCall<T> extends Call<T> {
-  CounterCall(int slot, long deadlineNanos) {
+abstract class CounterCall<T> extends Call<T> {
+  /** The number of its charges. */
+  final int weight;
+
+  /**
+   * The decisions on the part of a request that concerns one slot.
+   *
+   * @param storeNowMillis the store's clock at the decision
+   */
+  record Part(Outcome outcome, long storeNowMillis) {}
+
+  private CounterCall(int slot, long deadlineNanos, int weight) {
     super(slot, deadlineNanos);
+    this.weight = weight;
   }
 
   /**
@@ -28,13 +39,9 @@ abstract sealed class CounterCall<T> extends Call<T> {
    *
    * @param id makes a repeated call take effect once, however late; absent if it is never repeated
    */
-  CounterCall(int slot, long leaseDeadlineNanos, @Nullable CallId id) {
+  private CounterCall(int slot, long leaseDeadlineNanos, @Nullable CallId id) {
     super(slot, leaseDeadlineNanos, id != null);
-  }
-
-  /** Returns the number of its charges. */
-  int weight() {
-    return 1;
+    this.weight = 1;
   }
 
   abstract void write(Requests requests);
@@ -49,6 +56,126 @@ abstract sealed class CounterCall<T> extends Call<T> {
   final Runnable answerWith(ByteBuffer reply) {
     T value = read(reply);
     return () -> complete(value);
+  }
+
+  /** Returns a request whose claims are decided together. */
+  static CounterCall<Outcome> acquire(int slot, long deadlineNanos, List<Claim> claims) {
+    int charges = charges(claims);
+    if (charges == 1 && claims.size() == 1) {
+      return acquire(slot, deadlineNanos, claims.getFirst());
+    }
+    return new CounterCall<>(slot, deadlineNanos, charges) {
+      @Override
+      void write(Requests requests) {
+        requests.claims(claims, false);
+      }
+
+      @Override
+      Outcome read(ByteBuffer reply) {
+        Outcome outcome = outcome(reply, claims);
+        reply.getDouble(); // the store's clock, which a request in one slot does not need
+        return outcome;
+      }
+    };
+  }
+
+  /** Returns a request with a single charge, which is packed without its claim. */
+  private static CounterCall<Outcome> acquire(int slot, long deadlineNanos, Claim claim) {
+    Charge charge = claim.charges().getFirst();
+    return new CounterCall<>(slot, deadlineNanos, 1) {
+      @Override
+      void write(Requests requests) {
+        requests.charge(charge, claim.onDataLoss());
+      }
+
+      @Override
+      Outcome read(ByteBuffer reply) {
+        Decision decision = decision(reply, charge.algorithm().limit());
+        boolean admitted = decision.admitted() || claim.role() == Claim.Role.SHADOW;
+        return new Outcome(admitted, List.of(decision));
+      }
+    };
+  }
+
+  /**
+   * Returns the part of a request's claims that concerns one slot.
+   *
+   * @param refused whether the request is refused already
+   */
+  static CounterCall<Part> part(
+      int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
+    return new CounterCall<>(slot, deadlineNanos, charges(claims)) {
+      @Override
+      void write(Requests requests) {
+        requests.claims(claims, refused);
+      }
+
+      @Override
+      Part read(ByteBuffer reply) {
+        return new Part(outcome(reply, claims), (long) reply.getDouble());
+      }
+    };
+  }
+
+  /** Returns a lease of units; with a grant below 0 units if the call was overtaken. */
+  static CounterCall<Grant> lease(int slot, long deadlineNanos, LeaseRequest request) {
+    return new CounterCall<>(slot, deadlineNanos, request.id()) {
+      @Override
+      void write(Requests requests) {
+        requests.lease(request);
+      }
+
+      @Override
+      Grant read(ByteBuffer reply) {
+        long units = (long) reply.getDouble();
+        long windowEnd = (long) reply.getDouble();
+        long now = (long) reply.getDouble();
+        return new Grant(units, windowEnd, now, (long) reply.getDouble());
+      }
+    };
+  }
+
+  /**
+   * Returns a call that undoes {@code charge}, as far as it still counts; it is answered with the
+   * counter's state.
+   *
+   * @param chargedMillis when it was charged, by the store's clock
+   * @param countsToMillis the reset after it, by the same clock
+   * @param id makes a repeated call take effect once; absent if it is never repeated
+   */
+  static CounterCall<Decision> returnUnits(
+      int slot,
+      long deadlineNanos,
+      Charge charge,
+      long chargedMillis,
+      long countsToMillis,
+      @Nullable CallId id) {
+    return new CounterCall<>(slot, deadlineNanos, id) {
+      @Override
+      void write(Requests requests) {
+        requests.returnUnits(charge, chargedMillis, countsToMillis, id);
+      }
+
+      @Override
+      Decision read(ByteBuffer reply) {
+        return decision(reply, charge.algorithm().limit());
+      }
+    };
+  }
+
+  /** Returns a reset of a counter to unused. */
+  static CounterCall<Boolean> reset(int slot, long deadlineNanos, CounterKey key) {
+    return new CounterCall<>(slot, deadlineNanos, 1) {
+      @Override
+      void write(Requests requests) {
+        requests.reset(key);
+      }
+
+      @Override
+      Boolean read(ByteBuffer reply) {
+        return true;
+      }
+    };
   }
 
   private static Decision decision(ByteBuffer reply, long limit) {
@@ -76,166 +203,5 @@ abstract sealed class CounterCall<T> extends Call<T> {
       }
     }
     return new Outcome(admitted, decisions);
-  }
-
-  /** Claims that are decided together. */
-  static final class Acquire extends CounterCall<Outcome> {
-    private final List<Claim> claims;
-    private final int weight;
-
-    Acquire(int slot, long deadlineNanos, List<Claim> claims) {
-      super(slot, deadlineNanos);
-      this.claims = claims;
-      this.weight = charges(claims);
-    }
-
-    @Override
-    int weight() {
-      return weight;
-    }
-
-    @Override
-    void write(Requests requests) {
-      Claim first = claims.getFirst();
-      if (weight == 1 && claims.size() == 1) {
-        requests.charge(first.charges().getFirst(), first.onDataLoss());
-      } else {
-        requests.claims(claims, false);
-      }
-    }
-
-    @Override
-    Outcome read(ByteBuffer reply) {
-      Claim first = claims.getFirst();
-      if (weight == 1 && claims.size() == 1) {
-        Decision decision = decision(reply, first.charges().getFirst().algorithm().limit());
-        boolean admitted = decision.admitted() || first.role() == Claim.Role.SHADOW;
-        return new Outcome(admitted, List.of(decision));
-      }
-      Outcome outcome = outcome(reply, claims);
-      reply.getDouble(); // the store's clock, which a request in one slot does not need
-      return outcome;
-    }
-  }
-
-  /** The part of a request's claims that concerns one slot. */
-  static final class Part extends CounterCall<Part.Result> {
-    private final List<Claim> claims;
-    private final boolean refused;
-
-    /**
-     * The decisions on a part.
-     *
-     * @param storeNowMillis the store's clock at the decision
-     */
-    record Result(Outcome outcome, long storeNowMillis) {}
-
-    /**
-     * Creates a call for {@code claims}.
-     *
-     * @param refused whether the request is refused already
-     */
-    Part(int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
-      super(slot, deadlineNanos);
-      this.claims = claims;
-      this.refused = refused;
-    }
-
-    @Override
-    int weight() {
-      return charges(claims);
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.claims(claims, refused);
-    }
-
-    @Override
-    Result read(ByteBuffer reply) {
-      return new Result(outcome(reply, claims), (long) reply.getDouble());
-    }
-  }
-
-  /** A lease of units. */
-  static final class Lease extends CounterCall<Grant> {
-    private final LeaseRequest request;
-
-    Lease(int slot, long deadlineNanos, LeaseRequest request) {
-      super(slot, deadlineNanos, request.id());
-      this.request = request;
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.lease(request);
-    }
-
-    @Override
-    Grant read(ByteBuffer reply) {
-      long units = (long) reply.getDouble();
-      long windowEnd = (long) reply.getDouble();
-      long now = (long) reply.getDouble();
-      return new Grant(units, windowEnd, now, (long) reply.getDouble());
-    }
-  }
-
-  /** A return of a charge, or of unspent units; answered with the counter's state. */
-  static final class Return extends CounterCall<Decision> {
-    private final Charge charge;
-    private final long chargedMillis;
-    private final long countsToMillis;
-    private final @Nullable CallId id;
-
-    /**
-     * Creates a call that undoes {@code charge}, as far as it still counts.
-     *
-     * @param chargedMillis when it was charged, by the store's clock
-     * @param countsToMillis the reset after it, by the same clock
-     * @param id makes a repeated call take effect once; absent if it is never repeated
-     */
-    Return(
-        int slot,
-        long deadlineNanos,
-        Charge charge,
-        long chargedMillis,
-        long countsToMillis,
-        @Nullable CallId id) {
-      super(slot, deadlineNanos, id);
-      this.charge = charge;
-      this.chargedMillis = chargedMillis;
-      this.countsToMillis = countsToMillis;
-      this.id = id;
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.returnUnits(charge, chargedMillis, countsToMillis, id);
-    }
-
-    @Override
-    Decision read(ByteBuffer reply) {
-      return decision(reply, charge.algorithm().limit());
-    }
-  }
-
-  /** A reset of a counter to unused. */
-  static final class Reset extends CounterCall<Boolean> {
-    private final CounterKey key;
-
-    Reset(int slot, long deadlineNanos, CounterKey key) {
-      super(slot, deadlineNanos);
-      this.key = key;
-    }
-
-    @Override
-    void write(Requests requests) {
-      requests.reset(key);
-    }
-
-    @Override
-    Boolean read(ByteBuffer reply) {
-      return true;
-    }
   }
 }

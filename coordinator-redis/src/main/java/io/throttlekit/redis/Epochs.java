@@ -2,6 +2,7 @@ package io.throttlekit.redis;
 
 import io.throttlekit.store.StoreListener;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
@@ -13,7 +14,7 @@ import java.util.concurrent.ConcurrentMap;
  * has one for each hash slot, so that slots can move. Thread-safe.
  */
 final class Epochs {
-  private static final String NONE = "";
+  private static final byte[] NONE = {};
 
   /**
    * Losses closer than this count as one in a Cluster: a master's slots are lost together, but
@@ -21,7 +22,7 @@ final class Epochs {
    */
   private static final long SAME_LOSS_MILLIS = 60_000;
 
-  private final ConcurrentMap<Integer, String> known = new ConcurrentHashMap<>();
+  private final ConcurrentMap<Integer, byte[]> known = new ConcurrentHashMap<>();
   private final StoreListener listener;
   private long lastLossMillis = -SAME_LOSS_MILLIS; // so that the first loss is reported
 
@@ -29,14 +30,9 @@ final class Epochs {
     this.listener = listener;
   }
 
-  /** Returns the known epoch of {@code slot}, empty for none. */
-  String known(int slot) {
+  /** Returns the known epoch of {@code slot}, empty for none; must not be modified. */
+  byte[] known(int slot) {
     return known.getOrDefault(slot, NONE);
-  }
-
-  /** Records an epoch that Redis returned. */
-  void learn(int slot, byte[] bytes) {
-    learn(slot, bytes, false);
   }
 
   /**
@@ -44,14 +40,14 @@ final class Epochs {
    *
    * @param byHandshake whether it began with this process's handshake, because data may be lost
    */
-  synchronized void learn(int slot, byte[] bytes, boolean byHandshake) {
-    String epoch = new String(bytes, StandardCharsets.US_ASCII);
-    String before = known.put(slot, epoch);
+  synchronized void learn(int slot, byte[] epoch, boolean byHandshake) {
+    byte[] before = known.put(slot, epoch);
     // The first epoch seen is no loss, unless this process's handshake began it.
-    if (before == null ? !byHandshake : before.equals(epoch)) {
+    if (before == null ? !byHandshake : Arrays.equals(before, epoch)) {
       return;
     }
-    long loss = Long.parseLong(epoch.substring(epoch.indexOf(' ') + 1));
+    String text = new String(epoch, StandardCharsets.US_ASCII);
+    long loss = Long.parseLong(text.substring(text.indexOf(' ') + 1));
     // The same loss may be reported by other connections or slots.
     if (loss > 0
         && Math.abs(loss - lastLossMillis) >= (slot == Slots.NONE ? 1 : SAME_LOSS_MILLIS)) {

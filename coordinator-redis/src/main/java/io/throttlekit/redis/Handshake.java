@@ -1,18 +1,11 @@
 package io.throttlekit.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.api.async.BaseRedisAsyncCommands;
-import io.lettuce.core.codec.ByteArrayCodec;
-import io.lettuce.core.output.ArrayOutput;
-import io.lettuce.core.output.CommandOutput;
-import io.lettuce.core.output.ValueOutput;
-import io.lettuce.core.protocol.CommandArgs;
-import io.lettuce.core.protocol.CommandType;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
-import java.nio.charset.StandardCharsets;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
@@ -62,36 +55,30 @@ final class Handshake {
    * Completes when calls may be sent over a connection, after a loss of data was reported; fails if
    * Redis returns an error.
    */
-  CompletionStage<?> over(BaseRedisAsyncCommands<byte[], byte[]> commands) {
-    CompletionStage<Map<String, String>> append = settings(commands, "*append*");
-    CompletionStage<Map<String, String>> memory = settings(commands, "maxmemory*");
+  CompletionStage<?> over(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+    CompletionStage<Map<String, String>> append =
+        ifAllowed(commands.configGet("*append*"), Map.of());
     return append
-        .thenCombine(memory, RedisPersistence::new)
+        .thenCombine(ifAllowed(commands.configGet("maxmemory*"), Map.of()), RedisPersistence::new)
         .thenCompose(found -> compare(commands, found));
   }
 
   private CompletionStage<?> compare(
-      BaseRedisAsyncCommands<byte[], byte[]> commands, RedisPersistence found) {
+      RedisClusterAsyncCommands<byte[], byte[]> commands, RedisPersistence found) {
     if (historyKey == null) {
-      CompletionStage<byte[]> info =
-          commands.dispatch(
-              CommandType.INFO,
-              new ValueOutput<>(ByteArrayCodec.INSTANCE),
-              new CommandArgs<>(ByteArrayCodec.INSTANCE).add("server"));
-      return ifAllowed(info.thenApply(_ -> true), false)
+      return ifAllowed(commands.info("server").thenApply(_ -> true), false)
           .thenAccept(allowed -> listener.persistence(found.inCluster(allowed)));
     }
-    CommandArgs<byte[], byte[]> arguments =
-        new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(SCRIPT.text())
-            .add(2)
-            .addKeys(epochKey, historyKey)
-            .add(epochs.known(Slots.NONE))
-            .add(storeClock == null ? "" : Long.toString(storeClock.wallMillis()))
-            .add(knownHistory)
-            .add(found.isDurable() ? "1" : "0");
+    byte[][] keys = {epochKey, historyKey};
     return commands
-        .dispatch(CommandType.EVAL, new ArrayOutput<>(ByteArrayCodec.INSTANCE), arguments)
+        .<List<Object>>eval(
+            SCRIPT.text(),
+            ScriptOutputType.MULTI,
+            keys,
+            epochs.known(Slots.NONE),
+            ScriptCall.clock(storeClock),
+            KeyText.bytes(knownHistory),
+            KeyText.bytes(found.isDurable() ? "1" : "0"))
         .thenAccept(parts -> learn(new ScriptCall.Reply(parts), found));
   }
 
@@ -112,29 +99,5 @@ final class Handshake {
       }
       throw new CompletionException(cause); // a connection that was lost proves nothing
     });
-  }
-
-  /** Returns settings by name; empty if the user may not read them. */
-  private static CompletionStage<Map<String, String>> settings(
-      BaseRedisAsyncCommands<byte[], byte[]> commands, String pattern) {
-    CommandOutput<byte[], byte[], List<Object>> output = new ArrayOutput<>(ByteArrayCodec.INSTANCE);
-    CompletionStage<Map<String, String>> settings =
-        commands
-            .dispatch(
-                CommandType.CONFIG,
-                output,
-                new CommandArgs<>(ByteArrayCodec.INSTANCE).add("GET").add(pattern))
-            .thenApply(parts -> {
-              Map<String, String> byName = new HashMap<>();
-              for (int i = 0; i + 1 < parts.size(); i += 2) {
-                byName.put(text(parts.get(i)), text(parts.get(i + 1)));
-              }
-              return byName;
-            });
-    return ifAllowed(settings, Map.of());
-  }
-
-  private static String text(Object part) {
-    return part instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : "";
   }
 }

@@ -28,7 +28,7 @@ final class Health {
 
   private final RedisSettings settings;
   private final TimeSource time;
-  private final StoreListener listener;
+  final StoreListener listener;
   private final String leaseTime;
   private final String lateLease;
   private final CircuitBreaker whole;
@@ -63,14 +63,6 @@ final class Health {
     }
     listener.failed(1, Failure.OPEN, BREAKER_OPEN);
     return false;
-  }
-
-  void connected() {
-    listener.connected();
-  }
-
-  void notConnected(String failureReason) {
-    listener.notConnected(failureReason);
   }
 
   boolean isUp() {

@@ -1,6 +1,9 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.CounterKey;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -57,41 +60,26 @@ final class KeyText {
   private static byte[] encode(byte[] before, String text) {
     int length = text.length();
     byte[] bytes = Arrays.copyOf(before, before.length + length);
-    int at = before.length;
     for (int i = 0; i < length; i++) {
       char c = text.charAt(i);
       if (c >= 0x80) {
-        return encodeRest(text, i, bytes, at);
+        return encodeUnicode(before, text);
       }
-      bytes[at++] = (byte) c;
+      bytes[before.length + i] = (byte) c;
     }
     return bytes;
   }
 
-  private static byte[] encodeRest(String text, int from, byte[] begun, int begunLength) {
-    int length = text.length();
-    byte[] bytes = Arrays.copyOf(begun, begunLength + MAX_BYTES_PER_CHAR * (length - from));
-    int at = begunLength;
-    for (int i = from; i < length; ) {
-      int c = text.codePointAt(i);
-      i += Character.charCount(c);
-      if (c < 0x80) {
-        bytes[at++] = (byte) c;
-      } else if (c < 0x800) {
-        bytes[at++] = (byte) (0xC0 | (c >> 6));
-        bytes[at++] = continued(c);
-      } else if (c < 0x10000) {
-        bytes[at++] = (byte) (0xE0 | (c >> 12));
-        bytes[at++] = continued(c >> 6);
-        bytes[at++] = continued(c);
-      } else {
-        bytes[at++] = (byte) (0xF0 | (c >> 18));
-        bytes[at++] = continued(c >> 12);
-        bytes[at++] = continued(c >> 6);
-        bytes[at++] = continued(c);
-      }
+  private static byte[] encodeUnicode(byte[] before, String text) {
+    ByteBuffer bytes =
+        ByteBuffer.allocate(before.length + MAX_BYTES_PER_CHAR * text.length()).put(before);
+    CharBuffer chars = CharBuffer.wrap(text);
+    CharsetEncoder utf8 = StandardCharsets.UTF_8.newEncoder();
+    while (utf8.encode(chars, bytes, true).isMalformed()) { // stops at an unpaired surrogate
+      char c = chars.get();
+      bytes.put((byte) (0xE0 | (c >> 12))).put(continued(c >> 6)).put(continued(c));
     }
-    return Arrays.copyOf(bytes, at);
+    return Arrays.copyOf(bytes.array(), bytes.position());
   }
 
   private static byte continued(int bits) {

@@ -1,7 +1,7 @@
 package io.throttlekit.redis;
 
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ByteArrayOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -43,7 +43,7 @@ final class Lane<C extends Call<?>> {
   private final EventLoop loop;
   private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
   private final Shared<C> shared;
-  private final Link link;
+  private final Link<?> link;
   private final Deadlines<C> deadlines;
 
   private final Queue<C> arrived = new ConcurrentLinkedQueue<>();
@@ -76,7 +76,7 @@ final class Lane<C extends Call<?>> {
   @FunctionalInterface
   interface LinkMaker {
     /** Creates an unopened link, which notifies {@code listener} on the loop. */
-    Link make(EventLoop loop, Link.Listener listener);
+    Link<?> make(EventLoop loop, Link.Listener listener);
   }
 
   Lane(EventLoop loop, Shared<C> shared, LinkMaker links) {
@@ -198,7 +198,7 @@ final class Lane<C extends Call<?>> {
 
   private void send(List<C> together, Traffic<C> toNode) {
     RoundTrip<C, ?> trip = shared.batching.roundTrip(together, shared.time.monotonicNanos());
-    BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+    RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
       removeDeadlines(together);
       String why = "no connection to Redis: " + link.failureReason();
@@ -212,25 +212,20 @@ final class Lane<C extends Call<?>> {
   private <R> void send(
       RoundTrip<C, R> trip,
       Traffic<C> toNode,
-      BaseRedisAsyncCommands<byte[], byte[]> commands,
+      RedisClusterAsyncCommands<byte[], byte[]> commands,
       boolean withText) {
-    CommandArgs<byte[], byte[]> arguments =
-        new CommandArgs<>(ByteArrayCodec.INSTANCE)
-            .add(withText ? trip.script.text() : trip.script.sha())
-            .add(trip.keys.length)
-            .addKeys(trip.keys)
-            .add(trip.knownEpoch);
-    trip.addTo(arguments);
-    commands
-        .dispatch(withText ? CommandType.EVAL : CommandType.EVALSHA, trip.output(), arguments)
-        .whenComplete((reply, failure) -> {
-          if (loop.inEventLoop()) {
-            // Lettuce may complete a command on another thread, e.g. when it rejects it.
-            landed(trip, toNode, reply, failure, withText);
-          } else {
-            loop.execute(() -> landed(trip, toNode, reply, failure, withText));
-          }
-        });
+    CompletionStage<R> sent =
+        withText
+            ? commands.eval(trip.script.text(), trip.type, trip.keys, trip.arguments)
+            : commands.evalsha(trip.script.sha(), trip.type, trip.keys, trip.arguments);
+    sent.whenComplete((reply, failure) -> {
+      if (loop.inEventLoop()) {
+        // Lettuce may complete a command on another thread, e.g. when it rejects it.
+        landed(trip, toNode, reply, failure, withText);
+      } else {
+        loop.execute(() -> landed(trip, toNode, reply, failure, withText));
+      }
+    });
   }
 
   private <R> void landed(
@@ -240,7 +235,7 @@ final class Lane<C extends Call<?>> {
       @Nullable Throwable failure,
       boolean withText) {
     String error = failure == null ? "" : String.valueOf(failure.getMessage());
-    BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+    RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
     if (error.startsWith("NOSCRIPT") && !withText && commands != null) {
       // The script did not run. The trip keeps its place, so order and in-flight bound hold.
       send(trip, toNode, commands, true);
@@ -353,14 +348,14 @@ final class Lane<C extends Call<?>> {
   private final class LinkListener implements Link.Listener {
 
     @Override
-    public CompletionStage<?> connecting(BaseRedisAsyncCommands<byte[], byte[]> commands) {
+    public CompletionStage<?> connecting(RedisClusterAsyncCommands<byte[], byte[]> commands) {
       return shared.handshake.over(commands);
     }
 
     /** Loads the scripts, before any other command. */
     @Override
     public void connected() {
-      BaseRedisAsyncCommands<byte[], byte[]> commands = link.commands();
+      RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
       if (commands == null) {
         return;
       }
@@ -377,11 +372,11 @@ final class Lane<C extends Call<?>> {
                 // Even after an error: a script that is not loaded is sent with its text.
                 connected.complete(null);
               });
-      shared.health.connected();
+      shared.health.listener.connected();
     }
 
     private static CompletableFuture<?> load(
-        Script script, BaseRedisAsyncCommands<byte[], byte[]> commands) {
+        Script script, RedisClusterAsyncCommands<byte[], byte[]> commands) {
       return commands
           .dispatch(
               CommandType.SCRIPT,
@@ -392,7 +387,7 @@ final class Lane<C extends Call<?>> {
 
     @Override
     public void notConnected(String failureReason) {
-      shared.health.notConnected(failureReason);
+      shared.health.listener.notConnected(failureReason);
     }
   }
 }

@@ -1,22 +1,38 @@
 package io.throttlekit.redis;
 
-import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.RedisException;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+
 
 /**
  * A connection that is reopened when it is lost. Used on one event loop, unless noted otherwise.
+ *
+ * @param <C> the connection
  */
-interface Link {
+abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
   /** The most causes that are followed: they may be cyclic. */
-  int MAX_CAUSES = 8;
+  private static final int MAX_CAUSES = 8;
+
+  final EventLoop loop;
+  final Listener listener;
+  volatile @Nullable C connection;
+  boolean closed;
+  String failureReason = "not connected yet";
 
   /** Receives events of the connection, on the event loop. */
   interface Listener {
     /**
      * A connection was opened. It is used when the stage completes, and closed if the stage fails.
      */
-    CompletionStage<?> connecting(BaseRedisAsyncCommands<byte[], byte[]> commands);
+    CompletionStage<?> connecting(RedisClusterAsyncCommands<byte[], byte[]> commands);
 
     /** A connection can be used, possibly a new one. */
     void connected();
@@ -25,28 +41,57 @@ interface Link {
     void notConnected(String failureReason);
   }
 
+  /** Creates an unopened link, which notifies {@code listener} on the loop. */
+  Link(EventLoop loop, Listener listener) {
+    this.loop = loop;
+    this.listener = listener;
+  }
+
   /** Begins to connect; called from any thread, once. */
-  void open();
+  void open() {
+    loop.execute(this::connect);
+  }
+
+  /** Opens a connection, unless the link is closed. */
+  abstract void connect();
 
   /** Returns the commands of the connection; null while there is none. */
-  @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands();
+  abstract @Nullable RedisClusterAsyncCommands<byte[], byte[]> commands();
 
   /**
    * Returns the name of the node with a hash slot, as far as it is known; called from any thread.
    */
-  String node(int slot);
+  abstract String node(int slot);
 
   /** Returns whether a node that {@link #node} has named is still part of the Redis. */
-  boolean hasNode(String node);
+  abstract boolean hasNode(String node);
 
   /** Returns why there is no connection, for an operator. */
-  String failureReason();
+  String failureReason() {
+    return failureReason;
+  }
 
   /** Closes the connection and opens another to the current master. Unanswered commands fail. */
-  void renew();
+  abstract void renew();
 
   /** Closes the connection permanently. */
-  CompletionStage<?> close();
+  CompletionStage<?> close() {
+    closed = true;
+    C old = connection;
+    connection = null;
+    return old == null ? CompletableFuture.completedFuture(null) : old.closeAsync();
+  }
+
+  /** Fails a stage that is not complete in time, with {@code why} as its message. */
+  static void limit(
+      EventLoop loop, CompletableFuture<?> stage, Duration time, String why) {
+    ScheduledFuture<?> limit =
+        loop.schedule(
+            () -> stage.completeExceptionally(new RedisException(why)),
+            time.toMillis(),
+            TimeUnit.MILLISECONDS);
+    var _ = stage.whenComplete((_, _) -> limit.cancel(false));
+  }
 
   /** Returns the message of the innermost cause of a failure, for an operator. */
   static String describe(@Nullable Throwable failure) {

@@ -34,46 +34,38 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
-public final class RedisCounterStore implements CounterStore {
+public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
+    implements CounterStore {
   /** The most charges of a request: scripts number keys with 16 bits, beside the epoch's. */
   private static final int MAX_CHARGES = 0xF000;
 
-  private final TimeSource time;
   private final Slots slots;
   private final long deadlineNanos;
-  private final long leaseDeadlineNanos;
-  private final ScriptExecutor<CounterCall<?>> redis;
 
-  private RedisCounterStore(ScriptExecutor.Setup setup) {
+  /** Creates a store, possibly with a test's clock. */
+  RedisCounterStore(Setup setup) {
     RedisSettings settings = setup.settings();
-    this.time = setup.time();
     KeyText keys = new KeyText(settings.access().keyPrefix());
-    this.slots = settings.cluster() ? Slots.ofCluster(keys) : Slots.none(keys);
-    this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
-    this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
+    Slots slots = settings.cluster() ? Slots.ofCluster(keys) : Slots.none(keys);
     Epochs epochs = new Epochs(setup.listener());
     byte[] epochKey = slots.epochKey(slots.isCluster() ? 0 : Slots.NONE);
-    this.redis =
-        new ScriptExecutor<>(
-            setup,
-            epochKey,
-            epochs,
-            new CounterBatching(settings, slots, epochs, setup.storeClock()));
+    super(
+        setup,
+        epochKey,
+        epochs,
+        new CounterBatching(settings, slots, epochs, setup.storeClock()));
+    this.slots = slots;
+    this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
   }
 
   /**
-   * Creates a store on a thread of its own.
+   * Creates a store on a thread of its own that notifies {@code listener}.
    *
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
-  public static RedisCounterStore connect(RedisSettings settings, TimeSource time) {
-    return connect(settings, time, StoreListener.NONE);
-  }
-
-  /** Creates a store on a thread of its own that notifies {@code listener}. */
   public static RedisCounterStore connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisCounterStore(new ScriptExecutor.Setup(settings, time, listener, null, null));
+    return new RedisCounterStore(new Setup(settings, time, listener, null, null));
   }
 
   /**
@@ -85,24 +77,7 @@ public final class RedisCounterStore implements CounterStore {
    */
   public static RedisCounterStore connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
-    return new RedisCounterStore(new ScriptExecutor.Setup(settings, time, listener, group, null));
-  }
-
-  /** Creates a store whose windows follow a test's clock. */
-  static RedisCounterStore connectWithClock(RedisSettings settings, TimeSource storeClock) {
-    return new RedisCounterStore(
-        new ScriptExecutor.Setup(
-            settings, TimeSource.system(), StoreListener.NONE, null, storeClock));
-  }
-
-  /** Completes when every connection has been opened once; never while Redis is unreachable. */
-  public CompletionStage<?> ready() {
-    return redis.ready();
-  }
-
-  /** Returns whether Redis answers, as far as known; true without any call. */
-  public boolean isUp() {
-    return redis.isUp();
+    return new RedisCounterStore(new Setup(settings, time, listener, group, null));
   }
 
   @Override
@@ -130,7 +105,7 @@ public final class RedisCounterStore implements CounterStore {
     if (!oneSlot) {
       return new SlotBySlot(claims, slots, this, time).acquire(deadline);
     }
-    return submit(new CounterCall.Acquire(slot, deadline, claims));
+    return run(CounterCall.acquire(slot, deadline, claims));
   }
 
   /**
@@ -138,9 +113,9 @@ public final class RedisCounterStore implements CounterStore {
    *
    * @param refused whether the request is refused already
    */
-  CompletionStage<CounterCall.Part.Result> acquirePart(
+  CompletionStage<CounterCall.Part> acquirePart(
       int slot, long deadline, List<Claim> claims, boolean refused) {
-    return submit(new CounterCall.Part(slot, deadline, claims, refused));
+    return run(CounterCall.part(slot, deadline, claims, refused));
   }
 
   /**
@@ -152,13 +127,13 @@ public final class RedisCounterStore implements CounterStore {
    */
   CompletionStage<Decision> returnUnits(Charge charge, long chargedMillis, long countsToMillis) {
     int slot = slots.of(charge.key());
-    return submit(
-        new CounterCall.Return(slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
+    return run(
+        CounterCall.returnUnits(slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
   }
 
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
-    return submit(new CounterCall.Lease(slots.of(request.key()), leaseDeadline(), request))
+    return run(CounterCall.lease(slots.of(request.key()), leaseDeadline(), request))
         .thenApply(RedisCounterStore::granted);
   }
 
@@ -167,29 +142,16 @@ public final class RedisCounterStore implements CounterStore {
     Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
     // A lease is charged in its window, so any time in the window identifies it.
     long begun = windowEndMillis - lease.window().windowMillis();
-    return submit(
-            new CounterCall.Return(
+    return run(
+            CounterCall.returnUnits(
                 slots.of(lease.key()), leaseDeadline(), taken, begun, windowEndMillis, lease.id()))
         .thenAccept(_ -> {});
   }
 
   @Override
   public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
-    return submit(new CounterCall.Reset(slots.of(key), time.monotonicNanos() + deadlineNanos, key))
+    return run(CounterCall.reset(slots.of(key), time.monotonicNanos() + deadlineNanos, key))
         .thenAccept(_ -> {});
-  }
-
-  @Override
-  public void close() {
-    redis.close();
-  }
-
-  /**
-   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
-   * passed. The event loops of a server have to run until then.
-   */
-  public CompletionStage<?> ended() {
-    return redis.ended();
   }
 
   private static Grant granted(Grant grant) {
@@ -199,13 +161,9 @@ public final class RedisCounterStore implements CounterStore {
     return grant;
   }
 
-  private long leaseDeadline() {
-    return time.monotonicNanos() + leaseDeadlineNanos;
-  }
-
   /** Sends a call; the answer to one with an id counts however late it arrives. */
-  private <T> CompletionStage<T> submit(CounterCall<T> call) {
-    redis.submit(call);
+  private <T> CompletionStage<T> run(CounterCall<T> call) {
+    submit(call);
     return call.reply;
   }
 }

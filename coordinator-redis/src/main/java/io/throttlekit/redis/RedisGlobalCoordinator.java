@@ -35,15 +35,14 @@ import java.util.stream.Collectors;
  *
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
-public final class RedisGlobalCoordinator implements GlobalCoordinator {
+public final class RedisGlobalCoordinator extends RedisFederation implements GlobalCoordinator {
   private static final Script LEASE = Script.ofFederation("budget", "lease_budget");
   private static final Script RETURN = Script.ofFederation("budget", "return_budget");
   private static final int MISMATCH_PARTS = 3; // region, terms, requested terms
 
-  private final FederationScripts redis;
-
-  private RedisGlobalCoordinator(ScriptExecutor.Setup setup) {
-    this.redis = new FederationScripts(List.of(LEASE, RETURN), setup);
+  /** Creates a coordinator, possibly with a test's clock. */
+  RedisGlobalCoordinator(Setup setup) {
+    super(List.of(LEASE, RETURN), setup);
   }
 
   /**
@@ -54,7 +53,7 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
     return new RedisGlobalCoordinator(
-        new ScriptExecutor.Setup(settings, time, listener, null, null));
+        new Setup(settings, time, listener, null, null));
   }
 
   /**
@@ -66,38 +65,20 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
     return new RedisGlobalCoordinator(
-        new ScriptExecutor.Setup(settings, time, listener, group, null));
-  }
-
-  /** Creates a coordinator whose windows follow a test's clock. */
-  static RedisGlobalCoordinator connectWithClock(
-      RedisSettings settings, StoreListener listener, TimeSource storeClock) {
-    return new RedisGlobalCoordinator(
-        new ScriptExecutor.Setup(settings, TimeSource.system(), listener, null, storeClock));
-  }
-
-  /** Completes when every connection has been opened once; never while Redis is unreachable. */
-  public CompletionStage<?> ready() {
-    return redis.executor.ready();
-  }
-
-  /** Returns whether Redis answers, as far as known; true without any call. */
-  public boolean isUp() {
-    return redis.executor.isUp();
+        new Setup(settings, time, listener, group, null));
   }
 
   @Override
   public CompletionStage<Grant> lease(BudgetLease lease) {
     Budget budget = lease.budget();
     FixedWindow window = budget.window();
-    Place place = redis.keys.of(budget.party());
+    Place place = keys.of(budget.party());
     List<byte[]> keys = new ArrayList<>(rows(place, budget));
     keys.add(place.key("terms", budget.party()));
     keys.add(place.key("asked", budget.party()));
     boolean repeatable = lease.id() != null;
-    return redis.run(
-        redis
-            .call(LEASE, place, keys, repeatable, reply -> grant(reply, lease))
+    return run(
+        call(LEASE, place, keys, repeatable, reply -> grant(reply, lease))
             .with(window.windowMillis())
             .with(lease.windowEndMillis())
             .with(window.limit())
@@ -111,33 +92,14 @@ public final class RedisGlobalCoordinator implements GlobalCoordinator {
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
     Budget budget = units.budget();
-    Place place = redis.keys.of(budget.party());
-    return redis.run(
-        redis
-            .call(RETURN, place, rows(place, budget), true, reply -> reply.number(0) == 1)
+    Place place = keys.of(budget.party());
+    return run(
+        call(RETURN, place, rows(place, budget), true, reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
             .with(units.units())
             // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
             .with(units.region().length() + ":" + units.region() + units.id()));
-  }
-
-  @Override
-  public CompletionStage<Long> health() {
-    return redis.clock();
-  }
-
-  @Override
-  public void close() {
-    redis.executor.close();
-  }
-
-  /**
-   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
-   * passed. The event loops of a server have to run until then.
-   */
-  public CompletionStage<?> ended() {
-    return redis.executor.ended();
   }
 
   /** Returns the keys of even and odd windows: only the current and the next one can be leased. */

@@ -32,13 +32,13 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
    */
   Persistence of(boolean comparesHistory, long replicas) {
     List<Gap> gaps = new ArrayList<>();
-    addRestart(gaps);
+    if (!isDurable()) {
+      gaps.add(restart());
+    }
     if (replicas > 0) {
       gaps.add(failover("replication to " + replicas + " replica" + (replicas > 1 ? "s" : "")));
     }
-    addUnnoticed(gaps, comparesHistory);
-    addEviction(gaps);
-    return new Persistence(gaps);
+    return withOthers(gaps, comparesHistory);
   }
 
   /**
@@ -49,9 +49,7 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
   Persistence inCluster(boolean comparesHistory) {
     List<Gap> gaps = new ArrayList<>();
     gaps.add(failover("replication in a Cluster"));
-    addUnnoticed(gaps, comparesHistory);
-    addEviction(gaps);
-    return new Persistence(gaps);
+    return withOthers(gaps, comparesHistory);
   }
 
   private static Gap failover(String found) {
@@ -61,33 +59,26 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
         "PostgreSQL with a synchronous standby loses no data");
   }
 
-  private static void addUnnoticed(List<Gap> gaps, boolean comparesHistory) {
+  private Gap restart() {
+    return append.isEmpty()
+        ? new Gap(
+            Cause.RESTART,
+            "CONFIG GET is not allowed",
+            "grant +config|get, and set appendonly yes and appendfsync always")
+        : new Gap(
+            Cause.RESTART,
+            "appendonly %s, appendfsync %s, no-appendfsync-on-rewrite %s"
+                .formatted(
+                    append.get("appendonly"),
+                    append.get("appendfsync"),
+                    append.get("no-appendfsync-on-rewrite")),
+            "set appendonly yes, appendfsync always and no-appendfsync-on-rewrite no");
+  }
+
+  private Persistence withOthers(List<Gap> gaps, boolean comparesHistory) {
     if (!comparesHistory) {
       gaps.add(new Gap(Cause.UNNOTICED, "the user may not call INFO", "grant +info"));
     }
-  }
-
-  private void addRestart(List<Gap> gaps) {
-    if (!isDurable()) {
-      String found =
-          append.isEmpty()
-              ? "CONFIG GET is not allowed"
-              : "appendonly %s, appendfsync %s, no-appendfsync-on-rewrite %s"
-                  .formatted(
-                      append.get("appendonly"),
-                      append.get("appendfsync"),
-                      append.get("no-appendfsync-on-rewrite"));
-      gaps.add(
-          new Gap(
-              Cause.RESTART,
-              found,
-              append.isEmpty()
-                  ? "grant +config|get, and set appendonly yes and appendfsync always"
-                  : "set appendonly yes, appendfsync always and no-appendfsync-on-rewrite no"));
-    }
-  }
-
-  private void addEviction(List<Gap> gaps) {
     String policy = memory.get(POLICY);
     if (policy == null) { // unknown is no promise
       gaps.add(
@@ -98,5 +89,6 @@ record RedisPersistence(Map<String, String> append, Map<String, String> memory) 
     } else if (!policy.equals(NO_EVICTION)) { // counters have a TTL, so volatile-* evicts them
       gaps.add(new Gap(Cause.EVICTION, POLICY + " " + policy, "set maxmemory-policy noeviction"));
     }
+    return new Persistence(gaps);
   }
 }

@@ -30,15 +30,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
-public final class RedisRegionalEscrow implements RegionalEscrow {
+public final class RedisRegionalEscrow extends RedisFederation implements RegionalEscrow {
   private static final Script LEASE = Script.ofFederation("escrow", "lease_escrow");
   private static final Script REFILL = Script.ofFederation("escrow", "refill_escrow");
   private static final Script RELEASE = Script.ofFederation("escrow", "release_escrow");
 
-  private final FederationScripts redis;
-
-  private RedisRegionalEscrow(ScriptExecutor.Setup setup) {
-    this.redis = new FederationScripts(List.of(LEASE, REFILL, RELEASE), setup);
+  /** Creates an escrow, possibly with a test's clock. */
+  RedisRegionalEscrow(Setup setup) {
+    super(List.of(LEASE, REFILL, RELEASE), setup);
   }
 
   /**
@@ -48,7 +47,7 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
    */
   public static RedisRegionalEscrow connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisRegionalEscrow(new ScriptExecutor.Setup(settings, time, listener, null, null));
+    return new RedisRegionalEscrow(new Setup(settings, time, listener, null, null));
   }
 
   /**
@@ -59,32 +58,14 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
    */
   public static RedisRegionalEscrow connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
-    return new RedisRegionalEscrow(new ScriptExecutor.Setup(settings, time, listener, group, null));
-  }
-
-  /** Creates an escrow whose windows follow a test's clock. */
-  static RedisRegionalEscrow connectWithClock(
-      RedisSettings settings, StoreListener listener, TimeSource storeClock) {
-    return new RedisRegionalEscrow(
-        new ScriptExecutor.Setup(settings, TimeSource.system(), listener, null, storeClock));
-  }
-
-  /** Completes when every connection has been opened once; never while Redis is unreachable. */
-  public CompletionStage<?> ready() {
-    return redis.executor.ready();
-  }
-
-  /** Returns whether Redis answers, as far as known; true without any call. */
-  public boolean isUp() {
-    return redis.executor.isUp();
+    return new RedisRegionalEscrow(new Setup(settings, time, listener, group, null));
   }
 
   @Override
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
-    Place place = redis.keys.of(key);
-    return redis.run(
-        redis
-            .call(LEASE, place, keys(place, key), id != null, RedisRegionalEscrow::grant)
+    Place place = keys.of(key);
+    return run(
+        call(LEASE, place, keys(place, key), id != null, RedisRegionalEscrow::grant)
             .with(units)
             .with(id));
   }
@@ -92,12 +73,11 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
   @Override
   public CompletionStage<Boolean> refill(EscrowRefill refill) {
     CounterKey key = refill.key();
-    Place place = redis.keys.of(key);
+    Place place = keys.of(key);
     List<byte[]> keys =
         List.of(held(place, key), place.key("refills" + refill.windowEndMillis(), key));
-    return redis.run(
-        redis
-            .call(REFILL, place, keys, true, reply -> reply.number(0) == 1)
+    return run(
+        call(REFILL, place, keys, true, reply -> reply.number(0) == 1)
             .with(refill.windowEndMillis())
             .with(refill.id())
             .with(refill.units())
@@ -107,30 +87,11 @@ public final class RedisRegionalEscrow implements RegionalEscrow {
 
   @Override
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
-    Place place = redis.keys.of(key);
-    return redis.run(
-        redis
-            .call(RELEASE, place, keys(place, key), id != null, reply -> checked(reply.number(0)))
+    Place place = keys.of(key);
+    return run(
+        call(RELEASE, place, keys(place, key), id != null, reply -> checked(reply.number(0)))
             .with(windowEndMillis)
             .with(id));
-  }
-
-  @Override
-  public CompletionStage<Long> health() {
-    return redis.clock();
-  }
-
-  @Override
-  public void close() {
-    redis.executor.close();
-  }
-
-  /**
-   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
-   * passed. The event loops of a server have to run until then.
-   */
-  public CompletionStage<?> ended() {
-    return redis.executor.ended();
   }
 
   private static byte[] held(Place place, CounterKey key) {

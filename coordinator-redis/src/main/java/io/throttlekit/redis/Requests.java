@@ -87,7 +87,9 @@ final class Requests {
     CallId id = lease.id();
     room().put(id == null ? LEASE : LEASE_ONCE);
     FixedWindow window = lease.window();
-    put(lease.key(), window, Overrun.REFUSE, lease.onDataLoss(), lease.units(), 0);
+    put(0, lease.onDataLoss(), lease.key(), lease.units(), window.limit()) // refused beyond it
+        .putDouble((double) window.windowMillis())
+        .putDouble(0);
     put(id);
   }
 
@@ -110,50 +112,36 @@ final class Requests {
   }
 
   private void put(Charge charge, DataLoss onDataLoss) {
-    RateAlgorithm<?> algorithm = charge.algorithm();
-    long extra =
-        switch (algorithm) {
-          case FixedWindow _, SlidingLog _ -> 0;
-          case SlidingWindow sliding -> sliding.buckets();
-          case Gcra gcra -> gcra.burst();
-          case TokenBucket bucket -> bucket.capacity();
-        };
-    put(charge.key(), algorithm, charge.overrun(), onDataLoss, charge.cost(), extra);
+    long limit = charge.algorithm().limit();
+    switch (charge.algorithm()) { // numbered as in requests.lua
+      case FixedWindow _ -> put(0, charge, onDataLoss, limit, 0);
+      case SlidingWindow sliding -> put(1, charge, onDataLoss, limit, sliding.buckets());
+      case SlidingLog _ -> put(2, charge, onDataLoss, limit, 0);
+      case Gcra gcra -> put(3, charge, onDataLoss, gcra.rate(), gcra.burst());
+      case TokenBucket bucket -> put(4, charge, onDataLoss, bucket.refill(), bucket.capacity());
+    }
   }
 
+  /**
+   * Adds a charge.
+   *
+   * @param extra the parameter that only this algorithm has
+   */
   private void put(
-      CounterKey key,
-      RateAlgorithm<?> algorithm,
-      Overrun overrun,
-      DataLoss onDataLoss,
-      long cost,
-      long extra) {
-    int flags = (number(algorithm) << ALGORITHM_SHIFT) | number(overrun);
-    room()
-        .put((byte) (onDataLoss == DataLoss.DENY ? flags | DENY : flags))
-        .putShort(counter(key))
-        .putDouble((double) cost)
-        .putDouble((double) unitsPerWindow(algorithm))
-        .putDouble((double) algorithm.windowMillis())
+      int algorithm, Charge charge, DataLoss onDataLoss, long unitsPerWindow, long extra) {
+    int flags = (algorithm << ALGORITHM_SHIFT) | number(charge.overrun());
+    put(flags, onDataLoss, charge.key(), charge.cost(), unitsPerWindow)
+        .putDouble((double) charge.algorithm().windowMillis())
         .putDouble((double) extra);
   }
 
-  private static long unitsPerWindow(RateAlgorithm<?> algorithm) {
-    return switch (algorithm) {
-      case Gcra gcra -> gcra.rate();
-      case TokenBucket bucket -> bucket.refill();
-      case FixedWindow _, SlidingWindow _, SlidingLog _ -> algorithm.limit();
-    };
-  }
-
-  private static int number(RateAlgorithm<?> algorithm) {
-    return switch (algorithm) {
-      case FixedWindow _ -> 0;
-      case SlidingWindow _ -> 1;
-      case SlidingLog _ -> 2;
-      case Gcra _ -> 3;
-      case TokenBucket _ -> 4;
-    };
+  private ByteBuffer put(
+      int flags, DataLoss onDataLoss, CounterKey key, long cost, long unitsPerWindow) {
+    return room()
+        .put((byte) (onDataLoss == DataLoss.DENY ? flags | DENY : flags))
+        .putShort(counter(key))
+        .putDouble((double) cost)
+        .putDouble((double) unitsPerWindow);
   }
 
   private static int number(Overrun overrun) {

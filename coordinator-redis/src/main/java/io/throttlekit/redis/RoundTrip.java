@@ -1,7 +1,6 @@
 package io.throttlekit.redis;
 
-import io.lettuce.core.output.CommandOutput;
-import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.ScriptOutputType;
 import io.throttlekit.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -23,8 +22,11 @@ abstract class RoundTrip<C extends Call<?>, R> {
   /** The keys: first the epoch's, in a Cluster last the history's; must not be modified. */
   final byte[][] keys;
 
-  /** The epoch that this process knows: the first argument of every script. */
-  final String knownEpoch;
+  /** The arguments: first the epoch that this process knows; must not be modified. */
+  final byte[][] arguments;
+
+  /** The type of the reply: {@code VALUE} if R is bytes, {@code MULTI} if it is a list. */
+  final ScriptOutputType type;
 
   /** When it was sent, by the monotonic clock. */
   final long sentNanos;
@@ -47,19 +49,20 @@ abstract class RoundTrip<C extends Call<?>, R> {
     RoundTrip<C, ?> roundTrip(List<C> calls, long nowNanos);
   }
 
-  RoundTrip(List<C> calls, Script script, byte[][] keys, String knownEpoch, long nowNanos) {
+  RoundTrip(
+      List<C> calls,
+      Script script,
+      byte[][] keys,
+      byte[][] arguments,
+      ScriptOutputType type,
+      long nowNanos) {
     this.calls = calls;
     this.script = script;
     this.keys = keys;
-    this.knownEpoch = knownEpoch;
+    this.arguments = arguments;
+    this.type = type;
     this.sentNanos = nowNanos;
   }
-
-  /** Adds the arguments after the known epoch. */
-  abstract void addTo(CommandArgs<byte[], byte[]> arguments);
-
-  /** Returns a new decoder of the reply. */
-  abstract CommandOutput<byte[], byte[], R> output();
 
   /** Completes all calls from the reply, after recording its epoch. */
   abstract void complete(R reply);

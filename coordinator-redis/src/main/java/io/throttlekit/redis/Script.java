@@ -1,13 +1,11 @@
 package io.throttlekit.redis;
 
+import io.lettuce.core.codec.Base16;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 
 /** A Lua script, and the SHA-1 by which Redis caches it. */
@@ -28,12 +26,12 @@ final class Script {
 
   private final List<String> parts;
   private final byte[] text;
-  private final byte[] sha;
+  private final String sha;
 
   private Script(List<String> parts, byte[] text) {
     this.parts = parts;
     this.text = text;
-    this.sha = sha(text);
+    this.sha = Base16.digest(text);
   }
 
   /**
@@ -50,8 +48,8 @@ final class Script {
     return text;
   }
 
-  /** Returns the SHA-1 of the text in hexadecimal digits; must not be modified. */
-  byte[] sha() {
+  /** Returns the SHA-1 of the text in hexadecimal digits. */
+  String sha() {
     return sha;
   }
 
@@ -80,14 +78,5 @@ final class Script {
       }
     }
     return new Script(parts, text.toString().getBytes(StandardCharsets.UTF_8));
-  }
-
-  private static byte[] sha(byte[] bytes) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-1").digest(bytes);
-      return HexFormat.of().formatHex(digest).getBytes(StandardCharsets.US_ASCII);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-1", e);
-    }
   }
 }

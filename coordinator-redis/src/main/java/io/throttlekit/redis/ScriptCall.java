@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.TimeSource;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreException;
@@ -94,8 +95,12 @@ final class ScriptCall<T> extends Call<T> {
   }
 
   ScriptCall<T> with(long number) {
-    arguments.add(Long.toString(number).getBytes(StandardCharsets.US_ASCII));
-    return this;
+    return with(Long.toString(number));
+  }
+
+  /** Returns the argument that replaces Redis's clock by a test's; empty for Redis's own. */
+  static byte[] clock(@Nullable TimeSource storeClock) {
+    return KeyText.bytes(storeClock == null ? "" : Long.toString(storeClock.wallMillis()));
   }
 
   /** Returns the arguments in order. */
@@ -109,7 +114,7 @@ final class ScriptCall<T> extends Call<T> {
       Reply reply = new Reply(parts);
       byte[] epoch = reply.epoch();
       if (epoch.length > 0) {
-        epochs.learn(place.epoch, epoch);
+        epochs.learn(place.epoch, epoch, false);
       }
       complete(reader.apply(reply));
     } catch (TermsMismatchException | StoreException refusal) {

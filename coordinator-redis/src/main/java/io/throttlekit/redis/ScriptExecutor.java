@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreListener;
@@ -8,19 +9,26 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs scripts in a Redis over one connection on each of several event loops. Thread-safe and
- * non-blocking.
+ * A store in a Redis. Runs scripts over one connection on each of several event loops. Thread-safe
+ * and non-blocking.
  *
  * @param <C> the calls
  */
-final class ScriptExecutor<C extends Call<?>> {
+abstract class ScriptExecutor<C extends Call<?>> {
+  final TimeSource time;
+  private final long leaseDeadlineNanos;
   private final Health health;
   private final Clients clients;
-  private final Loops loops;
+
+  /** Those of a server if it is given, so that requests need not change threads. */
+  private final EventLoopGroup loops;
+
+  private final boolean ownsLoops;
   private final List<Lane<C>> lanes = new ArrayList<>();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
@@ -47,6 +55,8 @@ final class ScriptExecutor<C extends Call<?>> {
    */
   ScriptExecutor(Setup setup, byte[] epochKey, Epochs epochs, RoundTrip.Batching<C> batching) {
     RedisSettings settings = setup.settings;
+    this.time = setup.time;
+    this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
     this.health = new Health(settings, setup.time, setup.listener);
     Handshake handshake =
         new Handshake(
@@ -58,19 +68,25 @@ final class ScriptExecutor<C extends Call<?>> {
     Lane.Shared<C> shared = new Lane.Shared<>(batching, settings, setup.time, handshake, health);
     this.clients = new Clients(settings);
     EventLoopGroup group = setup.group;
-    this.loops = group == null ? Loops.own(clients.useUnixSocket()) : Loops.of(group);
-    loops.all().forEach(loop -> lanes.add(new Lane<>(loop, shared, clients::link)));
+    this.ownsLoops = group == null;
+    this.loops = group == null ? clients.ownLoop() : group;
+    loops.forEach(loop -> lanes.add(new Lane<>((EventLoop) loop, shared, clients::link)));
     // Only now: a connection may be reported before the constructor returns.
     lanes.forEach(Lane::open);
   }
 
   /** Sends a call, on the connection of the calling event loop if it is one of these. */
-  void submit(C call) {
+  final void submit(C call) {
     if (closed.get()) {
       call.fail(Lane.closed());
     } else {
       lane().submit(call);
     }
+  }
+
+  /** Returns the deadline of a lease or a return that is sent now. */
+  final long leaseDeadline() {
+    return time.monotonicNanos() + leaseDeadlineNanos;
   }
 
   /** Returns the lane of the calling event loop; for any other thread always the same lane. */
@@ -86,17 +102,18 @@ final class ScriptExecutor<C extends Call<?>> {
   }
 
   /** Completes when every connection has been opened once; never while Redis is unreachable. */
-  CompletionStage<?> ready() {
+  public final CompletionStage<?> ready() {
     return CompletableFuture.allOf(
         lanes.stream().map(Lane::connected).toArray(CompletableFuture[]::new));
   }
 
   /** Returns whether Redis answers, as far as known; true without any call. */
-  boolean isUp() {
+  public final boolean isUp() {
     return health.isUp();
   }
 
-  void close() {
+  /** Ends the calls, then the connections. */
+  public final void close() {
     if (!closed.compareAndSet(false, true)) {
       return;
     }
@@ -115,12 +132,17 @@ final class ScriptExecutor<C extends Call<?>> {
             .thenRun(() -> {
               ended.complete(null);
               clients.close();
-              loops.close();
+              if (ownsLoops) {
+                var _ = loops.shutdownGracefully(0, 2, TimeUnit.SECONDS);
+              }
             });
   }
 
-  /** Completes after {@link #close} when all connections are closed. */
-  CompletionStage<?> ended() {
+  /**
+   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
+   * passed. The event loops of a server have to run until then.
+   */
+  public final CompletionStage<?> ended() {
     return ended;
   }
 }

@@ -85,7 +85,7 @@ final class SentinelMaster {
     CompletableFuture<SocketAddress> answer =
         sentinel.async().getMasterAddrByName(sentinels.getSentinelMasterId()).toCompletableFuture();
     // A Sentinel that hangs does not close its connection.
-    Loops.limit(loop, answer, sentinels.getTimeout(), "the Sentinel does not answer");
+    Link.limit(loop, answer, sentinels.getTimeout(), "the Sentinel does not answer");
     var _ =
         answer.whenComplete((address, failure) -> loop.execute(() -> answered(address, failure)));
   }

@@ -1,10 +1,11 @@
 package io.throttlekit.redis;
 
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.CompletableFuture;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * they replace while it is alive keeps serving until they reach it, for eight seconds or more, and
  * would admit a limit in addition to its successor.
  */
-final class SingleLink implements Link {
+final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
   /** The first pause between connection attempts; doubled each time. */
   private static final long FIRST_RETRY_MILLIS = 10;
 
@@ -36,12 +37,7 @@ final class SingleLink implements Link {
   private final RedisClient client;
   private final RedisURI uri;
   private final @Nullable SentinelMaster sentinels;
-  private final EventLoop loop;
-  private final Listener listener;
-  private @Nullable StatefulRedisConnection<byte[], byte[]> connection;
   private long retryMillis = FIRST_RETRY_MILLIS;
-  private boolean closed;
-  private String failureReason = "not connected yet";
 
   /**
    * Creates an unopened link.
@@ -49,41 +45,30 @@ final class SingleLink implements Link {
    * @param listener notified of each connection on the event loop
    */
   SingleLink(RedisClient client, RedisURI uri, EventLoop loop, Listener listener) {
+    super(loop, listener);
     this.client = client;
     this.uri = uri;
     this.sentinels = uri.getSentinels().isEmpty() ? null : new SentinelMaster(client, uri, loop);
-    this.loop = loop;
-    this.listener = listener;
   }
 
   @Override
-  public void open() {
-    loop.execute(this::connect);
-  }
-
-  @Override
-  public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
+  @Nullable RedisClusterAsyncCommands<byte[], byte[]> commands() {
     StatefulRedisConnection<byte[], byte[]> now = connection;
     return now == null ? null : now.async();
   }
 
   @Override
-  public String node(int slot) {
+  String node(int slot) {
     return "";
   }
 
   @Override
-  public boolean hasNode(String node) {
+  boolean hasNode(String node) {
     return true;
   }
 
   @Override
-  public String failureReason() {
-    return failureReason;
-  }
-
-  @Override
-  public void renew() {
+  void renew() {
     StatefulRedisConnection<byte[], byte[]> old = connection;
     if (old != null) {
       lose(old);
@@ -91,17 +76,15 @@ final class SingleLink implements Link {
   }
 
   @Override
-  public CompletionStage<?> close() {
-    closed = true;
+  CompletionStage<?> close() {
     if (sentinels != null) {
       sentinels.close();
     }
-    StatefulRedisConnection<byte[], byte[]> old = connection;
-    connection = null;
-    return old == null ? CompletableFuture.completedFuture(null) : old.closeAsync();
+    return super.close();
   }
 
-  private void connect() {
+  @Override
+  void connect() {
     if (closed) {
       return;
     }
@@ -138,7 +121,7 @@ final class SingleLink implements Link {
       var _ = made.closeAsync();
     } else {
       CompletableFuture<?> handshake = listener.connecting(made.async()).toCompletableFuture();
-      Loops.limit(loop, handshake, uri.getTimeout(), "Redis does not answer");
+      Link.limit(loop, handshake, uri.getTimeout(), "Redis does not answer");
       var _ = handshake.whenComplete((_, refused) -> loop.execute(() -> begin(made, to, refused)));
     }
   }
@@ -159,7 +142,13 @@ final class SingleLink implements Link {
       var _ = made.closeAsync();
       notConnected(refused);
     } else {
-      made.addListener(new Watch(made));
+      made.addListener(
+          new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+              loop.execute(() -> lose(made));
+            }
+          });
       connection = made;
       retryMillis = FIRST_RETRY_MILLIS;
       // It may have been closed before the listener was added.
@@ -211,19 +200,5 @@ final class SingleLink implements Link {
   private void scheduleRetry() {
     var _ = loop.schedule(this::connect, retryMillis, TimeUnit.MILLISECONDS);
     retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis); // reset by the next connection
-  }
-
-  /** Notified when one connection is lost. */
-  private final class Watch implements RedisConnectionStateListener {
-    private final StatefulRedisConnection<byte[], byte[]> watched;
-
-    Watch(StatefulRedisConnection<byte[], byte[]> watched) {
-      this.watched = watched;
-    }
-
-    @Override
-    public void onRedisDisconnected(io.lettuce.core.RedisChannelHandler<?, ?> handler) {
-      loop.execute(() -> lose(watched));
-    }
   }
 }

@@ -10,10 +10,12 @@ import io.throttlekit.store.RequestWait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request of a Cluster with counters in several hash slots.
@@ -28,100 +30,100 @@ import java.util.concurrent.TimeUnit;
  */
 final class SlotBySlot {
 
-  /** A charge and its position in the request. */
-  private record Place(int claim, int index, Charge charge) {}
-
   private final List<Claim> claims;
   private final RedisCounterStore store;
   private final TimeSource time;
-  private final List<Integer> order;
-  private final Map<Integer, List<Place>> bySlot = new TreeMap<>();
-  private final Decision[] decisions;
-  private final boolean[] counted;
 
-  /** When each charge was decided, by the store's clock. */
-  private final long[] charged;
+  /** The charges in the order of the request. */
+  private final List<Part> parts = new ArrayList<>();
 
-  /** The reset after each charge, by the same clock. */
-  private final long[] countsTo;
-
+  private final Map<Integer, List<Part>> bySlot = new TreeMap<>();
   private final boolean[] refused;
   private boolean admitted = true;
+
+  /** A charge, and its result once its slot has decided. */
+  private static final class Part {
+    final int claim;
+    final Charge charge;
+    @Nullable Decision decision;
+    boolean counted;
+
+    /** When it was decided, by the store's clock. */
+    long chargedMillis;
+
+    /** The reset after it, by the same clock. */
+    long countsToMillis;
+
+    Part(int claim, Charge charge) {
+      this.claim = claim;
+      this.charge = charge;
+    }
+  }
 
   SlotBySlot(List<Claim> claims, Slots slots, RedisCounterStore store, TimeSource time) {
     this.claims = claims;
     this.store = store;
     this.time = time;
     this.refused = new boolean[claims.size()];
-    int index = 0;
     for (int c = 0; c < claims.size(); c++) {
       for (Charge charge : claims.get(c).charges()) {
-        bySlot
-            .computeIfAbsent(slots.of(charge.key()), _ -> new ArrayList<>())
-            .add(new Place(c, index++, charge));
+        Part part = new Part(c, charge);
+        parts.add(part);
+        bySlot.computeIfAbsent(slots.of(charge.key()), _ -> new ArrayList<>()).add(part);
       }
     }
-    this.order = List.copyOf(bySlot.keySet());
-    this.decisions = new Decision[index];
-    this.counted = new boolean[index];
-    this.charged = new long[index];
-    this.countsTo = new long[index];
   }
 
   CompletionStage<Outcome> acquire(long deadline) {
     CompletionStage<?> done = CompletableFuture.completedFuture(null);
-    for (int slot : order) {
-      done = done.thenCompose(_ -> acquire(slot, deadline));
+    for (Map.Entry<Integer, List<Part>> each : bySlot.entrySet()) {
+      List<Part> inSlot = each.getValue();
+      done =
+          done.thenCompose(_ ->
+                  store.acquirePart(each.getKey(), deadline, claimsOf(inSlot), !admitted))
+              .thenAccept(result -> take(inSlot, result));
     }
     return done.handle((_, failure) -> failure)
         .thenCompose(failure -> failure == null ? settle(deadline) : returnUnitsAndFail(failure));
   }
 
-  private CompletionStage<?> acquire(int slot, long deadline) {
-    List<Place> places = places(slot);
-    return store
-        .acquirePart(slot, deadline, parts(places), !admitted)
-        .thenAccept(result -> take(places, result));
-  }
-
   /**
-   * Returns the claims' parts in one slot. A quota or shadow claim refuses no request before all
-   * its parts are known.
+   * Returns the claims of the charges in one slot. A quota or shadow claim refuses no request
+   * before all its parts are known.
    */
-  private List<Claim> parts(List<Place> places) {
-    List<Claim> parts = new ArrayList<>();
-    for (int from = 0, to; from < places.size(); from = to) {
-      Claim whole = claims.get(places.get(from).claim());
-      List<Charge> charges = new ArrayList<>();
-      for (to = from; to < places.size() && places.get(to).claim() == places.get(from).claim(); ) {
-        charges.add(places.get(to++).charge());
-      }
-      boolean enforced = whole.role() == Claim.Role.ENFORCED;
-      parts.add(
-          new Claim(
-              enforced ? Claim.Role.ENFORCED : Claim.Role.SHADOW, charges, whole.onDataLoss()));
+  private List<Claim> claimsOf(List<Part> inSlot) {
+    Map<Integer, List<Charge>> byClaim = new TreeMap<>();
+    for (Part part : inSlot) {
+      byClaim.computeIfAbsent(part.claim, _ -> new ArrayList<>()).add(part.charge);
     }
-    return parts;
+    List<Claim> result = new ArrayList<>();
+    byClaim.forEach((claim, charges) -> {
+      Claim whole = claims.get(claim);
+      boolean enforced = whole.role() == Claim.Role.ENFORCED;
+      Claim.Role role = enforced ? Claim.Role.ENFORCED : Claim.Role.SHADOW;
+      result.add(new Claim(role, charges, whole.onDataLoss()));
+    });
+    return result;
   }
 
-  private void take(List<Place> places, CounterCall.Part.Result result) {
+  private void take(List<Part> inSlot, CounterCall.Part result) {
     Outcome outcome = result.outcome();
     boolean[] partRefused = new boolean[claims.size()];
-    for (int i = 0; i < places.size(); i++) {
-      Place place = places.get(i);
+    for (int i = 0; i < inSlot.size(); i++) {
+      Part part = inSlot.get(i);
       Decision decision = outcome.decisions().get(i);
-      decisions[place.index()] = decision;
-      charged[place.index()] = result.storeNowMillis();
-      countsTo[place.index()] = result.storeNowMillis() + decision.resetAfterMillis();
-      partRefused[place.claim()] |= !outcome.decisions().get(i).admitted();
+      part.decision = decision;
+      part.chargedMillis = result.storeNowMillis();
+      part.countsToMillis = result.storeNowMillis() + decision.resetAfterMillis();
+      partRefused[part.claim] |= !decision.admitted();
     }
     boolean counts = admitted && outcome.admitted();
-    for (Place place : places) {
-      Charge charge = place.charge();
-      boolean always = charge.overrun() != Overrun.REFUSE || charge.cost() <= 0;
-      counted[place.index()] = counts && !always && !partRefused[place.claim()];
-      refused[place.claim()] |= partRefused[place.claim()];
-      admitted &= !partRefused[place.claim()] || role(place) != Claim.Role.ENFORCED;
+    for (Part part : inSlot) {
+      boolean always = part.charge.overrun() != Overrun.REFUSE || part.charge.cost() <= 0;
+      part.counted = counts && !always && !partRefused[part.claim];
+      refused[part.claim] |= partRefused[part.claim];
+      admitted &=
+          !partRefused[part.claim] || claims.get(part.claim).role() != Claim.Role.ENFORCED;
     }
   }
 
@@ -134,7 +136,10 @@ final class SlotBySlot {
     admitted &= !RequestWait.refused(combined);
     return returnUnits(false)
         .completeOnTimeout(false, deadline - time.monotonicNanos(), TimeUnit.NANOSECONDS)
-        .thenApply(_ -> new Outcome(admitted, List.of(decisions)));
+        .thenApply(_ ->
+            new Outcome(
+                admitted,
+                parts.stream().map(part -> Objects.requireNonNull(part.decision)).toList()));
   }
 
   private CompletionStage<Outcome> returnUnitsAndFail(Throwable failure) {
@@ -145,31 +150,15 @@ final class SlotBySlot {
 
   /** Returns the charges that should not count; completes with whether all returns succeeded. */
   private CompletableFuture<Boolean> returnUnits(boolean everything) {
-    List<CompletableFuture<?>> all = new ArrayList<>();
-    for (int slot : order) {
-      for (Place place : places(slot)) {
-        if (counted[place.index()] && (everything || !admitted || refused[place.claim()])) {
-          all.add(returnUnits(place));
-        }
-      }
-    }
-    return CompletableFuture.allOf(all.toArray(CompletableFuture[]::new))
-        .handle((_, failure) -> failure == null);
-  }
-
-  private CompletableFuture<?> returnUnits(Place place) {
-    int index = place.index();
-    return store
-        .returnUnits(place.charge(), charged[index], countsTo[index])
-        .thenAccept(left -> decisions[index] = left)
-        .toCompletableFuture();
-  }
-
-  private List<Place> places(int slot) {
-    return bySlot.getOrDefault(slot, List.of());
-  }
-
-  private Claim.Role role(Place place) {
-    return claims.get(place.claim()).role();
+    CompletableFuture<?>[] all =
+        parts.stream()
+            .filter(part -> part.counted && (everything || !admitted || refused[part.claim]))
+            .map(part ->
+                store
+                    .returnUnits(part.charge, part.chargedMillis, part.countsToMillis)
+                    .thenAccept(left -> part.decision = left)
+                    .toCompletableFuture())
+            .toArray(CompletableFuture[]::new);
+    return CompletableFuture.allOf(all).handle((_, failure) -> failure == null);
   }
 }

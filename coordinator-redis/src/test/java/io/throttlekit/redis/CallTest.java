@@ -8,6 +8,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
+import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.List;
@@ -21,7 +22,7 @@ class CallTest {
   void onlyACallWithAnIdHasAReplyBesideItsAnswer() {
     Charge charge = new Charge(StoreCalls.key(MINUTE, "a"), MINUTE, 1, Overrun.REFUSE);
     List<Claim> claims = List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)));
-    Call<?> strict = new CounterCall.Acquire(Slots.NONE, 0, claims);
+    Call<?> strict = CounterCall.acquire(Slots.NONE, 0, claims);
     assertThat(strict.reply).isSameAs(strict.answer);
     Call<?> once = lease(null);
     assertThat(once.reply).isSameAs(once.answer);
@@ -32,20 +33,20 @@ class CallTest {
   /** A lease is completed although its caller has timed out, and counts as failed once. */
   @Test
   void aFailureReachesTheReplyAlsoAfterTheDeadline() {
-    CounterCall.Lease late = lease(new CallId(8, 1));
+    CounterCall<Grant> late = lease(new CallId(8, 1));
     assertThat(late.answer.completeExceptionally(StoreException.late("late"))).isTrue();
     assertThat(late.reply).isNotDone();
     assertThat(late.fail(StoreException.notSent("closed"))).isFalse();
     assertThat(late.reply).isCompletedExceptionally();
-    CounterCall.Lease once = lease(null);
+    CounterCall<Grant> once = lease(null);
     assertThat(once.fail(StoreException.notSent("closed"))).isTrue();
     assertThat(once.fail(StoreException.notSent("closed"))).isFalse();
   }
 
-  private static CounterCall.Lease lease(@Nullable CallId id) {
+  private static CounterCall<Grant> lease(@Nullable CallId id) {
     LeaseRequest request =
         new LeaseRequest(StoreCalls.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
-    return new CounterCall.Lease(
+    return CounterCall.lease(
         Slots.NONE,
         0,
         id == null ? request : new LeaseRequest(request.key(), MINUTE, 1, DataLoss.REFILL, id));

@@ -66,7 +66,7 @@ class CounterBatchingTest {
               1,
               Overrun.REFUSE));
     }
-    return new CounterCall.Acquire(slot, 0, List.of(new Claim(Claim.Role.ENFORCED, all)));
+    return CounterCall.acquire(slot, 0, List.of(new Claim(Claim.Role.ENFORCED, all)));
   }
 
   private static CounterBatching batching(Slots slots) {

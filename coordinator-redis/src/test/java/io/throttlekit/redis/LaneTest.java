@@ -2,7 +2,8 @@ package io.throttlekit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.api.async.BaseRedisAsyncCommands;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.output.ByteArrayOutput;
 import io.lettuce.core.protocol.AsyncCommand;
@@ -40,7 +41,7 @@ class LaneTest {
     loop.shutdownGracefully(0, 0, TimeUnit.SECONDS).get();
     for (int i = 0; i < 3; i++) {
       CounterCall<Boolean> call =
-          new CounterCall.Reset(
+          CounterCall.reset(
               Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user" + i));
       lane.submit(call);
       assertThat(call.answer).as("call %d", i).isCompletedExceptionally();
@@ -68,7 +69,7 @@ class LaneTest {
   void callsInProgressHaveFailedWhenALaneHasEndedThoughItsConnectionIsStillClosing() {
     Lane<CounterCall<?>> lane = new Lane<>(loop, shared(), HangingLink::new);
     CounterCall<Boolean> call =
-        new CounterCall.Reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
+        CounterCall.reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
     lane.submit(call);
     CompletableFuture<Boolean> failedByTheEnd =
         CompletableFuture.supplyAsync(lane::close, loop)
@@ -89,7 +90,7 @@ class LaneTest {
             (onLoop, listener) ->
                 new HangingLink(onLoop, listener) {
                   @Override
-                  public void renew() {
+                  void renew() {
                     late.complete(call.answer.isCompletedExceptionally());
                   }
                 });
@@ -140,7 +141,7 @@ class LaneTest {
             (onLoop, listener) ->
                 new FakeLink(onLoop, listener) {
                   @Override
-                  public boolean hasNode(String node) {
+                  boolean hasNode(String node) {
                     allowedBefore.complete(shared.health().allows(node));
                     return false;
                   }
@@ -176,7 +177,7 @@ class LaneTest {
   }
 
   private static CounterCall<Grant> lease(long deadlineNanos) {
-    return new CounterCall.Lease(
+    return CounterCall.lease(
         Slots.NONE,
         deadlineNanos,
         new LeaseRequest(
@@ -211,7 +212,7 @@ class LaneTest {
 
   /** A link with the same result for each command. */
   private static class CommandsLink extends FakeLink {
-    private final BaseRedisAsyncCommands<byte[], byte[]> commands;
+    private final RedisClusterAsyncCommands<byte[], byte[]> commands;
 
     @SuppressWarnings("unchecked") // the class of a generic type
     CommandsLink(
@@ -219,58 +220,60 @@ class LaneTest {
       super(loop, listener);
       Object proxy =
           Proxy.newProxyInstance(
-              BaseRedisAsyncCommands.class.getClassLoader(),
-              new Class<?>[] {BaseRedisAsyncCommands.class},
+              RedisClusterAsyncCommands.class.getClassLoader(),
+              new Class<?>[] {RedisClusterAsyncCommands.class},
               (_, _, _) -> each);
-      this.commands = (BaseRedisAsyncCommands<byte[], byte[]>) proxy;
+      this.commands = (RedisClusterAsyncCommands<byte[], byte[]>) proxy;
     }
 
     @Override
-    public BaseRedisAsyncCommands<byte[], byte[]> commands() {
+    RedisClusterAsyncCommands<byte[], byte[]> commands() {
       return commands;
     }
   }
 
   /** A link that reports a connection when it is opened. */
-  private static class FakeLink implements Link {
-    private final Link.Listener listener;
+  private static class FakeLink extends Link<StatefulConnection<byte[], byte[]>> {
     private boolean used;
 
     FakeLink(EventLoop loop, Link.Listener listener) {
-      this.listener = listener;
+      super(loop, listener);
     }
 
     @Override
-    public void open() {
+    void connect() {}
+
+    @Override
+    void open() {
       listener.connected();
     }
 
     @Override
-    public @Nullable BaseRedisAsyncCommands<byte[], byte[]> commands() {
+    @Nullable RedisClusterAsyncCommands<byte[], byte[]> commands() {
       used = true;
       return null;
     }
 
     @Override
-    public String node(int slot) {
+    String node(int slot) {
       return "";
     }
 
     @Override
-    public boolean hasNode(String node) {
+    boolean hasNode(String node) {
       return true;
     }
 
     @Override
-    public String failureReason() {
+    String failureReason() {
       return "there is none";
     }
 
     @Override
-    public void renew() {}
+    void renew() {}
 
     @Override
-    public CompletionStage<?> close() {
+    CompletionStage<?> close() {
       return CompletableFuture.completedFuture(null);
     }
   }

@@ -93,7 +93,7 @@ class RedisCloseTest {
   }
 
   private static RedisCounterStore open(Wanted wanted) {
-    return Stores.connected(RedisCounterStore.connect(wanted.settings(), TimeSource.system()));
+    return Stores.connected(Stores.connect(wanted.settings()));
   }
 
   private LeaseRequest lease(int user) {

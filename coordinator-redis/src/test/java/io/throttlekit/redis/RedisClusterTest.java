@@ -46,7 +46,7 @@ class RedisClusterTest {
   @BeforeAll
   static void start() {
     nodes = RedisNodes.start();
-    store = Stores.connected(RedisCounterStore.connect(settings(), TimeSource.system()));
+    store = Stores.connected(Stores.connect(settings()));
   }
 
   private static RedisSettings settings() {
@@ -158,10 +158,10 @@ class RedisClusterTest {
     long end = 1_700_000_040_000L;
     AtomicInteger asked = new AtomicInteger();
     try (RedisCounterStore others =
-            Stores.connected(RedisCounterStore.connectWithClock(settings(), at(() -> end)));
+            Stores.connected(Stores.withClock(settings(), at(() -> end)));
         RedisCounterStore own =
             Stores.connected(
-                RedisCounterStore.connectWithClock(
+                Stores.withClock(
                     settings(),
                     at(() -> {
                       if (asked.incrementAndGet() <= 3) {

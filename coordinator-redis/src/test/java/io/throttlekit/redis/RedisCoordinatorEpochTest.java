@@ -138,8 +138,8 @@ class RedisCoordinatorEpochTest {
 
   private RedisGlobalCoordinator open() {
     RedisGlobalCoordinator coordinator =
-        RedisGlobalCoordinator.connectWithClock(
-            Stores.longDeadlines(redis.url()).settings(), listener, clock);
+        new RedisGlobalCoordinator(
+            Stores.following(clock, Stores.longDeadlines(redis.url()).settings(), listener));
     Stores.awaitReady(coordinator.ready());
     opened.add(coordinator);
     return coordinator;

@@ -58,7 +58,7 @@ class RedisFaultsTest {
     assertThat(listener.failures).isEmpty();
     assertThat(
             redis.command(
-                "SCRIPT", "EXISTS", new String(Script.load().sha(), StandardCharsets.US_ASCII)))
+                "SCRIPT", "EXISTS", Script.load().sha()))
         .contains("1");
   }
 

@@ -117,7 +117,7 @@ class RedisTlsTopologyTest {
         new RedisAccess.Tls(OURS.writeTo(folder.resolve("ca.pem")), null, null, verifyHost);
     RedisSettings settings =
         wanted.deadlines(10_000, 10_000).breaker(1_000, 60_000, 10).tls(tls).settings();
-    RedisCounterStore store = RedisCounterStore.connect(settings, TimeSource.system());
+    RedisCounterStore store = Stores.connect(settings);
     opened.add(store);
     return store;
   }

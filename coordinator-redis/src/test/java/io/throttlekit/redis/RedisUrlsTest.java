@@ -138,6 +138,6 @@ class RedisUrlsTest {
   }
 
   private static RedisCounterStore open(String url) {
-    return RedisCounterStore.connect(Stores.longDeadlines(url).settings(), TimeSource.system());
+    return Stores.connect(Stores.longDeadlines(url).settings());
   }
 }

@@ -26,7 +26,23 @@ final class Stores {
 
   /** Opens a connected store whose windows follow {@code clock}. */
   static RedisCounterStore open(String url, TimeSource clock) {
-    return connected(RedisCounterStore.connectWithClock(longDeadlines(url).settings(), clock));
+    return connected(withClock(longDeadlines(url).settings(), clock));
+  }
+
+  /** Opens a store without a listener. */
+  static RedisCounterStore connect(RedisSettings settings) {
+    return RedisCounterStore.connect(settings, TimeSource.system(), StoreListener.NONE);
+  }
+
+  /** Opens a store whose windows follow {@code clock}. */
+  static RedisCounterStore withClock(RedisSettings settings, TimeSource clock) {
+    return new RedisCounterStore(following(clock, settings, StoreListener.NONE));
+  }
+
+  /** Returns the setup of a store whose windows follow {@code clock}. */
+  static ScriptExecutor.Setup following(
+      TimeSource clock, RedisSettings settings, StoreListener listener) {
+    return new ScriptExecutor.Setup(settings, TimeSource.system(), listener, null, clock);
   }
 
   /** Opens a connected coordinator that notifies {@code listener}. */
@@ -48,7 +64,7 @@ final class Stores {
   /** Opens a connected coordinator whose windows follow {@code clock}. */
   static RedisGlobalCoordinator coordinator(Wanted wanted, TimeSource clock) {
     RedisGlobalCoordinator coordinator =
-        RedisGlobalCoordinator.connectWithClock(wanted.settings(), StoreListener.NONE, clock);
+        new RedisGlobalCoordinator(following(clock, wanted.settings(), StoreListener.NONE));
     awaitReady(coordinator.ready());
     return coordinator;
   }
@@ -56,7 +72,7 @@ final class Stores {
   /** Opens a connected escrow whose windows follow {@code clock}. */
   static RedisRegionalEscrow escrow(Wanted wanted, TimeSource clock) {
     RedisRegionalEscrow escrow =
-        RedisRegionalEscrow.connectWithClock(wanted.settings(), StoreListener.NONE, clock);
+        new RedisRegionalEscrow(following(clock, wanted.settings(), StoreListener.NONE));
     awaitReady(escrow.ready());
     return escrow;
   }
