@@ -1,23 +1,25 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.ExternalStore;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transactions in PostgreSQL on a pool of connections, each on a virtual thread.
+ * A store in PostgreSQL. Runs transactions on a pool of connections, each on a virtual thread.
  *
  * <p>A transaction is retried a few times after a conflict with another one, and after its
  * connection was lost before its commit, while its caller waits. After that it may be committed, so
  * it is not retried. Thread-safe and non-blocking.
  */
-final class Database {
+class Database implements ExternalStore {
   /**
    * The most attempts of a transaction. A conflict rarely repeats, because rows are locked in one
    * order; one that lasts must not hold a connection until the deadline.
@@ -78,7 +80,13 @@ final class Database {
     garbage.start();
   }
 
-  boolean isUp() {
+  @Override
+  public final CompletionStage<?> ready() {
+    return CompletableFuture.completedFuture(true);
+  }
+
+  @Override
+  public final boolean isUp() {
     return calls.isUp();
   }
 
@@ -87,7 +95,7 @@ final class Database {
    *
    * @param deadline at which the stage fails
    */
-  <T> CompletionStage<T> call(Deadline deadline, Work<T> work) {
+  final <T> CompletionStage<T> call(Deadline deadline, Work<T> work) {
     return calls.submit(deadline, Long.MAX_VALUE, isAwaited -> inTransaction(work, isAwaited));
   }
 
@@ -95,23 +103,23 @@ final class Database {
    * Runs a transaction for a caller that waits up to {@code waitNanos}, and at most until the
    * deadline of the settings.
    */
-  <T> CompletionStage<T> call(long waitNanos, Work<T> work) {
+  final <T> CompletionStage<T> call(long waitNanos, Work<T> work) {
     return calls.submit(Deadline.REQUEST, waitNanos, isAwaited -> inTransaction(work, isAwaited));
   }
 
   /** Returns the server's clock. */
-  CompletionStage<Long> health() {
+  public final CompletionStage<Long> health() {
     return call(Deadline.LEASE, Session::readClock);
   }
 
-  /** Rejects new calls, and closes connections when earlier calls have ended. */
-  void close() {
+  @Override
+  public final void close() {
     garbage.stop();
     calls.close();
   }
 
-  /** Completes after {@link #close} when all connections are closed. */
-  CompletionStage<?> ended() {
+  @Override
+  public final CompletionStage<?> ended() {
     return ended;
   }
 

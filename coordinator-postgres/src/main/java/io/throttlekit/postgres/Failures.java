@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.store.RootCause;
 import com.zaxxer.hikari.pool.HikariPool;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
@@ -75,21 +76,11 @@ final class Failures {
       return known;
     }
     if (failure instanceof NotCounted) {
-      return StoreException.notSent("PostgreSQL failed: " + innermost(failure));
+      return StoreException.notSent("PostgreSQL failed: " + RootCause.message(failure));
     }
     String counted =
         kind(failure) == Failure.CONNECTION ? "; the request may have been counted" : "";
-    return new StoreException("PostgreSQL failed: " + innermost(failure) + counted, failure);
-  }
-
-  /** Returns the message of the innermost cause, which names the failure. */
-  private static String innermost(Throwable failure) {
-    Throwable innermost = failure;
-    for (int i = 0; i < MAX_CAUSES && innermost.getCause() != null; i++) {
-      innermost = innermost.getCause();
-    }
-    String message = innermost.getMessage();
-    return message == null ? innermost.toString() : message;
+    return new StoreException("PostgreSQL failed: " + RootCause.message(failure) + counted, failure);
   }
 
   private static String state(SQLException failure) {

@@ -4,9 +4,7 @@ import io.throttlekit.store.Persistence;
 import io.throttlekit.store.Persistence.Cause;
 import io.throttlekit.store.Persistence.Gap;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -21,24 +19,31 @@ import java.util.List;
 record Origin(String history, boolean synchronous) {
   static final Origin UNKNOWN = new Origin("", false);
 
+  // "off" counts as waiting because durable sessions turn it on.
+  private static final String SYNCHRONOUS =
+      """
+      current_setting('synchronous_standby_names') <> ''
+        AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
+      """;
+
   // The timeline of the last checkpoint (pg_control_checkpoint) is outdated for a while after a
-  // promotion. "off" counts as waiting because durable sessions turn it on.
+  // promotion.
   private static final String QUERY =
       """
       SELECT (SELECT system_identifier FROM pg_control_system()) || ' '
           || CASE WHEN pg_is_in_recovery() THEN ''
             ELSE left(pg_walfile_name(pg_current_wal_lsn()), 8) END,
-        current_setting('synchronous_standby_names') <> ''
-          AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
-      """;
+        \
+      """
+          + SYNCHRONOUS;
 
   private static final String SETTINGS =
       """
       SELECT current_setting('fsync'), current_setting('full_page_writes'),
         (SELECT count(*) FROM pg_stat_replication),
-        current_setting('synchronous_standby_names') <> ''
-          AND current_setting('synchronous_commit') IN ('on', 'off', 'remote_apply')\
-      """;
+        \
+      """
+          + SYNCHRONOUS;
 
   /**
    * Reads the origin from the server; {@link #UNKNOWN} if the role may not read it. Blocks.
@@ -46,10 +51,9 @@ record Origin(String history, boolean synchronous) {
    * @param durable whether commits on the connection wait for the disk
    */
   static Origin of(Connection connection, boolean durable) throws SQLException {
-    try (Statement sql = connection.createStatement();
-        ResultSet row = sql.executeQuery(QUERY)) {
-      row.next();
-      return new Origin(row.getString(1), durable && row.getBoolean(2));
+    try {
+      return Session.query(
+          connection, QUERY, row -> new Origin(row.getString(1), durable && row.getBoolean(2)));
     } catch (SQLException e) {
       if (Failures.isServerGone(e)) {
         throw e;
@@ -68,9 +72,7 @@ record Origin(String history, boolean synchronous) {
               "the role may not call pg_control_system() and pg_walfile_name()",
               "grant EXECUTE on functions pg_control_system() and pg_walfile_name(pg_lsn)"));
     }
-    try (Statement sql = connection.createStatement();
-        ResultSet row = sql.executeQuery(SETTINGS)) {
-      row.next();
+    return Session.query(connection, SETTINGS, row -> {
       if (!row.getString(1).equals("on") || !row.getString(2).equals("on")) {
         gaps.add(
             new Gap(
@@ -86,8 +88,8 @@ record Origin(String history, boolean synchronous) {
                 "commits do not wait for any of " + row.getLong(3) + " standbys",
                 "set synchronous_standby_names, and synchronous_commit to on"));
       }
-    }
-    return new Persistence(gaps);
+      return new Persistence(gaps);
+    });
   }
 
   boolean isKnown() {

@@ -30,21 +30,21 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
-public final class PostgresCounterStore implements CounterStore {
+public final class PostgresCounterStore extends Database implements CounterStore {
   /** The most charges of a request, the same as for Redis. */
   private static final int MAX_CHARGES = 0xF000;
 
   private static final Garbage.Kind EXPIRED =
       new Garbage.Kind("counters", "name", "kept_until_millis < ?", 0);
 
-  private final Database database;
   private final Epochs epochs;
 
   /** Creates a store, possibly with a test's clock. */
-  PostgresCounterStore(PostgresSettings settings, Database.Surroundings around) {
+  PostgresCounterStore(PostgresSettings settings, Surroundings around) {
     boolean durable = settings.counters() == Durability.SYNCHRONOUS;
-    this.epochs = new Epochs(settings.schema(), "counter_epoch", durable, around.listener());
-    this.database = new Database(settings, durable, epochs, List.of(EXPIRED), around);
+    Epochs epochs = new Epochs(settings.schema(), "counter_epoch", durable, around.listener());
+    super(settings, durable, epochs, List.of(EXPIRED), around);
+    this.epochs = epochs;
   }
 
   /**
@@ -57,12 +57,7 @@ public final class PostgresCounterStore implements CounterStore {
   public static PostgresCounterStore connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return new PostgresCounterStore(
-        settings, new Database.Surroundings(time, timer, listener, null));
-  }
-
-  /** Returns whether PostgreSQL answers, as far as known; true without any call. */
-  public boolean isUp() {
-    return database.isUp();
+        settings, new Surroundings(time, timer, listener, null));
   }
 
   @Override
@@ -81,7 +76,7 @@ public final class PostgresCounterStore implements CounterStore {
     if (charges > MAX_CHARGES) {
       throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
     }
-    return database.call(
+    return call(
         waitNanos,
         session -> {
           CounterRows rows = new CounterRows(session, epochs, counters);
@@ -93,7 +88,7 @@ public final class PostgresCounterStore implements CounterStore {
 
   @Override
   public CompletionStage<Grant> lease(LeaseRequest request) {
-    return database.call(
+    return call(
         Deadline.ofCall(request.id()),
         session ->
             new CounterRows(session, epochs, Map.of(request.key(), request.window()))
@@ -102,8 +97,7 @@ public final class PostgresCounterStore implements CounterStore {
 
   @Override
   public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
-    return database
-        .call(
+    return call(
             Deadline.ofCall(lease.id()),
             session -> {
               new CounterRows(session, epochs, Map.of(lease.key(), lease.window()))
@@ -115,26 +109,12 @@ public final class PostgresCounterStore implements CounterStore {
 
   @Override
   public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
-    return database
-        .call(
+    return call(
             Deadline.REQUEST,
             session -> {
               session.commit("DELETE FROM counters WHERE name = ?;", Names.of(key));
               return true;
             })
         .thenAccept(_ -> {});
-  }
-
-  @Override
-  public void close() {
-    database.close();
-  }
-
-  /**
-   * Completes after {@link #close} when all earlier calls have ended, at the latest after the lease
-   * deadline, and all connections are closed.
-   */
-  public CompletionStage<?> ended() {
-    return database.ended();
   }
 }

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
-public final class PostgresGlobalCoordinator implements GlobalCoordinator {
+public final class PostgresGlobalCoordinator extends Database implements GlobalCoordinator {
   private static final List<Garbage.Kind> EXPIRED =
       List.of(
           new Garbage.Kind(
@@ -35,13 +35,13 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
           new Garbage.Kind("agreements", "party, region", "until_millis < ?", Garbage.SLACK_MILLIS),
           new Garbage.Kind("parties", "name", "clock_millis < ?", TimeUnit.DAYS.toMillis(1)));
 
-  private final Database database;
   private final Epochs epochs;
 
   /** Creates a coordinator, possibly with a test's clock. */
-  PostgresGlobalCoordinator(PostgresSettings settings, Database.Surroundings around) {
-    this.epochs = new Epochs(settings.schema(), "budget_epoch", true, around.listener());
-    this.database = new Database(settings, true, epochs, EXPIRED, around);
+  PostgresGlobalCoordinator(PostgresSettings settings, Surroundings around) {
+    Epochs epochs = new Epochs(settings.schema(), "budget_epoch", true, around.listener());
+    super(settings, true, epochs, EXPIRED, around);
+    this.epochs = epochs;
   }
 
   /**
@@ -54,41 +54,18 @@ public final class PostgresGlobalCoordinator implements GlobalCoordinator {
   public static PostgresGlobalCoordinator connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return new PostgresGlobalCoordinator(
-        settings, new Database.Surroundings(time, timer, listener, null));
-  }
-
-  /** Returns whether PostgreSQL answers, as far as known; true without any call. */
-  public boolean isUp() {
-    return database.isUp();
+        settings, new Surroundings(time, timer, listener, null));
   }
 
   @Override
   public CompletionStage<Grant> lease(BudgetLease lease) {
-    return database.call(
-        Deadline.ofCall(lease.id()), session -> new LeaseTransaction(session, epochs, lease).run());
+    return call(
+        Deadline.ofCall(lease.id()), session -> new BudgetTransaction(session, epochs, lease.budget()).lease(lease));
   }
 
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
-    return database.call(
-        Deadline.NONE, session -> new ReturnTransaction(session, epochs, units).run());
-  }
-
-  @Override
-  public CompletionStage<Long> health() {
-    return database.health();
-  }
-
-  @Override
-  public void close() {
-    database.close();
-  }
-
-  /**
-   * Completes after {@link #close} when all earlier calls have ended, at the latest after their
-   * deadlines, and all connections are closed.
-   */
-  public CompletionStage<?> ended() {
-    return database.ended();
+    return call(
+        Deadline.NONE, session -> new BudgetTransaction(session, epochs, units.budget()).returnUnits(units));
   }
 }

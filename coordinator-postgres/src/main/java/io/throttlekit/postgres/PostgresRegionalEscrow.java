@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
-public final class PostgresRegionalEscrow implements RegionalEscrow {
+public final class PostgresRegionalEscrow extends Database implements RegionalEscrow {
   private static final List<Garbage.Kind> EXPIRED =
       List.of(
           new Garbage.Kind(
@@ -69,7 +69,6 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
         WHERE counter = ? AND window_end_millis = ?;
       """;
 
-  private final Database database;
 
   /** The locked row of a window. */
   private record Held(long window, long begins, long ends, long units, AnsweredCalls calls) {}
@@ -87,8 +86,8 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   }
 
   /** Creates an escrow, possibly with a test's clock. */
-  PostgresRegionalEscrow(PostgresSettings settings, Database.Surroundings around) {
-    this.database = new Database(settings, true, null, EXPIRED, around);
+  PostgresRegionalEscrow(PostgresSettings settings, Surroundings around) {
+    super(settings, true, null, EXPIRED, around);
   }
 
   /**
@@ -101,49 +100,26 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   public static PostgresRegionalEscrow connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     return new PostgresRegionalEscrow(
-        settings, new Database.Surroundings(time, timer, listener, null));
-  }
-
-  /** Returns whether PostgreSQL answers, as far as known; true without any call. */
-  public boolean isUp() {
-    return database.isUp();
+        settings, new Surroundings(time, timer, listener, null));
   }
 
   @Override
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     byte[] counter = Names.of(key);
     Deadline deadline = id == null ? Deadline.REQUEST : Deadline.NONE; // requests wait for it
-    return database.call(deadline, session -> lease(session, counter, units, id));
+    return call(deadline, session -> lease(session, counter, units, id));
   }
 
   @Override
   public CompletionStage<Boolean> refill(EscrowRefill refill) {
-    return database.call(Deadline.NONE, session -> refill(session, refill));
+    return call(Deadline.NONE, session -> refill(session, refill));
   }
 
   @Override
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     byte[] counter = Names.of(key);
-    return database.call(
+    return call(
         Deadline.ofCall(id), session -> release(session, counter, windowEndMillis, id));
-  }
-
-  @Override
-  public CompletionStage<Long> health() {
-    return database.health();
-  }
-
-  @Override
-  public void close() {
-    database.close();
-  }
-
-  /**
-   * Completes after {@link #close} when all earlier calls have ended, at the latest after their
-   * deadlines, and all connections are closed.
-   */
-  public CompletionStage<?> ended() {
-    return database.ended();
   }
 
   private static EscrowGrant lease(Session session, byte[] counter, long units, @Nullable CallId id)
@@ -172,27 +148,26 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
     byte[] counter = Names.of(refill.key());
     byte[] name = Names.of(refill.id());
     long window = refill.windowEndMillis();
-    long begins;
-    long ends;
-    long units;
-    boolean spendable;
-    boolean known;
+    record Row(long begins, long ends, long units, boolean spendable, boolean known) {}
+    Row row;
     long now;
     try (PreparedStatement sql =
         session.prepare(LOCK, counter, window, counter, window, name, counter, window)) {
       sql.execute();
-      try (ResultSet row = Session.rowsOf(sql)) {
-        row.next();
-        begins = row.getLong(1);
-        ends = row.getLong(2);
-        units = row.getLong(3);
-        spendable = row.getBoolean(4);
-        known = row.getBoolean(5);
-      }
+      row =
+          Session.rowOf(
+              sql,
+              found ->
+                  new Row(
+                      found.getLong(1),
+                      found.getLong(2),
+                      found.getLong(3),
+                      found.getBoolean(4),
+                      found.getBoolean(5)));
       now = clock(session, sql);
     }
-    boolean over = ends <= now;
-    if (refill.endsMillis() <= now || (known && !over)) {
+    boolean over = row.ends() <= now;
+    if (refill.endsMillis() <= now || (row.known() && !over)) {
       session.rollBack();
       return refill.endsMillis() > now;
     }
@@ -201,15 +176,15 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
         sql.execute();
       }
     }
-    boolean first = over || !spendable;
+    boolean first = over || !row.spendable();
     session.commit(
         REFILL,
         counter,
         window,
         name,
-        first ? refill.beginsMillis() : Math.min(refill.beginsMillis(), begins),
-        first ? refill.endsMillis() : Math.max(refill.endsMillis(), ends),
-        first ? refill.units() : units + refill.units(),
+        first ? refill.beginsMillis() : Math.min(refill.beginsMillis(), row.begins()),
+        first ? refill.endsMillis() : Math.max(refill.endsMillis(), row.ends()),
+        first ? refill.units() : row.units() + refill.units(),
         first, // then earlier answers came from units that are gone
         counter,
         window);
@@ -277,9 +252,6 @@ public final class PostgresRegionalEscrow implements RegionalEscrow {
   }
 
   private static long clock(Session session, PreparedStatement sql) throws SQLException {
-    try (ResultSet row = Session.rowsOf(sql)) {
-      row.next();
-      return session.now(row.getLong(1));
-    }
+    return Session.rowOf(sql, row -> session.now(row.getLong(1)));
   }
 }

@@ -155,18 +155,16 @@ final class Schema {
     if (!exists(connection, HAS_VERSION)) {
       return 0;
     }
-    try (Statement sql = connection.createStatement();
-        ResultSet row = sql.executeQuery("SELECT max(version) FROM schema_version")) {
-      row.next();
-      int version = row.getInt(1);
-      if (version > steps.size()) {
-        throw new StoreException(
-            "schema %s has version %d, and this release knows %d: run a newer release"
-                .formatted(name, version, steps.size()),
-            null);
-      }
-      return version;
+    int version =
+        Session.query(
+            connection, "SELECT max(version) FROM schema_version", row -> row.getInt(1));
+    if (version > steps.size()) {
+      throw new StoreException(
+          "schema %s has version %d, and this release knows %d: run a newer release"
+              .formatted(name, version, steps.size()),
+          null);
     }
+    return version;
   }
 
   private boolean exists(Connection connection, String question) throws SQLException {
@@ -178,15 +176,14 @@ final class Schema {
 
   private String whatToGrant(Connection connection, SQLException denied) throws SQLException {
     connection.rollback();
-    try (Statement sql = connection.createStatement();
-        ResultSet row = sql.executeQuery("SELECT current_user, current_database()")) {
-      row.next();
-      return ("role %1$s may not do what is needed in schema %2$s (%3$s): start the service once as"
+    return Session.query(
+        connection,
+        "SELECT current_user, current_database()",
+        row -> ("role %1$s may not do what is needed in schema %2$s (%3$s): start the service once as"
               + " the schema's owner, then GRANT USAGE ON SCHEMA %2$s TO %1$s and GRANT SELECT,"
               + " INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %2$s TO %1$s; or let it make the"
               + " tables itself: GRANT CREATE ON DATABASE %4$s TO %1$s")
-          .formatted(row.getString(1), name, denied.getMessage(), row.getString(2));
-    }
+          .formatted(row.getString(1), name, denied.getMessage(), row.getString(2)));
   }
 
   private static Step read(String file) {

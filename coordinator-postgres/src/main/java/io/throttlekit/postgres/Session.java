@@ -104,11 +104,7 @@ final class Session {
 
   /** Returns the server's clock, or a test's clock in its place. */
   long readClock() throws SQLException {
-    try (PreparedStatement sql = prepare("SELECT " + CLOCK);
-        ResultSet row = sql.executeQuery()) {
-      row.next();
-      return now(row.getLong(1));
-    }
+    return query(connection, "SELECT " + CLOCK, row -> now(row.getLong(1)));
   }
 
   Array names(List<byte[]> names) throws SQLException {
@@ -122,6 +118,31 @@ final class Session {
   /** Rolls the transaction back. */
   void rollBack() throws SQLException {
     connection.rollback();
+  }
+
+  /** Reads a row of a result. */
+  @FunctionalInterface
+  interface Reader<T extends @Nullable Object> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  /** Executes a query of one row. */
+  static <T extends @Nullable Object> T query(Connection connection, String sql, Reader<T> reader)
+      throws SQLException {
+    try (PreparedStatement query = connection.prepareStatement(sql);
+        ResultSet row = query.executeQuery()) {
+      row.next();
+      return reader.read(row);
+    }
+  }
+
+  /** Reads the row of the next statement with a result. */
+  static <T extends @Nullable Object> T rowOf(PreparedStatement statements, Reader<T> reader)
+      throws SQLException {
+    try (ResultSet row = rowsOf(statements)) {
+      row.next();
+      return reader.read(row);
+    }
   }
 
   /** Returns the rows of the next statement with a result. */

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.RootCause;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -37,7 +38,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
-
 
 /** Lettuce's clients, one for each event loop, and their shared resources. */
 final class Clients {
@@ -218,7 +218,7 @@ final class Clients {
       var _ = options.createSslContextBuilder();
       return options;
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
-      throw new IllegalArgumentException("no TLS with %s: %s".formatted(tls, Link.describe(e)), e);
+      throw new IllegalArgumentException("no TLS with %s: %s".formatted(tls, RootCause.message(e)), e);
     }
   }
 

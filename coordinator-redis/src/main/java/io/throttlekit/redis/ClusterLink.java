@@ -1,8 +1,9 @@
 package io.throttlekit.redis;
 
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.throttlekit.store.RootCause;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
@@ -89,7 +90,7 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
   private void use(
       @Nullable StatefulRedisClusterConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (made == null) {
-      failureReason = Link.describe(failure);
+      failureReason = RootCause.message(failure);
       listener.notConnected(failureReason);
       var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
     } else if (closed) {

@@ -102,8 +102,7 @@ abstract class CounterCall<T> extends Call<T> {
    *
    * @param refused whether the request is refused already
    */
-  static CounterCall<Part> part(
-      int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
+  static CounterCall<Part> part(int slot, long deadlineNanos, List<Claim> claims, boolean refused) {
     return new CounterCall<>(slot, deadlineNanos, charges(claims)) {
       @Override
       void write(Requests requests) {

@@ -11,16 +11,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-
 /**
  * A connection that is reopened when it is lost. Used on one event loop, unless noted otherwise.
  *
  * @param <C> the connection
  */
 abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
-  /** The most causes that are followed: they may be cyclic. */
-  private static final int MAX_CAUSES = 8;
-
   final EventLoop loop;
   final Listener listener;
   volatile @Nullable C connection;
@@ -83,26 +79,12 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
   }
 
   /** Fails a stage that is not complete in time, with {@code why} as its message. */
-  static void limit(
-      EventLoop loop, CompletableFuture<?> stage, Duration time, String why) {
+  static void limit(EventLoop loop, CompletableFuture<?> stage, Duration time, String why) {
     ScheduledFuture<?> limit =
         loop.schedule(
             () -> stage.completeExceptionally(new RedisException(why)),
             time.toMillis(),
             TimeUnit.MILLISECONDS);
     var _ = stage.whenComplete((_, _) -> limit.cancel(false));
-  }
-
-  /** Returns the message of the innermost cause of a failure, for an operator. */
-  static String describe(@Nullable Throwable failure) {
-    if (failure == null) {
-      return "unknown";
-    }
-    Throwable innermost = failure;
-    for (int i = 0; i < MAX_CAUSES && innermost.getCause() != null; i++) {
-      innermost = innermost.getCause();
-    }
-    String message = innermost.getMessage();
-    return message == null ? innermost.toString() : message;
   }
 }

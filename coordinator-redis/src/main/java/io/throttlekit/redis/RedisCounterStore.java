@@ -50,10 +50,7 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
     Epochs epochs = new Epochs(setup.listener());
     byte[] epochKey = slots.epochKey(slots.isCluster() ? 0 : Slots.NONE);
     super(
-        setup,
-        epochKey,
-        epochs,
-        new CounterBatching(settings, slots, epochs, setup.storeClock()));
+        setup, epochKey, epochs, new CounterBatching(settings, slots, epochs, setup.storeClock()));
     this.slots = slots;
     this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
   }
@@ -128,7 +125,8 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
   CompletionStage<Decision> returnUnits(Charge charge, long chargedMillis, long countsToMillis) {
     int slot = slots.of(charge.key());
     return run(
-        CounterCall.returnUnits(slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
+        CounterCall.returnUnits(
+            slot, leaseDeadline(), charge, chargedMillis, countsToMillis, null));
   }
 
   @Override
@@ -142,9 +140,8 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
     Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
     // A lease is charged in its window, so any time in the window identifies it.
     long begun = windowEndMillis - lease.window().windowMillis();
-    return run(
-            CounterCall.returnUnits(
-                slots.of(lease.key()), leaseDeadline(), taken, begun, windowEndMillis, lease.id()))
+    return run(CounterCall.returnUnits(
+            slots.of(lease.key()), leaseDeadline(), taken, begun, windowEndMillis, lease.id()))
         .thenAccept(_ -> {});
   }
 

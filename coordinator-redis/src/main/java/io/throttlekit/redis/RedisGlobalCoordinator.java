@@ -52,8 +52,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
    */
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisGlobalCoordinator(
-        new Setup(settings, time, listener, null, null));
+    return new RedisGlobalCoordinator(new Setup(settings, time, listener, null, null));
   }
 
   /**
@@ -64,8 +63,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
    */
   public static RedisGlobalCoordinator connect(
       RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
-    return new RedisGlobalCoordinator(
-        new Setup(settings, time, listener, group, null));
+    return new RedisGlobalCoordinator(new Setup(settings, time, listener, group, null));
   }
 
   @Override

@@ -5,7 +5,6 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
-import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;

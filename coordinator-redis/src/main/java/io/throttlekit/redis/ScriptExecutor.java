@@ -3,6 +3,7 @@ package io.throttlekit.redis;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.ExternalStore;
 import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <C> the calls
  */
-abstract class ScriptExecutor<C extends Call<?>> {
+abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
   final TimeSource time;
   private final long leaseDeadlineNanos;
   private final Health health;
@@ -101,18 +102,18 @@ abstract class ScriptExecutor<C extends Call<?>> {
     return lanes.get((int) (caller.threadId() % lanes.size()));
   }
 
-  /** Completes when every connection has been opened once; never while Redis is unreachable. */
+  @Override
   public final CompletionStage<?> ready() {
     return CompletableFuture.allOf(
         lanes.stream().map(Lane::connected).toArray(CompletableFuture[]::new));
   }
 
-  /** Returns whether Redis answers, as far as known; true without any call. */
+  @Override
   public final boolean isUp() {
     return health.isUp();
   }
 
-  /** Ends the calls, then the connections. */
+  @Override
   public final void close() {
     if (!closed.compareAndSet(false, true)) {
       return;
@@ -139,9 +140,11 @@ abstract class ScriptExecutor<C extends Call<?>> {
   }
 
   /**
-   * Completes after {@link #close} when all earlier calls were answered, or the lease deadline has
-   * passed. The event loops of a server have to run until then.
+   * {@inheritDoc}
+   *
+   * <p>The event loops of a server have to run until then.
    */
+  @Override
   public final CompletionStage<?> ended() {
     return ended;
   }

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.store.RootCause;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionStateListener;
@@ -127,7 +128,7 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
   }
 
   private void notConnected(@Nullable Throwable failure) {
-    String reason = Link.describe(failure);
+    String reason = RootCause.message(failure);
     boolean silent = uri.isSsl() && reason.contains("timed out");
     failureReason = silent ? reason + "; does it support TLS?" : reason;
     listener.notConnected(failureReason);

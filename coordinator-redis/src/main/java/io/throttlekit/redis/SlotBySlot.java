@@ -79,8 +79,8 @@ final class SlotBySlot {
     for (Map.Entry<Integer, List<Part>> each : bySlot.entrySet()) {
       List<Part> inSlot = each.getValue();
       done =
-          done.thenCompose(_ ->
-                  store.acquirePart(each.getKey(), deadline, claimsOf(inSlot), !admitted))
+          done.thenCompose(
+                  _ -> store.acquirePart(each.getKey(), deadline, claimsOf(inSlot), !admitted))
               .thenAccept(result -> take(inSlot, result));
     }
     return done.handle((_, failure) -> failure)
@@ -122,8 +122,7 @@ final class SlotBySlot {
       boolean always = part.charge.overrun() != Overrun.REFUSE || part.charge.cost() <= 0;
       part.counted = counts && !always && !partRefused[part.claim];
       refused[part.claim] |= partRefused[part.claim];
-      admitted &=
-          !partRefused[part.claim] || claims.get(part.claim).role() != Claim.Role.ENFORCED;
+      admitted &= !partRefused[part.claim] || claims.get(part.claim).role() != Claim.Role.ENFORCED;
     }
   }
 

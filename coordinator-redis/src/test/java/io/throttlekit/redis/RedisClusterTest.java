@@ -157,8 +157,7 @@ class RedisClusterTest {
     String first = users.getFirst();
     long end = 1_700_000_040_000L;
     AtomicInteger asked = new AtomicInteger();
-    try (RedisCounterStore others =
-            Stores.connected(Stores.withClock(settings(), at(() -> end)));
+    try (RedisCounterStore others = Stores.connected(Stores.withClock(settings(), at(() -> end)));
         RedisCounterStore own =
             Stores.connected(
                 Stores.withClock(

@@ -22,7 +22,6 @@ import io.throttlekit.testkit.net.TcpProxy;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -56,10 +55,7 @@ class RedisFaultsTest {
     redis.command("SCRIPT", "FLUSH");
     assertThat(acquire(store, "a", 1).decisions().getFirst().remaining()).isEqualTo(3);
     assertThat(listener.failures).isEmpty();
-    assertThat(
-            redis.command(
-                "SCRIPT", "EXISTS", Script.load().sha()))
-        .contains("1");
+    assertThat(redis.command("SCRIPT", "EXISTS", Script.load().sha())).contains("1");
   }
 
   @Test

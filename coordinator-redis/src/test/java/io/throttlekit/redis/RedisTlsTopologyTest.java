@@ -9,7 +9,6 @@ import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.pkitesting.X509Bundle;
-import io.throttlekit.TimeSource;
 import io.throttlekit.testkit.net.Authority;
 import io.throttlekit.testkit.net.TcpProxy;
 import io.throttlekit.testkit.redis.RealRedis;

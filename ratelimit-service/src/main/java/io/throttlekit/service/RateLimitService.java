@@ -26,6 +26,7 @@ import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.ServerMetrics;
+import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
@@ -216,8 +217,7 @@ public final class RateLimitService {
               config.store(),
               config.federation(),
               loops,
-              telemetry.meter(),
-              telemetry.tracer(),
+              new StoreTelemetry(telemetry.meter(), telemetry.tracer()),
               time,
               this::storeReachable);
     } catch (IllegalArgumentException e) {

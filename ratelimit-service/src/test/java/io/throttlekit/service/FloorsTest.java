@@ -155,7 +155,6 @@ class FloorsTest {
             .and()
             .resideOutsideOfPackages(
                 "io.throttlekit.service", // the composition root
-                "io.throttlekit.service.store..",
                 "io.throttlekit.service.telemetry..",
                 "io.throttlekit.service.warmup..")
             .should()

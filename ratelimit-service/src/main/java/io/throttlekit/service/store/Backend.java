@@ -1,22 +1,24 @@
 package io.throttlekit.service.store;
 
+import io.throttlekit.store.ExternalStore;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
 
 /**
- * A backend that decides for this process, with the connections to it.
+ * A backend that decides for this process: an {@link ExternalStore}, or one inside this process.
  *
  * @param api the backend's operations
- * @param ready completes when the connections were established once
- * @param ended completes after {@code api} was closed and all earlier calls are answered
  */
-record Backend<T extends AutoCloseable>(
-    T api, Supplier<CompletionStage<?>> ready, Supplier<CompletionStage<?>> ended) {
+record Backend<T extends AutoCloseable>(T api) {
 
-  /** Returns a backend inside this process. */
-  static <T extends AutoCloseable> Backend<T> here(T api) {
-    return new Backend<>(api, Backend::done, Backend::done);
+  /** Completes when the connections were established once. */
+  CompletionStage<?> ready() {
+    return api instanceof ExternalStore external ? external.ready() : done();
+  }
+
+  /** Completes after {@code api} was closed and all earlier calls are answered. */
+  CompletionStage<?> ended() {
+    return api instanceof ExternalStore external ? external.ended() : done();
   }
 
   private static CompletionStage<?> done() {

@@ -1,12 +1,10 @@
 package io.throttlekit.service.store;
 
-import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.log.LogInterval;
-import io.throttlekit.service.telemetry.StoreMetrics;
-import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
+import io.throttlekit.service.store.StoreListeners.BackendListener;
 import io.throttlekit.store.Persistence;
 import io.throttlekit.store.StoreListener;
 import java.time.Duration;
@@ -49,7 +47,7 @@ final class BackendState implements StoreListener {
 
   private final Role role;
   private final String address;
-  private final StoreMetrics metrics;
+  private final BackendListener listener;
   private final Consumer<Boolean> reachable;
   private final TimeSource time;
   private final PersistenceRemarks remarks;
@@ -73,6 +71,7 @@ final class BackendState implements StoreListener {
   /** Whether the next answer is logged: the first one, and the first one after a warning. */
   private volatile boolean warned = true;
 
+  private volatile boolean counted = true;
   private volatile boolean answers;
   // Whether the circuit breaker is open.
   private volatile boolean breakerOpen;
@@ -90,13 +89,13 @@ final class BackendState implements StoreListener {
   BackendState(
       Role role,
       String address,
-      StoreMetrics metrics,
+      BackendListener listener,
       Consumer<Boolean> reachable,
       TimeSource time) {
     this.time = time;
     this.role = role;
     this.address = address;
-    this.metrics = metrics;
+    this.listener = listener;
     this.reachable = reachable;
     this.lateLines = new LogInterval(WARN_INTERVAL, time.monotonicNanos());
     this.errorLines = new LogInterval(WARN_INTERVAL, time.monotonicNanos());
@@ -111,7 +110,7 @@ final class BackendState implements StoreListener {
 
   /** Sets whether calls are counted from now on. */
   void countCalls(boolean counted) {
-    metrics.count(counted);
+    this.counted = counted;
   }
 
   /** Returns a listener that counts the round trips of the escrow's own connections. */
@@ -119,7 +118,7 @@ final class BackendState implements StoreListener {
     return new StoreListener() {
       @Override
       public void roundTrip(int requests, long nanos) {
-        metrics.roundTrip(requests, nanos);
+        count(requests, nanos);
       }
     };
   }
@@ -131,12 +130,17 @@ final class BackendState implements StoreListener {
 
   /** Returns the state of the backend at this address; one in this process always answers. */
   static BackendState of(
-      Role role, StoreAddress address, Meter meter, Consumer<Boolean> reachable, TimeSource time) {
+      Role role,
+      StoreAddress address,
+      StoreListeners listeners,
+      Consumer<Boolean> reachable,
+      TimeSource time) {
     if (!address.inMemory()) {
-      StoreMetrics metrics = StoreMetrics.of(meter, role.name());
-      return new BackendState(role, address.toString(), metrics, reachable, time);
+      BackendListener listener = listeners.backend(role.name());
+      return new BackendState(role, address.toString(), listener, reachable, time);
     }
-    BackendState state = new BackendState(role, "memory", StoreMetrics.none(), _ -> {}, time);
+    BackendListener none = new BackendListener() {};
+    BackendState state = new BackendState(role, "memory", none, _ -> {}, time);
     state.warned = false;
     state.answers();
     return state;
@@ -159,22 +163,32 @@ final class BackendState implements StoreListener {
         : "cannot be connected to: " + notConnected;
   }
 
+  private void count(int requests, long nanos) {
+    if (counted) {
+      listener.roundTrip(requests, nanos);
+    }
+  }
+
   @Override
   public void roundTrip(int requests, long nanos) {
-    metrics.roundTrip(requests, nanos);
+    count(requests, nanos);
     if (!answers && !breakerOpen) { // a late answer does not close the breaker
       answers();
     }
   }
 
   private void answers() {
-    answers = true;
-    metrics.up(true);
-    reachable.accept(true);
+    answers(true);
     if (warned) {
       warned = false;
       LOG.info("the {} {} answers", role.name(), address);
     }
+  }
+
+  private void answers(boolean now) {
+    answers = now;
+    listener.answers(now);
+    reachable.accept(now);
   }
 
   @Override
@@ -186,9 +200,7 @@ final class BackendState implements StoreListener {
   @Override
   public void notConnected(String failureReason) {
     notConnected = failureReason;
-    answers = false;
-    metrics.up(false);
-    reachable.accept(false);
+    answers(false);
     if (reasonsNotToConnect.size() < MAX_REASONS && reasonsNotToConnect.add(failureReason)) {
       warned = true;
       LOG.warn(
@@ -201,22 +213,25 @@ final class BackendState implements StoreListener {
 
   @Override
   public void failed(int requests, Failure why, String reason) {
+    if (counted) {
+      listener.failed(requests, why, reason);
+    }
     switch (why) {
       case DEADLINE -> late(requests, reason, role.deadline());
       case LEASE_DEADLINE -> late(requests, reason, role.leaseDeadline());
-      case CONNECTION -> failed(NoAnswer.ERROR, requests, reason, "");
+      case CONNECTION -> failed(reason);
       case ERROR -> {
-        failed(NoAnswer.ERROR, requests, reason, "");
+        failed(reason);
         if (warnsNow(errorLines)) {
           LOG.warn("the {} {} failed: {}", role.name(), address, reason);
         }
       }
-      case OPEN -> metrics.failed(NoAnswer.BREAKER_OPEN, requests);
+      case OPEN -> {} // logged when it opened
     }
   }
 
   private void late(int requests, String reason, String setting) {
-    failed(NoAnswer.TIMEOUT, requests, reason, setting);
+    failed(reason + "; if it is only slow, raise " + setting);
     lateRequests.addAndGet(requests);
     if (warnsNow(lateLines)) {
       LOG.warn(
@@ -237,14 +252,7 @@ final class BackendState implements StoreListener {
     return !breakerOpen && lines.isDue(time.monotonicNanos());
   }
 
-  /**
-   * Counts calls without an answer.
-   *
-   * @param setting to raise where the backend is only slow; empty when that is not the cause
-   */
-  private void failed(NoAnswer kind, int requests, String reason, String setting) {
-    metrics.failed(kind, requests);
-    String cause = setting.isEmpty() ? reason : reason + "; if it is only slow, raise " + setting;
+  private void failed(String cause) {
     lastFailure = cause;
     if (breakerOpen && logged.size() < MAX_REASONS && logged.add(cause)) {
       LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
@@ -254,18 +262,16 @@ final class BackendState implements StoreListener {
   @Override
   public void up() {
     breakerOpen = false;
-    metrics.breakerOpen(false);
+    listener.up();
     answers();
   }
 
   @Override
   public void down() {
-    answers = false;
     breakerOpen = true;
     warned = true;
-    metrics.breakerOpen(true);
-    metrics.up(false);
-    reachable.accept(false);
+    listener.down();
+    answers(false);
     logged.clear();
     logged.add(lastFailure);
     LOG.warn(
@@ -284,7 +290,7 @@ final class BackendState implements StoreListener {
   public void dataLost(long lossMillis) {
     lastLossMillis = lossMillis;
     losses.incrementAndGet();
-    metrics.lostData();
+    listener.dataLost(lossMillis);
     LOG.warn(
         "the {} {} has lost its counters; on_data_loss of each rule decides", role.name(), address);
     whenLost.run();

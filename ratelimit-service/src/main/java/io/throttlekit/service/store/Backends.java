@@ -27,9 +27,7 @@ import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.Timer;
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,20 +55,57 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   /** Round trips per connection in flight: one is executed while the next is sent. */
   private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
+  /** The address of a backend, and the settings that differ between a store and a coordinator. */
+  private record Target(
+      StoreAddress address, StoreAccess access, String keyPrefix, Duration call, Duration lease) {
+
+    static Target of(StoreConfig config) {
+      StoreConfig.Deadlines deadlines = config.deadlines();
+      return new Target(
+          config.address(),
+          config.access(),
+          config.keyPrefix(),
+          deadlines.call(),
+          deadlines.lease());
+    }
+
+    static Target of(FederationConfig config) {
+      return new Target(
+          config.coordinator(),
+          config.access(),
+          config.keyPrefix(),
+          config.deadline(),
+          config.deadline());
+    }
+  }
+
   /**
    * Returns the store of a region's counters.
    *
    * @throws IllegalArgumentException when the address is invalid; its message contains the address
    */
   Backend<CounterStore> counters(StoreConfig config, BackendState state) {
-    return named(config.address(), () -> openCounters(config, state));
+    if (config.address().inMemory()) {
+      return new Backend<>(new InMemoryStore(time, config.maxCounters()));
+    }
+    warnOfPlainText(config.address());
+    return connect(
+        Target.of(config),
+        config,
+        settings -> PostgresCounterStore.connect(settings, time, timer, state),
+        settings -> RedisCounterStore.connect(settings, time, state, loops));
   }
 
   /** Returns the escrow of a region's leased units; null where the region is one process. */
   @Nullable Backend<RegionalEscrow> escrow(StoreConfig config, StoreListener listener) {
-    return config.address().inMemory()
-        ? null
-        : named(config.address(), () -> openEscrow(config, listener));
+    if (config.address().inMemory()) {
+      return null;
+    }
+    return connect(
+        Target.of(config),
+        config,
+        settings -> PostgresRegionalEscrow.connect(settings, time, timer, listener),
+        settings -> RedisRegionalEscrow.connect(settings, time, listener, loops));
   }
 
   /**
@@ -80,74 +115,36 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
    */
   Backend<GlobalCoordinator> coordinator(
       FederationConfig config, StoreConfig store, BackendState state) {
-    return named(config.coordinator(), () -> openCoordinator(config, store, state));
-  }
-
-  private static <T> T named(StoreAddress address, Supplier<T> connecting) {
-    try {
-      return connecting.get();
-    } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(address + ": " + e.getMessage(), e);
-    }
-  }
-
-  private Backend<CounterStore> openCounters(StoreConfig config, BackendState state) {
-    if (config.address().inMemory()) {
-      return Backend.here(new InMemoryStore(time, config.maxCounters()));
-    }
-    if (config.address() instanceof StoreAddress.Postgres address) {
-      warnOfPlainText(address);
-      PostgresCounterStore postgres =
-          PostgresCounterStore.connect(postgres(address, config), time, timer, state);
-      return connected(postgres, postgres::ended);
-    }
-    RedisCounterStore redis = RedisCounterStore.connect(redis(config), time, state, loops);
-    return new Backend<>(redis, redis::ready, redis::ended);
-  }
-
-  private Backend<RegionalEscrow> openEscrow(StoreConfig config, StoreListener listener) {
-    if (config.address() instanceof StoreAddress.Postgres address) {
-      PostgresRegionalEscrow postgres =
-          PostgresRegionalEscrow.connect(postgres(address, config), time, timer, listener);
-      return connected(postgres, postgres::ended);
-    }
-    RedisRegionalEscrow redis = RedisRegionalEscrow.connect(redis(config), time, listener, loops);
-    return new Backend<>(redis, redis::ready, redis::ended);
-  }
-
-  private Backend<GlobalCoordinator> openCoordinator(
-      FederationConfig config, StoreConfig store, BackendState state) {
     if (config.coordinator().inMemory()) {
-      return Backend.here(new InMemoryCoordinator(time));
+      return new Backend<>(new InMemoryCoordinator(time));
     }
-    Duration deadline = config.deadline();
-    if (config.coordinator() instanceof StoreAddress.Postgres address) {
-      warnOfPlainText(address);
-      PostgresGlobalCoordinator postgres =
-          PostgresGlobalCoordinator.connect(
-              postgres(address, config.access(), deadline, deadline, store), time, timer, state);
-      return connected(postgres, postgres::ended);
-    }
-    RedisSettings settings =
-        redis(config.coordinator(), config.access(), config.keyPrefix(), deadline, deadline, store);
-    RedisGlobalCoordinator redis = RedisGlobalCoordinator.connect(settings, time, state, loops);
-    return new Backend<>(redis, redis::ready, redis::ended);
+    warnOfPlainText(config.coordinator());
+    return connect(
+        Target.of(config),
+        store,
+        settings -> PostgresGlobalCoordinator.connect(settings, time, timer, state),
+        settings -> RedisGlobalCoordinator.connect(settings, time, state, loops));
   }
 
-  /** Returns a backend that connects on its first call. */
-  private static <T extends AutoCloseable> Backend<T> connected(
-      T api, Supplier<CompletionStage<?>> ended) {
-    return new Backend<>(api, () -> CompletableFuture.completedFuture(true), ended);
-  }
-
-  private static PostgresSettings postgres(StoreAddress.Postgres address, StoreConfig config) {
-    StoreConfig.Deadlines deadlines = config.deadlines();
-    return postgres(address, config.access(), deadlines.call(), deadlines.lease(), config);
+  private static <T extends AutoCloseable> Backend<T> connect(
+      Target target,
+      StoreConfig config,
+      Function<PostgresSettings, T> postgres,
+      Function<RedisSettings, T> redis) {
+    try {
+      return new Backend<>(
+          target.address() instanceof StoreAddress.Postgres address
+              ? postgres.apply(postgres(address, target, config))
+              : redis.apply(redis(target, config)));
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(target.address() + ": " + e.getMessage(), e);
+    }
   }
 
   /** Warns that with {@code sslmode=prefer} an attacker on the network can force plain text. */
-  private static void warnOfPlainText(StoreAddress.Postgres address) {
-    if (address.sslMode() == SslMode.PREFER) {
+  private static void warnOfPlainText(StoreAddress address) {
+    if (address instanceof StoreAddress.Postgres postgres
+        && postgres.sslMode() == SslMode.PREFER) {
       LOG.warn(
           "{}: sslmode=prefer, the default, continues without TLS where the server, or an attacker"
               + " on the network, refuses TLS; set sslmode=verify-full, or sslmode=disable where"
@@ -157,49 +154,31 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   }
 
   private static PostgresSettings postgres(
-      StoreAddress.Postgres address,
-      StoreAccess access,
-      Duration deadline,
-      Duration leaseDeadline,
-      StoreConfig config) {
+      StoreAddress.Postgres address, Target target, StoreConfig config) {
     return new PostgresSettings(
-        JdbcUrl.of(address, access),
-        access.login().user(),
-        access.login().password(),
+        JdbcUrl.of(address, target.access()),
+        target.access().login().user(),
+        target.access().login().password(),
         address.schema(),
         Durability.SYNCHRONOUS,
         POSTGRES_CONNECTIONS,
-        deadline.toMillis(),
-        leaseDeadline.toMillis(),
+        target.call().toMillis(),
+        target.lease().toMillis(),
         breaker(config.breaker()),
         Math.max(MIN_CONNECT_MILLIS, config.deadlines().connect().toMillis()),
         COLLECT_EVERY_MILLIS);
   }
 
-  private static RedisSettings redis(StoreConfig config) {
-    return redis(
-        config.address(),
-        config.access(),
-        config.keyPrefix(),
-        config.deadlines().call(),
-        config.deadlines().lease(),
-        config);
-  }
-
-  private static RedisSettings redis(
-      StoreAddress address,
-      StoreAccess access,
-      String keyPrefix,
-      Duration deadline,
-      Duration leaseDeadline,
-      StoreConfig config) {
+  private static RedisSettings redis(Target target, StoreConfig config) {
+    StoreAccess access = target.access();
     Login sentinel = access.sentinelLogin();
     return new RedisSettings(
-        RedisUrl.of(address, access.login()),
-        address instanceof StoreAddress.Cluster,
-        new RedisAccess(keyPrefix, tls(access.tls()), sentinel.user(), sentinel.password()),
-        deadline.toMillis(),
-        leaseDeadline.toMillis(),
+        RedisUrl.of(target.address(), access.login()),
+        target.address() instanceof StoreAddress.Cluster,
+        new RedisAccess(
+            target.keyPrefix(), tls(access.tls()), sentinel.user(), sentinel.password()),
+        target.call().toMillis(),
+        target.lease().toMillis(),
         MAX_BATCH,
         ROUND_TRIPS_IN_FLIGHT,
         breaker(config.breaker()),

@@ -56,7 +56,7 @@ record ReadinessProbe(TimeSource time, long endNanos) {
 
   private static boolean endsWithin(Backend<?> backend, long millis) throws InterruptedException {
     try {
-      backend.ended().get().toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
+      backend.ended().toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
       return true;
     } catch (TimeoutException e) {
       return false;

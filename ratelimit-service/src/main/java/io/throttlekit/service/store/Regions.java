@@ -1,7 +1,5 @@
 package io.throttlekit.service.store;
 
-import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
@@ -24,9 +22,6 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
-import io.throttlekit.service.telemetry.FederationMetrics;
-import io.throttlekit.service.telemetry.TracedCoordinator;
-import io.throttlekit.service.telemetry.TracedEscrow;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSource;
 import io.throttlekit.tier.Outage;
@@ -64,60 +59,41 @@ final class Regions {
   private final Federation federation;
   private final Clocks clocks;
 
-  private Regions(
-      FederationConfig config,
-      Backend<GlobalCoordinator> coordinator,
-      @Nullable Backend<RegionalEscrow> escrow,
-      BackendState state,
-      Clocks clocks,
-      Meter meter,
-      Tracer tracer) {
-    this.region = config.region();
-    this.coordinator = coordinator;
-    this.escrow = escrow;
-    this.state = state;
-    this.clocks = clocks;
-    this.federation =
-        new Federation(
-            new TracedCoordinator(coordinator.api(), config.coordinator().toString(), tracer),
-            escrow == null ? null : new TracedEscrow(escrow.api(), config.region(), tracer),
-            clocks,
-            new FederationSettings(
-                config.region(),
-                UUID.randomUUID().toString(),
-                config.regionalLeases(),
-                config.deadline().toMillis(),
-                config.probeAfter().toMillis()),
-            new FederationMetrics(meter));
-  }
-
-  private static Budget probeBudget() {
-    FixedWindow window = new FixedWindow(Cost.MAX, 10_000);
-    return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
-  }
-
   /**
    * Connects in the background.
    *
    * @param storeState of the region's own store, which holds the units that the region has leased
    */
-  static Regions connect(
+  Regions(
       Backends backends,
       FederationConfig config,
       StoreConfig store,
       BackendState storeState,
-      Meter meter,
-      Tracer tracer) {
-    BackendState state =
-        BackendState.of(Role.COORDINATOR, config.coordinator(), meter, _ -> {}, backends.time());
-    return new Regions(
-        config,
-        backends.coordinator(config, store, state),
-        backends.escrow(store, storeState.ofEscrow()),
-        state,
-        new Clocks(backends.time(), backends.timer()::runAfter),
-        meter,
-        tracer);
+      StoreListeners listeners) {
+    this.region = config.region();
+    this.state =
+        BackendState.of(
+            Role.COORDINATOR, config.coordinator(), listeners, _ -> {}, backends.time());
+    this.coordinator = backends.coordinator(config, store, state);
+    this.escrow = backends.escrow(store, storeState.ofEscrow());
+    this.clocks = new Clocks(backends.time(), backends.timer()::runAfter);
+    this.federation =
+        new Federation(
+            listeners.traced(coordinator.api(), config.coordinator().toString()),
+            escrow == null ? null : listeners.traced(escrow.api(), region),
+            clocks,
+            new FederationSettings(
+                region,
+                UUID.randomUUID().toString(),
+                config.regionalLeases(),
+                config.deadline().toMillis(),
+                config.probeAfter().toMillis()),
+            listeners.federation());
+  }
+
+  private static Budget probeBudget() {
+    FixedWindow window = new FixedWindow(Cost.MAX, 10_000);
+    return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
   }
 
   /** Returns the source of leases of global limits. */
@@ -148,7 +124,7 @@ final class Regions {
     return near == null
         || warmUp(
             near,
-            () -> near.ready().get().thenCompose(_ -> near.api().lease(PROBE_BUDGET.key(), 1)),
+            () -> near.ready().thenCompose(_ -> near.api().lease(PROBE_BUDGET.key(), 1)),
             probe);
   }
 
@@ -165,7 +141,7 @@ final class Regions {
 
   private CompletionStage<?> leaseNothing() {
     BudgetLease nothing = new BudgetLease(PROBE_BUDGET, region, ENDED, 1, DataLoss.REFILL);
-    return coordinator.ready().get().thenCompose(_ -> coordinator.api().lease(nothing));
+    return coordinator.ready().thenCompose(_ -> coordinator.api().lease(nothing));
   }
 
   /** Decides requests in memory as real ones are decided, each with a lease of its own. */
@@ -185,7 +161,7 @@ final class Regions {
         new FederatedLimiter(local, time, timer, settings, TierListener.NONE)) {
       var _ =
           moment.await(
-              Backend.here(own),
+              new Backend<>(own),
               () ->
                   warm.charge(
                       PROBE_BUDGET.key(), PROBE_BUDGET.window(), PROBE_TIER, 1, Outage.DENY),

@@ -1,8 +1,6 @@
 package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
-import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.PolicyBook;
@@ -10,8 +8,8 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
-import io.throttlekit.service.telemetry.TierMetrics;
 import io.throttlekit.store.CounterStore;
+import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
 import io.throttlekit.tier.Timer;
@@ -71,8 +69,7 @@ public final class SharedStore implements AutoCloseable {
       StoreConfig config,
       @Nullable FederationConfig federation,
       EventLoopGroup loops,
-      Meter meter,
-      Tracer tracer,
+      StoreListeners listeners,
       TimeSource time,
       Consumer<Boolean> reachable) {
     this.time = time;
@@ -80,7 +77,7 @@ public final class SharedStore implements AutoCloseable {
     Duration far = federation == null ? Duration.ZERO : federation.deadline();
     Duration near = config.deadlines().call().plus(config.deadlines().lease());
     this.closingNanos = near.plus(far).toNanos() * CALLS_TO_RETURN;
-    this.state = BackendState.of(Role.STORE, config.address(), meter, reachable, time);
+    this.state = BackendState.of(Role.STORE, config.address(), listeners, reachable, time);
     this.timer =
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -91,17 +88,17 @@ public final class SharedStore implements AutoCloseable {
       this.regions =
           federation == null
               ? null
-              : Regions.connect(backends, federation, config, state, meter, tracer);
+              : new Regions(backends, federation, config, state, listeners);
     } catch (IllegalArgumentException e) {
       close(counters, time.monotonicNanos() + closingNanos);
       throw e;
     }
     TierSettings tierSettings = tierSettings(config);
-    TierMetrics tierMetrics = new TierMetrics(meter);
+    TierListener tierListener = listeners.tiers();
     this.tiers =
         regions == null
-            ? new Tiers(counters.api(), time, timer, tierSettings, tierMetrics)
-            : new Tiers(counters.api(), regions.leases(), time, timer, tierSettings, tierMetrics);
+            ? new Tiers(counters.api(), time, timer, tierSettings, tierListener)
+            : new Tiers(counters.api(), regions.leases(), time, timer, tierSettings, tierListener);
     state.whenDataIsLost(tiers::forgetRefusals);
     if (regions != null) {
       regions.whenDataIsLost(tiers::forgetRefusals);
@@ -163,7 +160,7 @@ public final class SharedStore implements AutoCloseable {
   }
 
   private CompletionStage<?> look() {
-    return counters.ready().get().thenCompose(_ -> counters.api().peek(PROBED, NOTHING));
+    return counters.ready().thenCompose(_ -> counters.api().peek(PROBED, NOTHING));
   }
 
   /** Returns the store without the tiers in front of it. */
@@ -212,7 +209,7 @@ public final class SharedStore implements AutoCloseable {
     } catch (Exception e) {
       LOG.warn("not closed: {}", e.toString());
     }
-    await(backend.ended().get(), endNanos);
+    await(backend.ended(), endNanos);
   }
 
   private void await(CompletionStage<?> ended, long endNanos) {

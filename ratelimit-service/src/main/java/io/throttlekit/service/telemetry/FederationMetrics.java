@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>No label comes from a request. Create once. Thread-safe.
  */
-public final class FederationMetrics implements FederationListener {
+final class FederationMetrics implements FederationListener {
   private static final Logger LOG = LoggerFactory.getLogger(FederationMetrics.class);
   private static final String PREFIX = "throttlekit_federation_";
   // bounds memory and the log if every message differs
@@ -28,7 +28,7 @@ public final class FederationMetrics implements FederationListener {
   private volatile boolean answers = true;
 
   /** Registers the instruments. */
-  public FederationMetrics(Meter meter) {
+  FederationMetrics(Meter meter) {
     OurCounters ours = new OurCounters(meter);
     counts = ours.counters(Metric.FEDERATION_ESCROW_LEASES, Metric.FEDERATION_MISMATCHES);
     lostUnits =
@@ -44,7 +44,7 @@ public final class FederationMetrics implements FederationListener {
   }
 
   @Override
-  public void leasedFromEscrow(long wanted, long granted) {
+  public void leasedFromEscrow(long requested, long granted) {
     counts.increment(Metric.FEDERATION_ESCROW_LEASES);
     counts.add(Metric.FEDERATION_ESCROW_UNITS, granted);
   }
@@ -63,7 +63,7 @@ public final class FederationMetrics implements FederationListener {
   }
 
   @Override
-  public void leasedFromCoordinator(long wanted, long granted) {
+  public void leasedFromCoordinator(long requested, long granted) {
     counts.increment(Metric.FEDERATION_COORDINATOR_LEASES);
     counts.add(Metric.FEDERATION_COORDINATOR_UNITS, granted);
   }
@@ -95,14 +95,14 @@ public final class FederationMetrics implements FederationListener {
   }
 
   @Override
-  public void mismatch(String inWords) {
+  public void mismatch(String message) {
     counts.increment(Metric.FEDERATION_MISMATCHES);
-    if (isNew(inWords, loggedMismatches)) {
-      LOG.error("regions do not share the same limits: {}", inWords);
+    if (isNew(message, loggedMismatches)) {
+      LOG.error("regions do not share the same limits: {}", message);
     }
   }
 
-  private static boolean isNew(String words, Set<String> logged) {
-    return logged.size() < MAX_LOGGED && logged.add(words);
+  private static boolean isNew(String message, Set<String> logged) {
+    return logged.size() < MAX_LOGGED && logged.add(message);
   }
 }

@@ -105,7 +105,7 @@ final class Instruments {
     ours.counter(
         "throttlekit_refunded_hits", "Hits refunded by callers", metrics.refundedHits::sum);
     ours.counter(
-        "throttlekit_forgotten_counters",
+        "throttlekit_evicted_counters",
         "Counters evicted before their windows ended, because there were too many",
         forgotten);
     ours.counter(

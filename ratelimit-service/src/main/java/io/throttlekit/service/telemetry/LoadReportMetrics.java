@@ -41,6 +41,6 @@ public final class LoadReportMetrics implements LoadReportListener {
 
   @Override
   public void impossible() {
-    counts.increment(Metric.LOAD_REPORT_IMPOSSIBLE);
+    counts.increment(Metric.INVALID_LOAD_REPORTS);
   }
 }

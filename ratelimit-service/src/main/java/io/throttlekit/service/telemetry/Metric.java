@@ -42,7 +42,7 @@ enum Metric {
   ACCESS_LOG_REFUSED_STREAMS("Streams ended because they named a node id that they may not use"),
   // of LoadReportMetrics
   LOAD_REPORT_MESSAGES("Load reports read"),
-  LOAD_REPORT_IMPOSSIBLE("Clusters with impossible values in a load report"),
+  INVALID_LOAD_REPORTS("Clusters with invalid values in a load report"),
   LOAD_REPORT_REFUSED_STREAMS("Streams ended because of their node id"),
   // of ServerMetrics and CheckMetrics
   SENSORS_REFUSED_CLIENTS("Calls of clients whose certificates carry no allowed identity"),

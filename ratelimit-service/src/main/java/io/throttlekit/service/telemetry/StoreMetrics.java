@@ -2,7 +2,7 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.metrics.MeterProvider;
+import io.throttlekit.service.store.StoreListeners.BackendListener;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>Counting increments counters in memory, which instruments read at every collection. No label
  * comes from a request. Create once, and only if there is such a store. Thread-safe.
  */
-public final class StoreMetrics {
+final class StoreMetrics implements BackendListener {
   private static final double NANOS_PER_SECOND = 1e9;
 
   /** Finest in the range of round trips within a region. */
@@ -22,7 +22,7 @@ public final class StoreMetrics {
           .1, .25, .5, 1.0, 2.5);
 
   /** Reason why a call got no answer. */
-  public enum NoAnswer {
+  private enum NoAnswer {
     /** No answer arrived before the deadline. */
     TIMEOUT,
     /** The store was unreachable or answered with an error. */
@@ -36,11 +36,16 @@ public final class StoreMetrics {
   private final LongAdder dataLosses = new LongAdder();
   private final OurCounters.ByWord<NoAnswer> failures;
   private final DoubleHistogram roundTripTime;
-  private volatile boolean counted = true;
-  private volatile boolean up;
+  private volatile boolean answers;
   private volatile boolean breakerOpen;
 
-  private StoreMetrics(Meter meter, String prefix, String what) {
+  /**
+   * Registers the instruments of an external store.
+   *
+   * @param what {@code store} for a region's store, {@code coordinator} for that of all regions
+   */
+  StoreMetrics(Meter meter, String what) {
+    String prefix = "throttlekit_" + what + '_';
     OurCounters ours = new OurCounters(meter);
     ours.counter(prefix + "round_trips", "Calls that the " + what + " answered", roundTrips::sum);
     ours.counter(
@@ -56,69 +61,48 @@ public final class StoreMetrics {
             .setDescription("Time between a call and its answer")
             .setExplicitBucketBoundariesAdvice(ROUND_TRIP_SECONDS)
             .build();
-    ours.gauge(prefix + "up", "1 while the " + what + " answers, else 0", () -> up ? 1 : 0);
+    ours.gauge(prefix + "up", "1 while the " + what + " answers, else 0", () -> answers ? 1 : 0);
     ours.gauge(
         prefix + "breaker_open",
         "1 while only probes are sent to the " + what + ", else 0",
         () -> breakerOpen ? 1 : 0);
   }
 
-  /**
-   * Registers the instruments of an external store.
-   *
-   * @param what {@code store} for a region's store, {@code coordinator} for that of all regions
-   */
-  public static StoreMetrics of(Meter meter, String what) {
-    return new StoreMetrics(meter, "throttlekit_" + what + '_', what);
-  }
-
-  /** Returns metrics without effect, for a store in this process. */
-  public static StoreMetrics none() {
-    return new StoreMetrics(MeterProvider.noop().get(""), "none_", "nothing");
-  }
-
-  /**
-   * Counts a call that the store answered.
-   *
-   * @param carried number of requests and leases in the call, from 1
-   * @param nanos round trip time
-   */
+  @Override
   public void roundTrip(int carried, long nanos) {
-    if (counted) {
-      roundTrips.increment();
-      requests.add(carried);
-      roundTripTime.record(nanos / NANOS_PER_SECOND);
-    }
+    roundTrips.increment();
+    requests.add(carried);
+    roundTripTime.record(nanos / NANOS_PER_SECOND);
   }
 
-  /** Enables or disables counting. Warm-up calls are not counted. */
-  public void count(boolean counted) {
-    this.counted = counted;
+  @Override
+  public void failed(int calls, Failure kind, String cause) {
+    NoAnswer reason =
+        switch (kind) {
+          case DEADLINE, LEASE_DEADLINE -> NoAnswer.TIMEOUT;
+          case CONNECTION, ERROR -> NoAnswer.ERROR;
+          case OPEN -> NoAnswer.BREAKER_OPEN;
+        };
+    failures.add(reason, calls);
   }
 
-  /**
-   * Counts calls without an answer.
-   *
-   * @param calls how many, from 0
-   */
-  public void failed(NoAnswer reason, int calls) {
-    if (counted) {
-      failures.add(reason, calls);
-    }
-  }
-
-  /** Counts a loss of the store's data. */
-  public void lostData() {
+  @Override
+  public void dataLost(long lossMillis) {
     dataLosses.increment();
   }
 
-  /** Sets whether the store answers; false until called. */
-  public void up(boolean answers) {
-    up = answers;
+  @Override
+  public void answers(boolean now) {
+    answers = now;
   }
 
-  /** Sets whether the circuit breaker is open. */
-  public void breakerOpen(boolean open) {
-    breakerOpen = open;
+  @Override
+  public void up() {
+    breakerOpen = false;
+  }
+
+  @Override
+  public void down() {
+    breakerOpen = true;
   }
 }

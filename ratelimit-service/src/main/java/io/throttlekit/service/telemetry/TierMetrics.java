@@ -12,8 +12,8 @@ import io.throttlekit.tier.TierListener;
  * <p>Counting increments counters in memory without allocation; instruments read them at every
  * collection. No label comes from a request. Create once. Thread-safe.
  */
-public final class TierMetrics implements TierListener {
-  /** How much of the wanted units a lease granted. */
+final class TierMetrics implements TierListener {
+  /** How much of the requested units a lease granted. */
   private enum Granted {
     WHOLE,
     PART,
@@ -26,7 +26,7 @@ public final class TierMetrics implements TierListener {
   private final ByWord<Outage> outages;
 
   /** Registers the instruments. */
-  public TierMetrics(Meter meter) {
+  TierMetrics(Meter meter) {
     OurCounters ours = new OurCounters(meter);
     counts = ours.counters(Metric.LEASE_REQUESTED_UNITS, Metric.LEASE_SUSPENSIONS);
     leases =
@@ -45,13 +45,13 @@ public final class TierMetrics implements TierListener {
   /**
    * Counts a lease that was answered.
    *
-   * @param wanted units, from 1
-   * @param granted units, from 0 to {@code wanted}
+   * @param requested units, from 1
+   * @param granted units, from 0 to {@code requested}
    */
   @Override
-  public void leased(long wanted, long granted) {
-    leases.increment(granted >= wanted ? Granted.WHOLE : granted > 0 ? Granted.PART : Granted.NONE);
-    counts.add(Metric.LEASE_REQUESTED_UNITS, wanted);
+  public void leased(long requested, long granted) {
+    leases.increment(granted >= requested ? Granted.WHOLE : granted > 0 ? Granted.PART : Granted.NONE);
+    counts.add(Metric.LEASE_REQUESTED_UNITS, requested);
     counts.add(Metric.LEASE_GRANTED_UNITS, granted);
   }
 

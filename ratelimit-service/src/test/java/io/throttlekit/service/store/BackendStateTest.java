@@ -2,10 +2,11 @@ package io.throttlekit.service.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.TelemetryConfig;
-import io.throttlekit.service.telemetry.StoreMetrics;
+import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
@@ -23,7 +24,7 @@ class BackendStateTest {
       new BackendState(
           BackendState.Role.STORE,
           "redis://a",
-          StoreMetrics.of(telemetry.meter(), "store"),
+          new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test")).backend("store"),
           reachable::add,
           time);
 

@@ -25,6 +25,7 @@ import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -290,8 +291,7 @@ class SharedStoreTest {
         config,
         federation,
         loops,
-        telemetry.meter(),
-        TracerProvider.noop().get("test"),
+        new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test")),
         TimeSource.system(),
         reachable::add);
   }

@@ -3,6 +3,7 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.metrics.MeterProvider;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
@@ -55,13 +56,15 @@ class LeaseTracingTest {
   private final SdkTracerProvider tracers =
       SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
   private final Tracer tracer = tracers.get("test");
+  private final StoreTelemetry telemetry =
+      new StoreTelemetry(MeterProvider.noop().get("test"), tracer);
   private final ManualTime time = new ManualTime(1_700_000_000_000L);
   private final LaterEscrow escrow = new LaterEscrow(new InMemoryEscrow(time));
   private final FederatedLimiter limiter =
       new FederatedLimiter(
           new Federation(
-              new TracedCoordinator(new InMemoryCoordinator(time), "redis://far", tracer),
-              new TracedEscrow(escrow, "eu", tracer),
+              telemetry.traced(new InMemoryCoordinator(time), "redis://far"),
+              telemetry.traced(escrow, "eu"),
               new Clocks(time, (_, _) -> {}),
               new FederationSettings("eu", "node", 2, 5_000),
               FederationListener.NONE),
@@ -93,12 +96,12 @@ class LeaseTracingTest {
       assertThat(part.getTraceId()).as(name).isEqualTo(decide.getTraceId());
       assertThat(part.getParentSpanId()).as(name).isEqualTo(decide.getSpanId());
     }
-    assertThat(number(span("escrow.lease"), "throttlekit.granted")).isZero();
+    assertThat(number(span("escrow.lease"), "throttlekit.granted_units")).isZero();
     SpanData far = span("coordinator.lease");
     assertThat(far.getAttributes().get(AttributeKey.stringKey("throttlekit.coordinator")))
         .isEqualTo("redis://far");
-    assertThat(number(far, "throttlekit.wanted")).isEqualTo(16);
-    assertThat(number(far, "throttlekit.granted")).isEqualTo(16);
+    assertThat(number(far, "throttlekit.requested_units")).isEqualTo(16);
+    assertThat(number(far, "throttlekit.granted_units")).isEqualTo(16);
     assertThat(number(far, "throttlekit.limit")).isEqualTo(100);
     assertThat(number(span("escrow.refill"), "throttlekit.units")).isEqualTo(8);
   }

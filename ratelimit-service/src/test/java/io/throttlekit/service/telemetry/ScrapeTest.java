@@ -153,7 +153,7 @@ class ScrapeTest {
             "throttlekit_decisions_total{outcome=\"shadowed\"} 1.0",
             "throttlekit_refunded_hits_total 4.0",
             "throttlekit_counters 7.0",
-            "throttlekit_forgotten_counters_total 2.0",
+            "throttlekit_evicted_counters_total 2.0",
             "throttlekit_policy_generation 1.0",
             "throttlekit_policy_last_load_ok 1.0",
             "throttlekit_dropped_series_total 0.0");

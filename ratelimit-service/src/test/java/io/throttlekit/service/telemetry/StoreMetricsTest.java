@@ -3,7 +3,7 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.TelemetryConfig;
-import io.throttlekit.service.telemetry.StoreMetrics.NoAnswer;
+import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 class StoreMetricsTest {
 
   private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
-  private final StoreMetrics metrics = StoreMetrics.of(telemetry.meter(), "store");
+  private final StoreMetrics metrics = new StoreMetrics(telemetry.meter(), "store");
 
   @AfterEach
   void close() {
@@ -38,10 +38,10 @@ class StoreMetricsTest {
 
   @Test
   void countsFailuresByReasonAndLossesOfData() throws IOException {
-    metrics.failed(NoAnswer.TIMEOUT, 3);
-    metrics.failed(NoAnswer.TIMEOUT, 1);
-    metrics.failed(NoAnswer.BREAKER_OPEN, 1);
-    metrics.lostData();
+    metrics.failed(3, Failure.DEADLINE, "late");
+    metrics.failed(1, Failure.LEASE_DEADLINE, "late");
+    metrics.failed(1, Failure.OPEN, "breaker open");
+    metrics.dataLost(0);
     assertThat(scraped())
         .contains(
             "throttlekit_store_failures_total{reason=\"timeout\"} 4.0",
@@ -54,11 +54,11 @@ class StoreMetricsTest {
   void tellsWhetherTheStoreAnswersAndWhetherItIsAsked() throws IOException {
     assertThat(scraped())
         .contains("throttlekit_store_up 0.0", "throttlekit_store_breaker_open 0.0");
-    metrics.up(true);
+    metrics.answers(true);
     assertThat(scraped())
         .contains("throttlekit_store_up 1.0", "throttlekit_store_breaker_open 0.0");
-    metrics.up(false);
-    metrics.breakerOpen(true);
+    metrics.answers(false);
+    metrics.down();
     assertThat(scraped())
         .contains("throttlekit_store_up 0.0", "throttlekit_store_breaker_open 1.0");
   }

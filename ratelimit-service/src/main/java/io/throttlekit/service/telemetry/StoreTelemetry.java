@@ -1,0 +1,175 @@
+package io.throttlekit.service.telemetry;
+
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import io.throttlekit.CounterKey;
+import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.federation.BudgetReturn;
+import io.throttlekit.federation.EscrowGrant;
+import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.federation.FederationListener;
+import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.service.store.StoreListeners;
+import io.throttlekit.store.CallId;
+import io.throttlekit.store.Grant;
+import io.throttlekit.tier.TierListener;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Metrics of a shared store, and spans of the calls made for traced requests. */
+public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListeners {
+
+  @Override
+  public BackendListener backend(String role) {
+    return new StoreMetrics(meter, role);
+  }
+
+  @Override
+  public TierListener tiers() {
+    return new TierMetrics(meter);
+  }
+
+  @Override
+  public FederationListener federation() {
+    return new FederationMetrics(meter);
+  }
+
+  @Override
+  public GlobalCoordinator traced(GlobalCoordinator coordinator, String address) {
+    return new TracedCoordinator(coordinator, address, tracer);
+  }
+
+  @Override
+  public RegionalEscrow traced(RegionalEscrow escrow, String region) {
+    return new TracedEscrow(escrow, region, tracer);
+  }
+
+  /**
+   * Runs a call, in a child span if the current span is recording. Stages that depend on the answer
+   * run in the current context, so that their calls become siblings.
+   *
+   * @param name of the span
+   * @param record writes the answer to the span
+   */
+  private static <T> CompletionStage<T> traced(
+      Tracer tracer, String name, BiConsumer<Span, T> record, Supplier<CompletionStage<T>> call) {
+    Context caller = Context.current();
+    if (!Span.fromContext(caller).isRecording()) {
+      return call.get();
+    }
+    Span span = tracer.spanBuilder(name).setParent(caller).setSpanKind(SpanKind.CLIENT).startSpan();
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    call.get()
+        .whenComplete((value, failure) -> {
+          if (failure == null) {
+            record.accept(span, value);
+          } else {
+            span.setStatus(StatusCode.ERROR, String.valueOf(failure.getMessage()));
+          }
+          span.end();
+          try (Scope _ = caller.makeCurrent()) {
+            if (failure == null) {
+              answer.complete(value);
+            } else {
+              answer.completeExceptionally(failure);
+            }
+          }
+        });
+    return answer;
+  }
+
+  private record TracedCoordinator(GlobalCoordinator far, String address, Tracer tracer)
+      implements GlobalCoordinator {
+
+    @Override
+    public CompletionStage<Grant> lease(BudgetLease lease) {
+      return traced(
+          tracer,
+          "coordinator.lease",
+          (span, grant) -> {
+            span.setAttribute("throttlekit.coordinator", address);
+            span.setAttribute("throttlekit.region", lease.region());
+            span.setAttribute("throttlekit.counter", lease.budget().key().toString());
+            span.setAttribute("throttlekit.limit", lease.budget().window().limit());
+            span.setAttribute("throttlekit.requested_units", lease.units());
+            span.setAttribute("throttlekit.granted_units", grant.units());
+            span.setAttribute("throttlekit.remaining_units", grant.left());
+            span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
+          },
+          () -> far.lease(lease));
+    }
+
+    @Override
+    public CompletionStage<Boolean> reconcile(BudgetReturn units) {
+      return far.reconcile(units);
+    }
+
+    @Override
+    public CompletionStage<Long> health() {
+      return far.health();
+    }
+
+    @Override
+    public void close() {
+      far.close();
+    }
+  }
+
+  private record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
+      implements RegionalEscrow {
+
+    @Override
+    public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
+      return traced(
+          tracer,
+          "escrow.lease",
+          (span, grant) -> {
+            span.setAttribute("throttlekit.region", region);
+            span.setAttribute("throttlekit.counter", key.toString());
+            span.setAttribute("throttlekit.requested_units", units);
+            span.setAttribute("throttlekit.granted_units", grant.units());
+            span.setAttribute("throttlekit.remaining_units", grant.left());
+            span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
+          },
+          () -> far.lease(key, units, id));
+    }
+
+    @Override
+    public CompletionStage<Boolean> refill(EscrowRefill refill) {
+      return traced(
+          tracer,
+          "escrow.refill",
+          (span, accepted) -> {
+            span.setAttribute("throttlekit.region", region);
+            span.setAttribute("throttlekit.units", refill.units());
+            span.setAttribute("throttlekit.accepted", accepted);
+          },
+          () -> far.refill(refill));
+    }
+
+    @Override
+    public CompletionStage<Long> release(
+        CounterKey key, long windowEndMillis, @Nullable CallId id) {
+      return far.release(key, windowEndMillis, id);
+    }
+
+    @Override
+    public CompletionStage<Long> health() {
+      return far.health();
+    }
+
+    @Override
+    public void close() {
+      far.close();
+    }
+  }
+}
