@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
-import io.throttlekit.store.RootCause;
 import com.zaxxer.hikari.pool.HikariPool;
+import io.throttlekit.store.RootCause;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
@@ -80,7 +80,8 @@ final class Failures {
     }
     String counted =
         kind(failure) == Failure.CONNECTION ? "; the request may have been counted" : "";
-    return new StoreException("PostgreSQL failed: " + RootCause.message(failure) + counted, failure);
+    return new StoreException(
+        "PostgreSQL failed: " + RootCause.message(failure) + counted, failure);
   }
 
   private static String state(SQLException failure) {

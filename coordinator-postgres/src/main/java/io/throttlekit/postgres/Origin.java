@@ -72,24 +72,27 @@ record Origin(String history, boolean synchronous) {
               "the role may not call pg_control_system() and pg_walfile_name()",
               "grant EXECUTE on functions pg_control_system() and pg_walfile_name(pg_lsn)"));
     }
-    return Session.query(connection, SETTINGS, row -> {
-      if (!row.getString(1).equals("on") || !row.getString(2).equals("on")) {
-        gaps.add(
-            new Gap(
-                Cause.RESTART,
-                "fsync %s, full_page_writes %s".formatted(row.getString(1), row.getString(2)),
-                "set both on"));
-      }
-      // Only a primary with standbys can lose commits in a failover.
-      if (row.getLong(3) > 0 && !row.getBoolean(4)) {
-        gaps.add(
-            new Gap(
-                Cause.FAILOVER,
-                "commits do not wait for any of " + row.getLong(3) + " standbys",
-                "set synchronous_standby_names, and synchronous_commit to on"));
-      }
-      return new Persistence(gaps);
-    });
+    return Session.query(
+        connection,
+        SETTINGS,
+        row -> {
+          if (!row.getString(1).equals("on") || !row.getString(2).equals("on")) {
+            gaps.add(
+                new Gap(
+                    Cause.RESTART,
+                    "fsync %s, full_page_writes %s".formatted(row.getString(1), row.getString(2)),
+                    "set both on"));
+          }
+          // Only a primary with standbys can lose commits in a failover.
+          if (row.getLong(3) > 0 && !row.getBoolean(4)) {
+            gaps.add(
+                new Gap(
+                    Cause.FAILOVER,
+                    "commits do not wait for any of " + row.getLong(3) + " standbys",
+                    "set synchronous_standby_names, and synchronous_commit to on"));
+          }
+          return new Persistence(gaps);
+        });
   }
 
   boolean isKnown() {

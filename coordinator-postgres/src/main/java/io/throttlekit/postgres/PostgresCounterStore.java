@@ -56,8 +56,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
    */
   public static PostgresCounterStore connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
-    return new PostgresCounterStore(
-        settings, new Surroundings(time, timer, listener, null));
+    return new PostgresCounterStore(settings, new Surroundings(time, timer, listener, null));
   }
 
   @Override

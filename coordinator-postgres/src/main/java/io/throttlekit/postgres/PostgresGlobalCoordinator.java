@@ -53,19 +53,20 @@ public final class PostgresGlobalCoordinator extends Database implements GlobalC
    */
   public static PostgresGlobalCoordinator connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
-    return new PostgresGlobalCoordinator(
-        settings, new Surroundings(time, timer, listener, null));
+    return new PostgresGlobalCoordinator(settings, new Surroundings(time, timer, listener, null));
   }
 
   @Override
   public CompletionStage<Grant> lease(BudgetLease lease) {
     return call(
-        Deadline.ofCall(lease.id()), session -> new BudgetTransaction(session, epochs, lease.budget()).lease(lease));
+        Deadline.ofCall(lease.id()),
+        session -> new BudgetTransaction(session, epochs, lease.budget()).lease(lease));
   }
 
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
     return call(
-        Deadline.NONE, session -> new BudgetTransaction(session, epochs, units.budget()).returnUnits(units));
+        Deadline.NONE,
+        session -> new BudgetTransaction(session, epochs, units.budget()).returnUnits(units));
   }
 }

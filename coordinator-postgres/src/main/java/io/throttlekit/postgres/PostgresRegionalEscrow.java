@@ -69,7 +69,6 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
         WHERE counter = ? AND window_end_millis = ?;
       """;
 
-
   /** The locked row of a window. */
   private record Held(long window, long begins, long ends, long units, AnsweredCalls calls) {}
 
@@ -99,8 +98,7 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
    */
   public static PostgresRegionalEscrow connect(
       PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
-    return new PostgresRegionalEscrow(
-        settings, new Surroundings(time, timer, listener, null));
+    return new PostgresRegionalEscrow(settings, new Surroundings(time, timer, listener, null));
   }
 
   @Override
@@ -118,8 +116,7 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
   @Override
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     byte[] counter = Names.of(key);
-    return call(
-        Deadline.ofCall(id), session -> release(session, counter, windowEndMillis, id));
+    return call(Deadline.ofCall(id), session -> release(session, counter, windowEndMillis, id));
   }
 
   private static EscrowGrant lease(Session session, byte[] counter, long units, @Nullable CallId id)

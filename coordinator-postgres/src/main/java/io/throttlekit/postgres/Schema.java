@@ -156,8 +156,7 @@ final class Schema {
       return 0;
     }
     int version =
-        Session.query(
-            connection, "SELECT max(version) FROM schema_version", row -> row.getInt(1));
+        Session.query(connection, "SELECT max(version) FROM schema_version", row -> row.getInt(1));
     if (version > steps.size()) {
       throw new StoreException(
           "schema %s has version %d, and this release knows %d: run a newer release"
@@ -179,11 +178,12 @@ final class Schema {
     return Session.query(
         connection,
         "SELECT current_user, current_database()",
-        row -> ("role %1$s may not do what is needed in schema %2$s (%3$s): start the service once as"
-              + " the schema's owner, then GRANT USAGE ON SCHEMA %2$s TO %1$s and GRANT SELECT,"
-              + " INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %2$s TO %1$s; or let it make the"
-              + " tables itself: GRANT CREATE ON DATABASE %4$s TO %1$s")
-          .formatted(row.getString(1), name, denied.getMessage(), row.getString(2)));
+        row ->
+            ("role %1$s may not do what is needed in schema %2$s (%3$s): start the service once as"
+                 + " the schema's owner, then GRANT USAGE ON SCHEMA %2$s TO %1$s and GRANT SELECT,"
+                 + " INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %2$s TO %1$s; or let it make"
+                 + " the tables itself: GRANT CREATE ON DATABASE %4$s TO %1$s")
+                .formatted(row.getString(1), name, denied.getMessage(), row.getString(2)));
   }
 
   private static Step read(String file) {

@@ -1,6 +1,5 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.store.RootCause;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -29,6 +28,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutorGroup;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
+import io.throttlekit.store.RootCause;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -218,7 +218,8 @@ final class Clients {
       var _ = options.createSslContextBuilder();
       return options;
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
-      throw new IllegalArgumentException("no TLS with %s: %s".formatted(tls, RootCause.message(e)), e);
+      throw new IllegalArgumentException(
+          "no TLS with %s: %s".formatted(tls, RootCause.message(e)), e);
     }
   }
 

@@ -143,8 +143,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
 
   /** Warns that with {@code sslmode=prefer} an attacker on the network can force plain text. */
   private static void warnOfPlainText(StoreAddress address) {
-    if (address instanceof StoreAddress.Postgres postgres
-        && postgres.sslMode() == SslMode.PREFER) {
+    if (address instanceof StoreAddress.Postgres postgres && postgres.sslMode() == SslMode.PREFER) {
       LOG.warn(
           "{}: sslmode=prefer, the default, continues without TLS where the server, or an attacker"
               + " on the network, refuses TLS; set sslmode=verify-full, or sslmode=disable where"

@@ -86,9 +86,7 @@ public final class SharedStore implements AutoCloseable {
     this.counters = backends.counters(config, state);
     try {
       this.regions =
-          federation == null
-              ? null
-              : new Regions(backends, federation, config, state, listeners);
+          federation == null ? null : new Regions(backends, federation, config, state, listeners);
     } catch (IllegalArgumentException e) {
       close(counters, time.monotonicNanos() + closingNanos);
       throw e;

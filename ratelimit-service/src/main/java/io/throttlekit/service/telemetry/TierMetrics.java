@@ -50,7 +50,8 @@ final class TierMetrics implements TierListener {
    */
   @Override
   public void leased(long requested, long granted) {
-    leases.increment(granted >= requested ? Granted.WHOLE : granted > 0 ? Granted.PART : Granted.NONE);
+    leases.increment(
+        granted >= requested ? Granted.WHOLE : granted > 0 ? Granted.PART : Granted.NONE);
     counts.add(Metric.LEASE_REQUESTED_UNITS, requested);
     counts.add(Metric.LEASE_GRANTED_UNITS, granted);
   }
