@@ -19,8 +19,8 @@ final class Agreements {
   /** Reads the rows of a party. */
   static final String READ =
       """
-      SELECT region, budgets, until_millis, asked FROM agreements WHERE party = ?
-        ORDER BY region;
+      SELECT region, budgets, until_millis, coalesce(asked, budgets) FROM agreements
+        WHERE party = ? ORDER BY region;
       """;
 
   /** Writes the terms of a granted lease (party, region, budgets, until). */
@@ -67,8 +67,7 @@ final class Agreements {
     try (ResultSet rows = Session.rowsOf(sql)) {
       while (rows.next()) {
         List<Long> leased = List.of((Long[]) rows.getArray(2).getArray());
-        List<Long> requested =
-            rows.getArray(4) == null ? leased : List.of((Long[]) rows.getArray(4).getArray());
+        List<Long> requested = List.of((Long[]) rows.getArray(4).getArray());
         agreements.found(rows.getString(1), new Row(leased, rows.getLong(3), requested), now);
       }
     }

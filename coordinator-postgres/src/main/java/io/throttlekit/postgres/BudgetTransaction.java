@@ -121,9 +121,7 @@ final class BudgetTransaction {
     // A repeated call is written again: the commit that counted it may have given up waiting for
     // its standby, and this commit waits for both.
     if (units > 0 || lease.id() != null || rolled || !agreements.has(end)) {
-      long leased = Math.max(0, window.leased()) + units;
-      Array calls = window.calls().with(lease.id(), answer).column(session);
-      write(agreements, lease.region(), end, leased, calls, window.leased());
+      write(lease, agreements, window, end, units, answer);
     } else {
       session.rollBack();
     }
@@ -133,7 +131,8 @@ final class BudgetTransaction {
   /** Returns units, once for each id; returns whether their window lasts. */
   boolean returnUnits(BudgetReturn units) throws SQLException {
     long end = units.windowEndMillis();
-    byte[] id = Names.of(units.region(), units.id());
+    // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
+    byte[] id = Names.of(units.region().length() + ":" + units.region() + units.id());
     boolean known;
     Window window;
     try (PreparedStatement sql =
@@ -213,23 +212,25 @@ final class BudgetTransaction {
     }
   }
 
-  /** Writes a grant and commits. */
+  /**
+   * Writes a grant and commits.
+   *
+   * @param units to count now
+   * @param answer units of the call's answer, from now or before
+   */
   private void write(
-      Agreements agreements,
-      String region,
-      long end,
-      long leased,
-      @Nullable Array calls,
-      long leasedBefore)
+      BudgetLease lease, Agreements agreements, Window window, long end, long units, long answer)
       throws SQLException {
+    Array calls = window.calls().with(lease.id(), answer).column(session);
     Array budgets = session.numbers(agreements.budgets());
     List<@Nullable Object> values = new ArrayList<>();
     if (agreements.moves()) {
       Collections.addAll(values, budgets, party, budgets);
     }
     Collections.addAll(values, now, party);
-    Collections.addAll(values, party, region, budgets, agreements.until(end));
-    Collections.addAll(values, name, end, leased, calls, leasedBefore);
+    Collections.addAll(values, party, lease.region(), budgets, agreements.until(end));
+    Collections.addAll(values, name, end, Math.max(0, window.leased()) + units);
+    Collections.addAll(values, calls, window.leased());
     String statements = WRITE_CLOCK + Agreements.WRITE + SET_LEASED;
     session.commit(
         agreements.moves() ? Agreements.MOVE + statements : statements, values.toArray());

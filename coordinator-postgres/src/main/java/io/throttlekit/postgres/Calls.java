@@ -10,15 +10,17 @@ import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.tier.Timer;
 import java.sql.SQLException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs blocking calls on virtual threads, up to a maximum number at once; others wait for their
@@ -33,7 +35,6 @@ final class Calls {
       "PostgreSQL did not answer in time; the request may have been counted";
   private static final String BREAKER_OPEN = "circuit breaker open: PostgreSQL does not answer";
 
-  private final int maxRunning;
   private final TimeSource time;
   private final StoreListener listener;
   private final CircuitBreaker breaker;
@@ -45,10 +46,12 @@ final class Calls {
   private final List<Call<?>> expired = new ArrayList<>();
 
   private final PostgresSettings settings;
-  private final Queue<Call<?>> waiting = new ArrayDeque<>();
+  private final ThreadPoolExecutor threads;
+
+  /** The calls on threads, in the order of their begin. */
+  private final Queue<Call<?>> running = new ConcurrentLinkedQueue<>();
+
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
-  private final List<Call<?>> running;
-  private boolean closed;
 
   /** A blocking call, which may check whether its caller still waits. */
   @FunctionalInterface
@@ -58,14 +61,20 @@ final class Calls {
 
   Calls(PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     this.settings = settings;
-    this.maxRunning = settings.connections();
     this.time = time;
     this.listener = listener;
     this.breaker = new CircuitBreaker(time, settings.breaker());
     this.deadlines =
         new Deadlines<>(
             time, (nanos, task) -> timer.runAfter(nanos, () -> sweep(task)), expired::add, _ -> {});
-    this.running = new ArrayList<>(maxRunning);
+    this.threads =
+        new ThreadPoolExecutor(
+            settings.connections(),
+            settings.connections(),
+            0, // idle threads stay, which costs nothing with virtual ones
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            Thread.ofVirtual().name("postgres").factory());
   }
 
   boolean isUp() {
@@ -89,16 +98,10 @@ final class Calls {
       listener.failed(1, Failure.OPEN, BREAKER_OPEN);
       return CompletableFuture.failedFuture(StoreException.notSent(BREAKER_OPEN));
     }
-    synchronized (this) {
-      if (closed) {
-        return CompletableFuture.failedFuture(StoreException.notSent("the store is closed"));
-      }
-      if (running.size() == maxRunning) {
-        waiting.add(call);
-      } else {
-        begin(call);
-        var _ = Thread.ofVirtual().name("postgres").start(() -> runFrom(call));
-      }
+    try {
+      threads.execute(call);
+    } catch (RejectedExecutionException _) {
+      return CompletableFuture.failedFuture(StoreException.notSent("the store is closed"));
     }
     long maxNanos =
         TimeUnit.MILLISECONDS.toNanos(
@@ -113,43 +116,14 @@ final class Calls {
     return call.reply;
   }
 
+  /** Rejects new calls. */
   void close() {
-    boolean idle;
-    synchronized (this) {
-      closed = true;
-      idle = running.isEmpty();
-    }
-    if (idle) {
-      ended.complete(true);
-    }
-  }
-
-  private void runFrom(Call<?> first) {
-    for (Call<?> call = first; call != null; call = after(call)) {
-      call.run();
-    }
-  }
-
-  private void begin(Call<?> call) {
-    call.begunNanos = time.monotonicNanos();
-    running.add(call);
-  }
-
-  private @Nullable Call<?> after(Call<?> done) {
-    boolean last;
-    synchronized (this) {
-      running.remove(done);
-      Call<?> next = waiting.poll();
-      if (next != null) {
-        begin(next);
-        return next;
-      }
-      last = closed && running.isEmpty();
-    }
-    if (last) {
-      ended.complete(true);
-    }
-    return null;
+    threads.shutdown();
+    var _ =
+        Thread.startVirtualThread(() -> {
+          threads.close(); // waits for earlier calls
+          ended.complete(true);
+        });
   }
 
   private void answered(long nanos) {
@@ -177,27 +151,21 @@ final class Calls {
   /** Drops calls that timed out before their turn, which must not hold memory until it comes. */
   private void dropExpired() {
     List<Call<?>> dropped = new ArrayList<>();
-    synchronized (this) {
-      waiting.removeIf(call -> call.answer.isDone() && dropped.add(call));
-    }
-    dropped.forEach(Call::notSent); // without the lock, as above
+    threads
+        .getQueue()
+        .removeIf(each -> each instanceof Call<?> call && call.answer.isDone() && dropped.add(call));
+    dropped.forEach(Call::notSent); // without the queue's lock, as above
   }
 
   /** Reports the call that has been without an answer for longest, which the breaker times. */
   private void reportOldest() {
-    long oldest;
-    synchronized (this) {
-      if (running.isEmpty()) {
-        return;
-      }
-      oldest = running.getFirst().begunNanos; // in order of their begin
-    }
-    if (breaker.unanswered(oldest)) {
+    Call<?> oldest = running.peek();
+    if (oldest != null && breaker.unanswered(oldest.begunNanos)) {
       listener.down();
     }
   }
 
-  private final class Call<T> extends DeadlineWheel.Entry {
+  private final class Call<T> extends DeadlineWheel.Entry implements Runnable {
     final CompletableFuture<T> answer = new CompletableFuture<>();
 
     /** The answer without a deadline, for calls that have none. */
@@ -207,7 +175,7 @@ final class Calls {
     private final Blocking<T> work;
     private final long sentNanos = time.monotonicNanos();
 
-    /** When its turn came; guarded by the enclosing object. */
+    /** When its turn came; written before it is running. */
     private long begunNanos;
 
     Call(Deadline deadline, Blocking<T> work) {
@@ -216,11 +184,14 @@ final class Calls {
       this.reply = deadline == Deadline.NONE ? new CompletableFuture<>() : answer;
     }
 
-    void run() {
+    @Override
+    public void run() {
       if (answer.isDone()) {
         notSent();
         return;
       }
+      begunNanos = time.monotonicNanos();
+      running.add(this);
       try {
         T result = work.run(() -> !answer.isDone());
         // first, so that the caller finds the store up
@@ -236,16 +207,14 @@ final class Calls {
           listener.down();
         }
         fail(described);
-      } catch (TermsMismatchException e) { // a mismatch is an answer, too
+      } catch (TermsMismatchException | AnsweredCalls.Overtaken e) { // these are answers, too
         answered(time.monotonicNanos() - sentNanos);
-        fail(e);
-      } catch (AnsweredCalls.Overtaken _) { // as is this
-        answered(time.monotonicNanos() - sentNanos);
-        fail(StoreException.overtaken());
+        fail(e instanceof TermsMismatchException ? e : StoreException.overtaken());
       } catch (RuntimeException | Error e) { // a bug: must not end the thread's other calls
         listener.failed(1, Failure.ERROR, e.toString());
         fail(StoreException.of(e));
       } finally {
+        running.remove(this);
         synchronized (deadlines) {
           deadlines.remove(this);
         }

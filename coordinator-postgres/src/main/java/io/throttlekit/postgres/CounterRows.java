@@ -49,47 +49,48 @@ final class CounterRows {
   private final List<Row> rows = new ArrayList<>();
   private final HeldCounters held;
 
-  private static final class Row {
-    final CounterKey key;
-    final RateAlgorithm<?> algorithm;
-    final byte[] name;
-    @Nullable Object found;
-    long keptUntilMillis;
-    @Nullable Array calls;
-
-    Row(CounterKey key, RateAlgorithm<?> algorithm) {
-      this.key = key;
-      this.algorithm = algorithm;
-      this.name = Names.of(key);
-    }
-  }
+  private record Row(
+      CounterKey key,
+      RateAlgorithm<?> algorithm,
+      byte[] name,
+      @Nullable Object found,
+      long keptUntilMillis,
+      @Nullable Array calls) {}
 
   /** Locks and reads the rows of {@code counters}, and then the clock. */
   CounterRows(Session session, Epochs epochs, Map<CounterKey, RateAlgorithm<?>> counters)
       throws SQLException {
     this.session = session;
-    counters.forEach((key, algorithm) -> rows.add(new Row(key, algorithm)));
-    Array names = session.names(rows.stream().map(row -> row.name).toList());
-    try (PreparedStatement sql =
-        session.prepare(LOCK + epochs.after(Session.CLOCK), names, names)) {
+    List<CounterKey> keys = List.copyOf(counters.keySet());
+    List<byte[]> names = keys.stream().map(Names::of).toList();
+    Array all = session.names(names);
+    try (PreparedStatement sql = session.prepare(LOCK + epochs.after(Session.CLOCK), all, all)) {
       sql.execute();
       try (ResultSet found = Session.rowsOf(sql)) {
         while (found.next()) {
-          Row row = rows.get(found.getInt(1) - 1);
-          byte[] state = found.getBytes(2);
-          row.found = state == null ? null : States.decode(row.algorithm, state);
-          row.keptUntilMillis = found.getLong(3);
-          row.calls = found.getArray(4);
+          int place = found.getInt(1) - 1;
+          CounterKey key = keys.get(place);
+          RateAlgorithm<?> algorithm = Objects.requireNonNull(counters.get(key));
+          byte[] stored = found.getBytes(2);
+          Object state = stored == null ? null : States.decode(algorithm, stored);
+          rows.add(
+              new Row(
+                  key,
+                  algorithm,
+                  names.get(place),
+                  state,
+                  found.getLong(3),
+                  found.getArray(4)));
         }
       }
-      try (ResultSet clock = Session.rowsOf(sql)) {
-        clock.next();
-        this.held =
-            new HeldCounters(session.now(clock.getLong(1)), epochs.lossOf(session, clock, 2));
-      }
+      this.held =
+          Session.rowOf(
+              sql,
+              row ->
+                  new HeldCounters(session.now(row.getLong(1)), epochs.lossOf(session, row, 2)));
     }
     for (Row row : rows) {
-      held.hold(row.key, row.algorithm, row.found);
+      held.hold(row.key(), row.algorithm(), row.found());
     }
   }
 
@@ -134,14 +135,14 @@ final class CounterRows {
 
   /** Returns the calls that were answered in the current window. */
   private AnsweredCalls calls(Row row, LeaseRequest request) throws SQLException {
-    return AnsweredCalls.of(row.calls, held.granted(request, 0).windowEndMillis());
+    return AnsweredCalls.of(row.calls(), held.granted(request, 0).windowEndMillis());
   }
 
   private void write(Row row, AnsweredCalls calls) throws SQLException {
-    Object state = held.state(row.key);
-    byte @Nullable [] encoded = state == null ? null : States.encode(row.algorithm, state);
+    Object state = held.state(row.key());
+    byte @Nullable [] encoded = state == null ? null : States.encode(row.algorithm(), state);
     long keptUntil = keptUntil(row, calls.windowEndMillis());
-    session.commit(WRITE_CALL, encoded, keptUntil, calls.column(session), row.name);
+    session.commit(WRITE_CALL, encoded, keptUntil, calls.column(session), row.name());
   }
 
   /** Writes the changed rows and commits; rolls back if none changed. */
@@ -152,14 +153,14 @@ final class CounterRows {
     List<byte[]> unused = new ArrayList<>();
     boolean changed = false;
     for (Row row : rows) {
-      Object state = held.state(row.key);
-      changed |= !Objects.equals(state, row.found);
-      if (state == null && row.calls == null) {
-        unused.add(row.name);
-      } else if (state != null && !state.equals(row.found)) {
-        names.add(row.name);
-        states.add(States.encode(row.algorithm, state));
-        keptUntil.add(keptUntil(row, unusedFrom(row.algorithm, state)));
+      Object state = held.state(row.key());
+      changed |= !Objects.equals(state, row.found());
+      if (state == null && row.calls() == null) {
+        unused.add(row.name());
+      } else if (state != null && !state.equals(row.found())) {
+        names.add(row.name());
+        states.add(States.encode(row.algorithm(), state));
+        keptUntil.add(keptUntil(row, unusedFrom(row.algorithm(), state)));
       }
     }
     if (!changed) {
@@ -181,9 +182,9 @@ final class CounterRows {
    * index, too.
    */
   private static long keptUntil(Row row, long neededUntilMillis) {
-    long slack = Math.clamp(row.algorithm.windowMillis(), MIN_SLACK_MILLIS, MAX_SLACK_MILLIS);
-    return neededUntilMillis <= row.keptUntilMillis - slack / 2
-        ? row.keptUntilMillis
+    long slack = Math.clamp(row.algorithm().windowMillis(), MIN_SLACK_MILLIS, MAX_SLACK_MILLIS);
+    return neededUntilMillis <= row.keptUntilMillis() - slack / 2
+        ? row.keptUntilMillis()
         : neededUntilMillis + slack;
   }
 

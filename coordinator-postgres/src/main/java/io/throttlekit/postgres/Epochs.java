@@ -32,17 +32,10 @@ final class Epochs {
   /** The server of a connection, as last read. For the thread that has the connection. */
   private static final class Server {
     Origin origin;
-    boolean used;
+    boolean isCompared; // with an epoch of another setting
 
     Server(Origin origin) {
       this.origin = origin;
-    }
-
-    /** Returns true once. */
-    boolean isFirstUse() {
-      boolean first = !used;
-      used = true;
-      return first;
     }
   }
 
@@ -131,7 +124,12 @@ final class Epochs {
     }
     // Sessions may have different settings for long. One that does not wait is recorded at once,
     // one that does once for each connection.
-    return !here.history().equals(there.history()) || there.synchronous() || server.isFirstUse();
+    if (!here.history().equals(there.history()) || there.synchronous()) {
+      return true;
+    }
+    boolean first = !server.isCompared;
+    server.isCompared = true;
+    return first;
   }
 
   /** Reads the epoch, or begins the next one, in a transaction of its own. Blocks. */

@@ -24,6 +24,9 @@ final class Failures {
   /** The table, a column or the schema does not exist: dropped, or not restored yet. */
   private static final Set<String> OLDER_SCHEMA = Set.of("42P01", "42703", "3F000");
 
+  /** Beginnings of states: no connection, no authorization, too many connections, a shutdown. */
+  private static final Set<String> CONNECTION = Set.of("08", "28", "53", "57P");
+
   private static final String READ_ONLY = "25006"; // read_only_sql_transaction
 
   /** Wraps the failure of a call before its commit, which therefore has no effect. */
@@ -55,7 +58,8 @@ final class Failures {
       if (cause instanceof IOException
           || cause instanceof SQLTransientConnectionException
           || cause instanceof HikariPool.PoolInitializationException
-          || (cause instanceof SQLException known && isOfConnection(state(known)))) {
+          || (cause instanceof SQLException known
+              && CONNECTION.stream().anyMatch(state(known)::startsWith))) {
         return Failure.CONNECTION;
       }
       cause = cause.getCause();
@@ -87,16 +91,5 @@ final class Failures {
   private static String state(SQLException failure) {
     String state = failure.getSQLState();
     return state == null ? "" : state;
-  }
-
-  /**
-   * Returns whether a state is of class 08 (connection), 28 (authorization), 53 (too many
-   * connections) or 57P (shutdown).
-   */
-  private static boolean isOfConnection(String state) {
-    return state.startsWith("08")
-        || state.startsWith("28")
-        || state.startsWith("53")
-        || state.startsWith("57P");
   }
 }

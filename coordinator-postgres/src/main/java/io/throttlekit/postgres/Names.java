@@ -16,11 +16,6 @@ final class Names {
     return of(key.toString());
   }
 
-  /** Returns the name of two texts; different pairs have different names. */
-  static byte[] of(String first, String second) {
-    return of(first.length() + ":" + first + second);
-  }
-
   static byte[] of(String text) {
     byte[] bytes = new byte[2 * text.length()];
     for (int i = 0; i < text.length(); i++) {

@@ -34,8 +34,6 @@ final class Pool {
   /** The shortest timeout that Hikari accepts. */
   private static final long MIN_HIKARI_MILLIS = 250;
 
-  private final String url;
-  private final Properties login;
   private final HikariConfig config;
   private volatile HikariDataSource connections;
   private volatile boolean serverGone;
@@ -47,11 +45,7 @@ final class Pool {
    * @param durable whether commits wait for the disk
    */
   Pool(PostgresSettings settings, boolean durable) {
-    this.url = settings.url();
-    this.login = login(settings);
     this.config = config(settings, durable);
-    this.config.setJdbcUrl(url);
-    this.config.setDataSourceProperties(login);
     this.connections = open(config);
   }
 
@@ -80,7 +74,8 @@ final class Pool {
   Connection connection() throws SQLException {
     HikariDataSource known = connections;
     if (serverGone && isEmpty(known)) {
-      try (Connection _ = DriverManager.getConnection(url, login)) {
+      Properties login = config.getDataSourceProperties();
+      try (Connection _ = DriverManager.getConnection(config.getJdbcUrl(), login)) {
         renew(known);
       }
     }
@@ -138,6 +133,8 @@ final class Pool {
 
   private static HikariConfig config(PostgresSettings settings, boolean durable) {
     HikariConfig config = new HikariConfig();
+    config.setJdbcUrl(settings.url());
+    config.setDataSourceProperties(login(settings));
     config.setPoolName("postgres-" + settings.schema());
     config.setMaximumPoolSize(settings.connections());
     config.setKeepaliveTime(KEEP_ALIVE_MILLIS);

@@ -74,10 +74,6 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
 
   /** The windows of a counter that have not ended, in order of their end. */
   private record Windows(List<Held> held, long now) {
-    /** Fails a call that was overtaken in any of the windows. */
-    void check(@Nullable CallId id) {
-      held.forEach(each -> each.calls().answerTo(id));
-    }
 
     @Nullable Held first(Predicate<Held> of) {
       return held.stream().filter(of).findFirst().orElse(null);
@@ -121,9 +117,8 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
 
   private static EscrowGrant lease(Session session, byte[] counter, long units, @Nullable CallId id)
       throws SQLException {
-    Windows windows = read(session, counter);
+    Windows windows = read(session, counter, id);
     long now = windows.now();
-    windows.check(id);
     Held held = windows.first(each -> each.begins() <= now);
     if (held == null) {
       session.rollBack();
@@ -190,8 +185,7 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
 
   private static long release(Session session, byte[] counter, long window, @Nullable CallId id)
       throws SQLException {
-    Windows windows = read(session, counter);
-    windows.check(id);
+    Windows windows = read(session, counter, id);
     Held held = windows.first(each -> each.window() == window);
     if (held == null) {
       session.rollBack();
@@ -203,8 +197,12 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
     return answered.orElse(taken);
   }
 
-  /** Reads the windows of a counter under their locks, and then the clock. */
-  private static Windows read(Session session, byte[] counter) throws SQLException {
+  /**
+   * Reads the windows of a counter under their locks, and then the clock. Fails a call that was
+   * overtaken in any of the windows.
+   */
+  private static Windows read(Session session, byte[] counter, @Nullable CallId id)
+      throws SQLException {
     List<Held> found = new ArrayList<>();
     try (PreparedStatement sql = session.prepare(READ, counter)) {
       sql.execute();
@@ -222,6 +220,7 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
       }
       long now = clock(session, sql);
       found.removeIf(held -> held.ends() <= now);
+      found.forEach(held -> held.calls().answerTo(id));
       return new Windows(found, now);
     }
   }

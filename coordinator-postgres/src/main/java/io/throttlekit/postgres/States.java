@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.StoreException;
 import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 
 /**
  * The binary format of counter states: the version of the format, then the state's numbers, each as
@@ -54,16 +55,12 @@ final class States {
   }
 
   private static long[] numbers(byte[] bytes) {
-    int size = 0;
-    for (int at = 1; at < bytes.length; at++) {
-      size += bytes[at] >= 0 ? 1 : 0;
-    }
     if (bytes[bytes.length - 1] < 0) {
       throw new IllegalArgumentException("its last number has no end");
     }
-    long[] numbers = new long[size];
-    int at = 1;
-    for (int i = 0; i < size; i++) {
+    long[] numbers = new long[bytes.length - 1]; // at least one byte each
+    int size = 0;
+    for (int at = 1; at < bytes.length; size++) {
       long number = 0;
       int shift = 0;
       for (; bytes[at] < 0; shift += NUMBER_BITS) {
@@ -71,9 +68,9 @@ final class States {
       }
       number |= (long) bytes[at++] << shift;
       long difference = (number >>> 1) ^ -(number & 1);
-      numbers[i] = i < 2 ? difference : difference + numbers[i - 2];
+      numbers[size] = size < 2 ? difference : difference + numbers[size - 2];
     }
-    return numbers;
+    return Arrays.copyOf(numbers, size);
   }
 
   @SuppressWarnings("unchecked") // a counter's key names its algorithm

@@ -29,24 +29,17 @@ abstract class Call<T> extends DeadlineWheel.Entry {
   /** The hash slot of its keys; {@link Slots#NONE} unless Redis is a Cluster. */
   final int slot;
 
-  /** Creates a call that fails at its own deadline. */
-  Call(int slot, long deadlineNanos) {
-    this.slot = slot;
-    this.deadlineNanos = deadlineNanos;
-    this.hasLeaseDeadline = false;
-    this.reply = answer;
-  }
-
   /**
-   * Creates a call with the lease deadline.
+   * Creates a call that fails at its deadline.
    *
+   * @param hasLeaseDeadline whether that is the lease deadline
    * @param repeatable whether a repeated call takes effect once, so that its answer counts however
    *     late it arrives
    */
-  Call(int slot, long leaseDeadlineNanos, boolean repeatable) {
+  Call(int slot, long deadlineNanos, boolean hasLeaseDeadline, boolean repeatable) {
     this.slot = slot;
-    this.deadlineNanos = leaseDeadlineNanos;
-    this.hasLeaseDeadline = true;
+    this.deadlineNanos = deadlineNanos;
+    this.hasLeaseDeadline = hasLeaseDeadline;
     this.reply = repeatable ? new CompletableFuture<>() : answer;
   }
 

@@ -30,7 +30,7 @@ abstract class CounterCall<T> extends Call<T> {
   record Part(Outcome outcome, long storeNowMillis) {}
 
   private CounterCall(int slot, long deadlineNanos, int weight) {
-    super(slot, deadlineNanos);
+    super(slot, deadlineNanos, false, false);
     this.weight = weight;
   }
 
@@ -40,7 +40,7 @@ abstract class CounterCall<T> extends Call<T> {
    * @param id makes a repeated call take effect once, however late; absent if it is never repeated
    */
   private CounterCall(int slot, long leaseDeadlineNanos, @Nullable CallId id) {
-    super(slot, leaseDeadlineNanos, id != null);
+    super(slot, leaseDeadlineNanos, true, id != null);
     this.weight = 1;
   }
 

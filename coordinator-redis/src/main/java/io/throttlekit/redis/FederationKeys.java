@@ -35,29 +35,18 @@ final class FederationKeys {
     String tagged = "{" + tag + "}";
     byte[] epoch = keys.of(cluster ? tagged + EPOCH : EPOCH);
     return cluster
-        ? new Place(tagged, tag, epoch, SlotHash.getSlot(epoch))
-        : new Place(tagged, Slots.NONE, epoch, Slots.NONE);
+        ? new Place(keys, tagged, tag, epoch, SlotHash.getSlot(epoch))
+        : new Place(keys, tagged, Slots.NONE, epoch, Slots.NONE);
   }
 
-  /** Keys in one slot. */
-  final class Place {
-    private final String tagged;
-
-    /** The number of the epoch. */
-    final int epoch;
-
-    /** The key of the epoch; must not be modified. */
-    final byte[] epochKey;
-
-    /** The hash slot; {@link Slots#NONE} unless Redis is a Cluster. */
-    final int slot;
-
-    private Place(String tagged, int epoch, byte[] epochKey, int slot) {
-      this.tagged = tagged;
-      this.epoch = epoch;
-      this.epochKey = epochKey;
-      this.slot = slot;
-    }
+  /**
+   * Keys in one slot.
+   *
+   * @param epoch the number of the epoch
+   * @param epochKey the key of the epoch; must not be modified
+   * @param slot the hash slot; {@link Slots#NONE} unless Redis is a Cluster
+   */
+  record Place(KeyText keys, String tagged, int epoch, byte[] epochKey, int slot) {
 
     /** Returns the key of one kind of data about a counter. */
     byte[] key(String kind, CounterKey counter) {

@@ -3,9 +3,7 @@ package io.throttlekit.redis;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.store.StoreListener;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
@@ -25,30 +23,16 @@ final class Handshake {
   private static final Script SCRIPT = Script.ofFederation("history", "handshake");
 
   private final byte[] epochKey;
-  private final byte @Nullable [] historyKey;
+  private final byte @Nullable [] historyKey; // null in a Cluster
   private final Epochs epochs;
-  private final StoreListener listener;
-  private final @Nullable TimeSource storeClock;
+  private final ScriptExecutor.Setup setup;
   private volatile String knownHistory = "";
 
-  /**
-   * Creates a handshake.
-   *
-   * @param historyKey the key of the history; null in a Cluster
-   * @param listener receives the persistence settings
-   * @param storeClock replaces Redis's clock in tests
-   */
-  Handshake(
-      byte[] epochKey,
-      byte @Nullable [] historyKey,
-      Epochs epochs,
-      StoreListener listener,
-      @Nullable TimeSource storeClock) {
+  Handshake(byte[] epochKey, Epochs epochs, ScriptExecutor.Setup setup) {
     this.epochKey = epochKey;
-    this.historyKey = historyKey;
+    this.historyKey = setup.settings().cluster() ? null : KeyText.historyOf(epochKey);
     this.epochs = epochs;
-    this.listener = listener;
-    this.storeClock = storeClock;
+    this.setup = setup;
   }
 
   /**
@@ -67,7 +51,7 @@ final class Handshake {
       RedisClusterAsyncCommands<byte[], byte[]> commands, RedisPersistence found) {
     if (historyKey == null) {
       return ifAllowed(commands.info("server").thenApply(_ -> true), false)
-          .thenAccept(allowed -> listener.persistence(found.inCluster(allowed)));
+          .thenAccept(allowed -> setup.listener().persistence(found.inCluster(allowed)));
     }
     byte[][] keys = {epochKey, historyKey};
     return commands
@@ -76,7 +60,7 @@ final class Handshake {
             ScriptOutputType.MULTI,
             keys,
             epochs.known(Slots.NONE),
-            ScriptCall.clock(storeClock),
+            ScriptCall.clock(setup.storeClock()),
             KeyText.bytes(knownHistory),
             KeyText.bytes(found.isDurable() ? "1" : "0"))
         .thenAccept(parts -> learn(new ScriptCall.Reply(parts), found));
@@ -87,7 +71,7 @@ final class Handshake {
       epochs.learn(Slots.NONE, reply.epoch(), reply.number(2) == 1);
     }
     knownHistory = reply.text(0);
-    listener.persistence(found.of(!knownHistory.isEmpty(), reply.number(1)));
+    setup.listener().persistence(found.of(!knownHistory.isEmpty(), reply.number(1)));
   }
 
   /** Returns the value of a reply; {@code forbidden} if Redis answers with an error. */

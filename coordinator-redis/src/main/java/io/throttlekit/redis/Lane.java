@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,18 +73,19 @@ final class Lane<C extends Call<?>> {
       Handshake handshake,
       Health health) {}
 
-  /** Creates the connection of a lane. */
-  @FunctionalInterface
-  interface LinkMaker {
-    /** Creates an unopened link, which notifies {@code listener} on the loop. */
-    Link<?> make(EventLoop loop, Link.Listener listener);
-  }
-
-  Lane(EventLoop loop, Shared<C> shared, LinkMaker links) {
+  /**
+   * Creates a lane without a connection.
+   *
+   * @param links creates an unopened link, which notifies the listener on the loop
+   */
+  Lane(
+      EventLoop loop,
+      Shared<C> shared,
+      BiFunction<EventLoop, Link.Listener, Link<?>> links) {
     this.loop = loop;
     this.shared = shared;
     this.deadlines = new Deadlines<>(shared.time, this::runAfter, this::expire, this::swept);
-    this.link = links.make(loop, new LinkListener());
+    this.link = links.apply(loop, new LinkListener());
   }
 
   /** Returns the failure of a call after the store was closed. */

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counters in Redis, decided by one script and by Redis's own clock, with the same results as
@@ -45,8 +46,7 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
   /** Creates a store, possibly with a test's clock. */
   RedisCounterStore(Setup setup) {
     RedisSettings settings = setup.settings();
-    KeyText keys = new KeyText(settings.access().keyPrefix());
-    Slots slots = settings.cluster() ? Slots.ofCluster(keys) : Slots.none(keys);
+    Slots slots = new Slots(new KeyText(settings.access().keyPrefix()), settings.cluster());
     Epochs epochs = new Epochs(setup.listener());
     byte[] epochKey = slots.epochKey(slots.isCluster() ? 0 : Slots.NONE);
     super(
@@ -56,24 +56,18 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
   }
 
   /**
-   * Creates a store on a thread of its own that notifies {@code listener}.
+   * Creates a store, with a connection for each event loop: a request
+   * from such a loop is sent and answered on it.
    *
+   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library is
+   *     on the class path, else NIO); not shut down by the store. Null for a loop of its own
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisCounterStore connect(
-      RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisCounterStore(new Setup(settings, time, listener, null, null));
-  }
-
-  /**
-   * Creates a store on the threads of a server, with a connection for each event loop: a request
-   * from such a loop is sent and answered on it.
-   *
-   * @param group loops of the transport that Lettuce uses here (epoll if its library is on the
-   *     class path, else NIO); not shut down by the store
-   */
-  public static RedisCounterStore connect(
-      RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
+      RedisSettings settings,
+      TimeSource time,
+      StoreListener listener,
+      @Nullable EventLoopGroup group) {
     return new RedisCounterStore(new Setup(settings, time, listener, group, null));
   }
 

@@ -2,8 +2,6 @@ package io.throttlekit.redis;
 
 import io.lettuce.core.ScriptOutputType;
 import io.throttlekit.TimeSource;
-import io.throttlekit.redis.FederationKeys.Place;
-import io.throttlekit.redis.ScriptCall.Reply;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
@@ -12,7 +10,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A Redis that runs the scripts of a federation. Thread-safe and non-blocking. */
@@ -41,23 +38,8 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
       bySource.put(script, setup.settings().cluster() ? script.inCluster() : script);
     }
     bySource.put(CLOCK, setup.settings().cluster() ? CLOCK.inCluster() : CLOCK);
-    super(setup, keys.ofTag(0).epochKey, epochs, new Single(bySource, epochs, setup.storeClock()));
+    super(setup, keys.ofTag(0).epochKey(), epochs, new Single(bySource, epochs, setup.storeClock()));
     this.keys = keys;
-  }
-
-  /**
-   * Creates a call of a script, without arguments.
-   *
-   * @param keys of the place, without the epoch's
-   * @param repeatable whether a repeated call takes effect once
-   */
-  final <T> ScriptCall<T> call(
-      Script script,
-      Place place,
-      List<byte[]> keys,
-      boolean repeatable,
-      Function<Reply, T> reader) {
-    return new ScriptCall<>(script, place, keys, leaseDeadline(), repeatable, reader);
   }
 
   /** Runs a call; the answer to a repeatable one counts however late it arrives. */
@@ -69,7 +51,8 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
   /** Completes with the clock of a Redis; in a Cluster, of another node each time. */
   public final CompletionStage<Long> health() {
     int tag = Math.floorMod(clockCalls.getAndIncrement(), CLOCK_TAGS);
-    return run(call(CLOCK, keys.ofTag(tag), List.of(), false, reply -> reply.number(0)));
+    return run(new ScriptCall<>(
+        CLOCK, keys.ofTag(tag), List.of(), leaseDeadline(), false, reply -> reply.number(0)));
   }
 
   /**
@@ -104,7 +87,7 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
       ScriptCall<?> call = calls.getFirst();
       Script script = Objects.requireNonNull(bySource.get(call.script), "a script to run");
       List<byte[]> arguments = new ArrayList<>();
-      arguments.add(epochs.known(call.place.epoch));
+      arguments.add(epochs.known(call.place.epoch()));
       arguments.add(ScriptCall.clock(storeClock));
       arguments.addAll(call.arguments());
       byte[][] all = arguments.toArray(byte[][]::new);

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Budgets in Redis: a single server, one behind Sentinels, or a Cluster, by Redis's own clock.
@@ -46,23 +47,17 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
   }
 
   /**
-   * Creates a coordinator on a thread of its own that notifies {@code listener}.
+   * Creates a coordinator, with a connection for each event loop.
    *
+   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library is
+   *     on the class path, else NIO); not shut down by the coordinator. Null for a loop of its own
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisGlobalCoordinator connect(
-      RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisGlobalCoordinator(new Setup(settings, time, listener, null, null));
-  }
-
-  /**
-   * Creates a coordinator on the threads of a server, with a connection for each event loop.
-   *
-   * @param group loops of the transport that Lettuce uses here (epoll if its library is on the
-   *     class path, else NIO); not shut down by the coordinator
-   */
-  public static RedisGlobalCoordinator connect(
-      RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
+      RedisSettings settings,
+      TimeSource time,
+      StoreListener listener,
+      @Nullable EventLoopGroup group) {
     return new RedisGlobalCoordinator(new Setup(settings, time, listener, group, null));
   }
 
@@ -76,7 +71,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     keys.add(place.key("asked", budget.party()));
     boolean repeatable = lease.id() != null;
     return run(
-        call(LEASE, place, keys, repeatable, reply -> grant(reply, lease))
+        new ScriptCall<>(LEASE, place, keys, leaseDeadline(), repeatable, reply -> grant(reply, lease))
             .with(window.windowMillis())
             .with(lease.windowEndMillis())
             .with(window.limit())
@@ -92,7 +87,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     Budget budget = units.budget();
     Place place = keys.of(budget.party());
     return run(
-        call(RETURN, place, rows(place, budget), true, reply -> reply.number(0) == 1)
+        new ScriptCall<>(RETURN, place, rows(place, budget), leaseDeadline(), true, reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
             .with(units.units())
@@ -141,11 +136,8 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
   private static Terms read(String scope, String stored) {
     List<FixedWindow> budgets = new ArrayList<>();
     for (String budget : stored.split(",", -1)) {
-      int slash = budget.indexOf('/');
-      budgets.add(
-          new FixedWindow(
-              Long.parseLong(budget.substring(0, slash)),
-              Long.parseLong(budget.substring(slash + 1))));
+      String[] parts = budget.split("/", -1);
+      budgets.add(new FixedWindow(Long.parseLong(parts[0]), Long.parseLong(parts[1])));
     }
     return new Terms(scope, budgets);
   }

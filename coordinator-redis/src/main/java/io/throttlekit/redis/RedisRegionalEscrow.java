@@ -41,23 +41,17 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
   }
 
   /**
-   * Creates an escrow on a thread of its own that notifies {@code listener}.
+   * Creates an escrow, with a connection for each event loop.
    *
+   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library is
+   *     on the class path, else NIO); not shut down by the escrow. Null for a loop of its own
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisRegionalEscrow connect(
-      RedisSettings settings, TimeSource time, StoreListener listener) {
-    return new RedisRegionalEscrow(new Setup(settings, time, listener, null, null));
-  }
-
-  /**
-   * Creates an escrow on the threads of a server, with a connection for each event loop.
-   *
-   * @param group loops of the transport that Lettuce uses here (epoll if its library is on the
-   *     class path, else NIO); not shut down by the escrow
-   */
-  public static RedisRegionalEscrow connect(
-      RedisSettings settings, TimeSource time, StoreListener listener, EventLoopGroup group) {
+      RedisSettings settings,
+      TimeSource time,
+      StoreListener listener,
+      @Nullable EventLoopGroup group) {
     return new RedisRegionalEscrow(new Setup(settings, time, listener, group, null));
   }
 
@@ -65,7 +59,7 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     Place place = keys.of(key);
     return run(
-        call(LEASE, place, keys(place, key), id != null, RedisRegionalEscrow::grant)
+        new ScriptCall<>(LEASE, place, keys(place, key), leaseDeadline(), id != null, RedisRegionalEscrow::grant)
             .with(units)
             .with(id));
   }
@@ -77,7 +71,7 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
     List<byte[]> keys =
         List.of(held(place, key), place.key("refills" + refill.windowEndMillis(), key));
     return run(
-        call(REFILL, place, keys, true, reply -> reply.number(0) == 1)
+        new ScriptCall<>(REFILL, place, keys, leaseDeadline(), true, reply -> reply.number(0) == 1)
             .with(refill.windowEndMillis())
             .with(refill.id())
             .with(refill.units())
@@ -89,7 +83,7 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     Place place = keys.of(key);
     return run(
-        call(RELEASE, place, keys(place, key), id != null, reply -> checked(reply.number(0)))
+        new ScriptCall<>(RELEASE, place, keys(place, key), leaseDeadline(), id != null, reply -> checked(reply.number(0)))
             .with(windowEndMillis)
             .with(id));
   }

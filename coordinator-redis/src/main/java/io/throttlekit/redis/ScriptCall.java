@@ -69,18 +69,15 @@ final class ScriptCall<T> extends Call<T> {
       long leaseDeadlineNanos,
       boolean repeatable,
       Function<Reply, T> reader) {
-    super(place.slot, leaseDeadlineNanos, repeatable);
+    super(place.slot(), leaseDeadlineNanos, true, repeatable);
     this.script = script;
     this.place = place;
-    boolean cluster = place.slot != Slots.NONE;
-    this.keys = new byte[cluster ? keys.size() + 2 : keys.size() + 1][];
-    this.keys[0] = place.epochKey;
-    for (int i = 1; i <= keys.size(); i++) {
-      this.keys[i] = keys.get(i - 1);
+    List<byte[]> all = new ArrayList<>(keys);
+    all.addFirst(place.epochKey());
+    if (place.slot() != Slots.NONE) {
+      all.add(KeyText.historyOf(place.epochKey()));
     }
-    if (cluster) {
-      this.keys[keys.size() + 1] = KeyText.historyOf(place.epochKey);
-    }
+    this.keys = all.toArray(byte[][]::new);
     this.reader = reader;
   }
 
@@ -114,7 +111,7 @@ final class ScriptCall<T> extends Call<T> {
       Reply reply = new Reply(parts);
       byte[] epoch = reply.epoch();
       if (epoch.length > 0) {
-        epochs.learn(place.epoch, epoch, false);
+        epochs.learn(place.epoch(), epoch, false);
       }
       complete(reader.apply(reply));
     } catch (TermsMismatchException | StoreException refusal) {

@@ -59,13 +59,7 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
     this.time = setup.time;
     this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
     this.health = new Health(settings, setup.time, setup.listener);
-    Handshake handshake =
-        new Handshake(
-            epochKey,
-            settings.cluster() ? null : KeyText.historyOf(epochKey),
-            epochs,
-            setup.listener,
-            setup.storeClock);
+    Handshake handshake = new Handshake(epochKey, epochs, setup);
     Lane.Shared<C> shared = new Lane.Shared<>(batching, settings, setup.time, handshake, health);
     this.clients = new Clients(settings);
     EventLoopGroup group = setup.group;

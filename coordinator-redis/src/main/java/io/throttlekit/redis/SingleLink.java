@@ -89,20 +89,16 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
     if (closed) {
       return;
     }
-    if (sentinels == null) {
-      connectTo(uri);
-    } else {
-      var _ =
-          sentinels
-              .find()
-              .whenComplete((master, failure) -> {
-                if (master == null) {
-                  notConnected(failure);
-                } else {
-                  connectTo(master);
-                }
-              });
-    }
+    CompletionStage<RedisURI> master =
+        sentinels == null ? CompletableFuture.completedFuture(uri) : sentinels.find();
+    var _ =
+        master.whenComplete((found, failure) -> {
+          if (found == null) {
+            notConnected(failure);
+          } else {
+            connectTo(found);
+          }
+        });
   }
 
   private void connectTo(RedisURI to) {

@@ -14,30 +14,20 @@ final class Slots {
   private final byte[] epochKey;
   private final byte[][] epochKeys;
 
-  private Slots(KeyText keys, byte[][] epochKeys) {
+  /** Creates the mapping; for a Cluster, searches for an epoch key in each slot. */
+  Slots(KeyText keys, boolean cluster) {
     this.keys = keys;
     this.epochKey = keys.of(EPOCH);
-    this.epochKeys = epochKeys;
-  }
-
-  /** Creates the mapping for a Redis that is not a Cluster. */
-  static Slots none(KeyText keys) {
-    return new Slots(keys, new byte[0][]);
-  }
-
-  /** Creates the mapping for a Cluster; searches for an epoch key in each slot. */
-  static Slots ofCluster(KeyText keys) {
-    byte[][] epochs = new byte[SlotHash.SLOT_COUNT][];
-    int missing = epochs.length;
+    this.epochKeys = new byte[cluster ? SlotHash.SLOT_COUNT : 0][];
+    int missing = epochKeys.length;
     for (int i = 0; missing > 0; i++) {
       byte[] key = keys.of(EPOCH + '{' + i + '}');
       int slot = SlotHash.getSlot(key);
-      if (epochs[slot] == null) {
-        epochs[slot] = key;
+      if (epochKeys[slot] == null) {
+        epochKeys[slot] = key;
         missing--;
       }
     }
-    return new Slots(keys, epochs);
   }
 
   boolean isCluster() {

@@ -21,7 +21,7 @@ class CounterBatchingTest {
   /** Together they would have more counters than 16 bits can number. */
   @Test
   void theLargestRequestIsSentAlone() {
-    CounterBatching batching = batching(Slots.none(new KeyText("")));
+    CounterBatching batching = batching(new Slots(new KeyText(""), false));
     CounterCall<?> before = call(Slots.NONE, MAX_OF_BATCH - 1);
     CounterCall<?> largest = call(Slots.NONE, MAX_OF_REQUEST);
     CounterCall<?> after = call(Slots.NONE, 1);
@@ -35,7 +35,7 @@ class CounterBatchingTest {
 
   @Test
   void aBatchHasUpToItsMostCharges() {
-    CounterBatching batching = batching(Slots.none(new KeyText("")));
+    CounterBatching batching = batching(new Slots(new KeyText(""), false));
     CounterCall<?> many = call(Slots.NONE, MAX_OF_BATCH - 2);
     CounterCall<?> two = call(Slots.NONE, 2);
     CounterCall<?> one = call(Slots.NONE, 1);
@@ -46,7 +46,7 @@ class CounterBatchingTest {
 
   @Test
   void chargesOfOtherSlotsDoNotEndABatch() {
-    CounterBatching batching = batching(Slots.ofCluster(new KeyText("")));
+    CounterBatching batching = batching(new Slots(new KeyText(""), true));
     CounterCall<?> first = call(1, 1);
     CounterCall<?> other = call(2, MAX_OF_BATCH);
     CounterCall<?> second = call(1, 1);

@@ -166,13 +166,16 @@ class LaneTest {
 
   private Lane.Shared<CounterCall<?>> shared(Wanted wanted, StoreListener listener) {
     RedisSettings settings = wanted.settings();
-    Slots slots = Slots.none(new KeyText(""));
+    Slots slots = new Slots(new KeyText(""), false);
     Epochs epochs = new Epochs(StoreListener.NONE);
     return new Lane.Shared<>(
         new CounterBatching(settings, slots, epochs, null),
         settings,
         time,
-        new Handshake(slots.epochKey(Slots.NONE), null, epochs, StoreListener.NONE, null),
+        new Handshake(
+            slots.epochKey(Slots.NONE),
+            epochs,
+            new ScriptExecutor.Setup(settings, time, StoreListener.NONE, null, null)),
         new Health(settings, time, listener));
   }
 

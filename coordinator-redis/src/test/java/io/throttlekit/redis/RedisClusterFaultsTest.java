@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class RedisClusterFaultsTest {
   private static final int USERS = 60;
-  private static final Slots SLOTS = Slots.ofCluster(new KeyText(""));
+  private static final Slots SLOTS = new Slots(new KeyText(""), true);
 
   private final RecordingListener listener = new RecordingListener();
   private final Map<String, Integer> admitted = new HashMap<>();
@@ -52,7 +52,7 @@ class RedisClusterFaultsTest {
     Wanted wanted = Wanted.cluster(nodes.urls()).deadlines(3_000, 6_000).breaker(1_000, 20_000, 25);
     store =
         Stores.connected(
-            RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener));
+            RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener, null));
     await("connected", () -> answers(store));
   }
 

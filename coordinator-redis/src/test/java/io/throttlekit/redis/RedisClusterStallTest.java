@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Timeout;
 @RealRedis
 @Timeout(180)
 class RedisClusterStallTest extends StallConformance {
-  private static final Slots SLOTS = Slots.ofCluster(new KeyText(""));
+  private static final Slots SLOTS = new Slots(new KeyText(""), true);
 
   private final RedisNodes nodes = startedNodes();
   private final RecordingListener listener = new RecordingListener();
   private final RedisCounterStore store =
       Stores.connected(
           RedisCounterStore.connect(
-              Wanted.cluster(nodes.urls()).settings(), TimeSource.system(), listener));
+              Wanted.cluster(nodes.urls()).settings(), TimeSource.system(), listener, null));
 
   /** Masters that suspect none of them which is stopped for two seconds. */
   private static RedisNodes startedNodes() {

@@ -89,7 +89,8 @@ class RedisClusterTest {
         RedisCounterStore.connect(
             Wanted.cluster(urls).deadlines(10_000, 10_000).settings(),
             TimeSource.system(),
-            listener)) {
+            listener,
+            null)) {
       StoreCalls.await(
           "settings read", () -> StoreCalls.answers(limited) && !listener.persistence.isEmpty());
       return listener.persistence.getLast().gaps();
@@ -149,7 +150,7 @@ class RedisClusterTest {
   @ParameterizedTest
   @MethodSource("algorithms")
   void whatWasChargedInOneWindowIsNotGivenBackToAnother(RateAlgorithm<?> perMinute) {
-    Slots slots = Slots.ofCluster(new KeyText(""));
+    Slots slots = new Slots(new KeyText(""), true);
     List<String> users =
         Stream.of("w1", "w2")
             .sorted(Comparator.comparingInt(user -> slots.of(key(perMinute, user))))
@@ -241,7 +242,7 @@ class RedisClusterTest {
   }
 
   private static int slot(String user) {
-    return Slots.ofCluster(new KeyText("")).of(key(FIVE, user));
+    return new Slots(new KeyText(""), true).of(key(FIVE, user));
   }
 
   private static Claim enforced(String user, long cost) {

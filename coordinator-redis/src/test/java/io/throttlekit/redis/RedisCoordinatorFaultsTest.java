@@ -241,7 +241,7 @@ class RedisCoordinatorFaultsTest {
 
   private RedisGlobalCoordinator connect(Wanted wanted) {
     RedisGlobalCoordinator coordinator =
-        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener);
+        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener, null);
     opened.add(coordinator);
     return coordinator;
   }

@@ -228,7 +228,7 @@ class RedisFaultsTest {
 
   private RedisCounterStore open(Wanted wanted) {
     RedisCounterStore store =
-        RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener);
+        RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener, null);
     opened.add(store);
     return redisIsThere() ? Stores.connected(store) : store;
   }

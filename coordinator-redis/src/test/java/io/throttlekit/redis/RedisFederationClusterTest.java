@@ -112,7 +112,7 @@ class RedisFederationClusterTest {
     List<Budget> budgets = new ArrayList<>();
     for (int i = 0; budgets.size() < 5; i++) {
       Budget budget = five("one" + i);
-      if (nodes.masterOf(KEYS.of(budget.party()).slot) == master) {
+      if (nodes.masterOf(KEYS.of(budget.party()).slot()) == master) {
         budgets.add(budget);
       }
     }

@@ -261,7 +261,7 @@ class RedisRestartTest {
   private RedisCounterStore store(String url) {
     RedisCounterStore store =
         RedisCounterStore.connect(
-            Stores.longDeadlines(url).settings(), TimeSource.system(), listener);
+            Stores.longDeadlines(url).settings(), TimeSource.system(), listener, null);
     opened.add(store);
     return Stores.connected(store);
   }

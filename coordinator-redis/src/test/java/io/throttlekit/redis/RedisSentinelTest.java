@@ -157,7 +157,7 @@ class RedisSentinelTest {
   }
 
   private RedisCounterStore open(Wanted wanted) {
-    return RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener);
+    return RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener, null);
   }
 
   private Wanted longDeadlines(String login) {

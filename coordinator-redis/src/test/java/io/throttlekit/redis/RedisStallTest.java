@@ -25,7 +25,7 @@ class RedisStallTest extends StallConformance {
   private final RedisCounterStore store =
       Stores.connected(
           RedisCounterStore.connect(
-              Wanted.redis(redis.url()).settings(), TimeSource.system(), listener));
+              Wanted.redis(redis.url()).settings(), TimeSource.system(), listener, null));
 
   @AfterEach
   void stop() {

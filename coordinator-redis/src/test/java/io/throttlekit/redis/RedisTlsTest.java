@@ -213,7 +213,8 @@ class RedisTlsTest {
         RedisCounterStore.connect(
             Stores.longDeadlines("rediss://localhost:" + port).tls(tls).settings(),
             TimeSource.system(),
-            listener);
+            listener,
+            null);
     opened.add(store);
     return store;
   }

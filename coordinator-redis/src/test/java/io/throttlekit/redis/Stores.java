@@ -31,7 +31,7 @@ final class Stores {
 
   /** Opens a store without a listener. */
   static RedisCounterStore connect(RedisSettings settings) {
-    return RedisCounterStore.connect(settings, TimeSource.system(), StoreListener.NONE);
+    return RedisCounterStore.connect(settings, TimeSource.system(), StoreListener.NONE, null);
   }
 
   /** Opens a store whose windows follow {@code clock}. */
@@ -48,7 +48,7 @@ final class Stores {
   /** Opens a connected coordinator that notifies {@code listener}. */
   static RedisGlobalCoordinator coordinator(Wanted wanted, StoreListener listener) {
     RedisGlobalCoordinator coordinator =
-        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener);
+        RedisGlobalCoordinator.connect(wanted.settings(), TimeSource.system(), listener, null);
     awaitReady(coordinator.ready());
     return coordinator;
   }
@@ -56,7 +56,7 @@ final class Stores {
   /** Opens a connected escrow that notifies {@code listener}. */
   static RedisRegionalEscrow escrow(Wanted wanted, StoreListener listener) {
     RedisRegionalEscrow escrow =
-        RedisRegionalEscrow.connect(wanted.settings(), TimeSource.system(), listener);
+        RedisRegionalEscrow.connect(wanted.settings(), TimeSource.system(), listener, null);
     awaitReady(escrow.ready());
     return escrow;
   }

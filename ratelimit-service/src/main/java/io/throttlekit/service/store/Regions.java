@@ -4,7 +4,6 @@ import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.FederatedLimiter;
@@ -170,13 +169,9 @@ final class Regions {
     }
   }
 
-  /** Warns where the coordinator may lose what a rule of these policies relies on. */
-  void policiesLoaded(PolicyBook book) {
-    state.policiesLoaded(book);
-  }
-
-  void whenDataIsLost(Runnable forget) {
-    state.whenDataIsLost(forget);
+  /** Returns the state of the coordinator. */
+  BackendState state() {
+    return state;
   }
 
   /** Returns a description for operators, without passwords. */

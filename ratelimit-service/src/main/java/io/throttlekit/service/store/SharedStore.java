@@ -49,7 +49,6 @@ public final class SharedStore implements AutoCloseable {
   private static final CounterKey PROBED = CounterKey.of("start");
 
   private final TimeSource time;
-  private final Timer timer;
   private final long deadlineNanos;
   private final long closingNanos;
   private final Backend<CounterStore> counters;
@@ -78,7 +77,7 @@ public final class SharedStore implements AutoCloseable {
     Duration near = config.deadlines().call().plus(config.deadlines().lease());
     this.closingNanos = near.plus(far).toNanos() * CALLS_TO_RETURN;
     this.state = BackendState.of(Role.STORE, config.address(), listeners, reachable, time);
-    this.timer =
+    Timer timer =
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
         };
@@ -99,7 +98,7 @@ public final class SharedStore implements AutoCloseable {
             : new Tiers(counters.api(), regions.leases(), time, timer, tierSettings, tierListener);
     state.whenDataIsLost(tiers::forgetRefusals);
     if (regions != null) {
-      regions.whenDataIsLost(tiers::forgetRefusals);
+      regions.state().whenDataIsLost(tiers::forgetRefusals);
     }
   }
 
@@ -175,7 +174,7 @@ public final class SharedStore implements AutoCloseable {
   public void policiesLoaded(PolicyBook book) {
     state.policiesLoaded(book);
     if (regions != null) {
-      regions.policiesLoaded(book);
+      regions.state().policiesLoaded(book);
     }
   }
 

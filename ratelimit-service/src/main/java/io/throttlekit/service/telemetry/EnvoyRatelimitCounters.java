@@ -2,7 +2,6 @@ package io.throttlekit.service.telemetry;
 
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Label;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot.UnknownDataPointSnapshot;
@@ -10,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * The counters that envoyproxy/ratelimit has as well, under exactly its names.
@@ -51,7 +51,7 @@ final class EnvoyRatelimitCounters {
     StringBuilder text = new StringBuilder();
     samples.forEach((name, values) -> {
       text.append("# TYPE ").append(name).append(" counter\n");
-      values.forEach((labels, value) -> appendSample(text, name, labels, value));
+      values.forEach((labels, value) -> text.append(sample(name, labels, value)));
     });
     return text.toString();
   }
@@ -69,15 +69,12 @@ final class EnvoyRatelimitCounters {
     return metric.build();
   }
 
-  private static void appendSample(StringBuilder text, String name, Labels labels, double value) {
-    text.append(name);
-    char separator = '{';
-    for (Label label : labels) {
-      text.append(separator).append(label.getName()).append("=\"");
-      text.append(escaped(label.getValue())).append('"');
-      separator = ',';
-    }
-    text.append(separator == ',' ? "} " : " ").append((long) value).append('\n');
+  private static String sample(String name, Labels labels, double value) {
+    String text =
+        labels.stream()
+            .map(label -> label.getName() + "=\"" + escaped(label.getValue()) + '"')
+            .collect(Collectors.joining(",", "{", "}"));
+    return name + (labels.isEmpty() ? "" : text) + ' ' + (long) value + '\n';
   }
 
   private static String escaped(String value) {

@@ -3,9 +3,7 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.service.rls.CallListener.Failure;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
@@ -44,51 +42,45 @@ final class Instruments {
   }
 
   private void ofEachSeries(String name, ToLongFunction<Tally> counter) {
-    meter
-        .counterBuilder(SERVICE + "rate_limit_" + name)
-        .buildWithCallback(measured -> observe(measured, counter));
-  }
-
-  /** Adds up series with the same labels: an instrument accepts each set of labels once. */
-  private void observe(ObservableLongMeasurement measured, ToLongFunction<Tally> counter) {
-    Map<Attributes, Long> sums = new HashMap<>();
-    metrics.series.forEach((name, tally) -> {
-      if (tally.totalHits() > 0) {
-        sums.merge(name.labels(), counter.applyAsLong(tally), Long::sum);
-      }
-    });
-    sums.forEach((labels, sum) -> measured.record(sum, labels));
+    ours.labelled(
+        SERVICE + "rate_limit_" + name,
+        "",
+        OurCounters.sums(sum ->
+            metrics.series.forEach((series, tally) -> {
+              if (tally.totalHits() > 0) {
+                sum.accept(series.labels(), counter.applyAsLong(tally));
+              }
+            })));
   }
 
   private void ofTheService() {
-    meter
-        .counterBuilder(SERVICE + "rate_limit_domain_not_found")
-        .buildWithCallback(measured ->
+    ours.labelled(
+        SERVICE + "rate_limit_domain_not_found",
+        "",
+        measured ->
             metrics.unknownDomains.forEach((domain, count) ->
                 measured.record(count, Attributes.of(SeriesName.DOMAIN, domain))));
-    meter
-        .counterBuilder(SERVICE + "should_rate_limit_error")
-        .buildWithCallback(measured -> {
-          ERROR_TYPES.forEach((failure, type) ->
-              measured.record(metrics.failures.sum(failure), Attributes.of(ERR_TYPE, type)));
-        });
-    meter
-        .counterBuilder(SERVICE + "total_requests")
-        .buildWithCallback(measured -> measured.record(metrics.answered.sum(), SHOULD_RATE_LIMIT));
+    ours.labelled(
+        SERVICE + "should_rate_limit_error",
+        "",
+        measured ->
+            ERROR_TYPES.forEach((failure, type) ->
+                measured.record(metrics.failures.sum(failure), Attributes.of(ERR_TYPE, type))));
+    ours.labelled(
+        SERVICE + "total_requests",
+        "",
+        measured -> measured.record(metrics.answered.sum(), SHOULD_RATE_LIMIT));
     ours.counter(SERVICE + "config_load_success", "", metrics.goodLoads::sum);
     ours.counter(SERVICE + "config_load_error", "", metrics.badLoads::sum);
     ours.counter(SERVICE + "global_shadow_mode", "", metrics.globalShadow::sum);
   }
 
   private void ofOurs(LongSupplier counters, LongSupplier forgotten) {
-    meter
-        .counterBuilder("throttlekit_decisions")
-        .setDescription("Descriptors decided, by outcome")
-        .buildWithCallback(measured -> {
-          measured.record(metrics.admitted.sum(), Attributes.of(OUTCOME, "admitted"));
-          measured.record(metrics.refused.sum(), Attributes.of(OUTCOME, "refused"));
-          measured.record(metrics.shadowed.sum(), Attributes.of(OUTCOME, "shadowed"));
-        });
+    ours.labelled("throttlekit_decisions", "Descriptors decided, by outcome", measured -> {
+      measured.record(metrics.admitted.sum(), Attributes.of(OUTCOME, "admitted"));
+      measured.record(metrics.refused.sum(), Attributes.of(OUTCOME, "refused"));
+      measured.record(metrics.shadowed.sum(), Attributes.of(OUTCOME, "shadowed"));
+    });
     ours.counter(
         "throttlekit_cancelled_requests",
         "ShouldRateLimit calls whose callers cancelled or timed out before the answer",

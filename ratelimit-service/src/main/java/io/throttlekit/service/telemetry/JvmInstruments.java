@@ -3,7 +3,6 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
-import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryMXBean;
@@ -33,7 +32,11 @@ final class JvmInstruments {
     meter
         .counterBuilder("throttlekit.jvm.gc")
         .setDescription("Garbage collections")
-        .buildWithCallback(JvmInstruments::recordCollections);
+        .buildWithCallback(measured -> {
+          for (var collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            measured.record(collector.getCollectionCount(), name(collector));
+          }
+        });
     meter
         .counterBuilder("throttlekit.jvm.gc.time")
         .ofDoubles()
@@ -57,12 +60,6 @@ final class JvmInstruments {
           measured.record(figure.applyAsLong(memory.getHeapMemoryUsage()), HEAP);
           measured.record(figure.applyAsLong(memory.getNonHeapMemoryUsage()), NON_HEAP);
         });
-  }
-
-  private static void recordCollections(ObservableLongMeasurement measured) {
-    for (var collector : ManagementFactory.getGarbageCollectorMXBeans()) {
-      measured.record(collector.getCollectionCount(), name(collector));
-    }
   }
 
   private static Attributes name(GarbageCollectorMXBean collector) {

@@ -7,8 +7,6 @@ import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.share.Acknowledgements;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -86,11 +84,11 @@ public final class LimitGauges {
    * @param limits passes the number of each limit with its rule, at every collection
    */
   public static void showRefusals(Meter meter, Consumer<BiConsumer<Rule, Long>> limits) {
-    meter
-        .counterBuilder(PREFIX + "refused_by_envoys")
-        .setDescription(
-            "Requests that Envoys refused because of a concurrency limit, according to their logs")
-        .buildWithCallback(measured -> record(measured, limits, Long::longValue));
+    new OurCounters(meter)
+        .labelled(
+            PREFIX + "refused_by_envoys",
+            "Requests that Envoys refused because of a concurrency limit, according to their logs",
+            byRule(limits, Long::longValue));
   }
 
   private static <T> void show(
@@ -103,20 +101,15 @@ public final class LimitGauges {
         .gaugeBuilder(PREFIX + name)
         .ofLongs()
         .setDescription(description)
-        .buildWithCallback(measured -> record(measured, limits, figure));
+        .buildWithCallback(byRule(limits, figure));
   }
 
-  private static <T> void record(
-      ObservableLongMeasurement measured,
-      Consumer<BiConsumer<Rule, T>> limits,
-      ToLongFunction<T> figure) {
-    // an instrument accepts each set of labels once per collection
-    Map<Attributes, Long> sums = new HashMap<>();
-    limits.accept((rule, figures) ->
-        sums.merge(
-            Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
-            figure.applyAsLong(figures),
-            Long::sum));
-    sums.forEach((labels, sum) -> measured.record(sum, labels));
+  private static <T> Consumer<ObservableLongMeasurement> byRule(
+      Consumer<BiConsumer<Rule, T>> limits, ToLongFunction<T> figure) {
+    return OurCounters.sums(sum ->
+        limits.accept((rule, figures) ->
+            sum.accept(
+                Attributes.of(DOMAIN, rule.domain(), RULE, rule.path()),
+                figure.applyAsLong(figures))));
   }
 }

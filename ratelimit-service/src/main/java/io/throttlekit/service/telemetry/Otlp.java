@@ -1,13 +1,9 @@
 package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
-import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporterBuilder;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
-import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporterBuilder;
 import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporter;
-import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporterBuilder;
 import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
-import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporterBuilder;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 
@@ -30,20 +26,24 @@ record Otlp(String protocol, String endpoint) {
 
   MetricExporter metrics() {
     if (protocol.equals(HTTP)) {
-      OtlpHttpMetricExporterBuilder http = OtlpHttpMetricExporter.builder();
-      return (endpoint.isEmpty() ? http : http.setEndpoint(url("/v1/metrics"))).build();
+      return endpoint.isEmpty()
+          ? OtlpHttpMetricExporter.getDefault()
+          : OtlpHttpMetricExporter.builder().setEndpoint(url("/v1/metrics")).build();
     }
-    OtlpGrpcMetricExporterBuilder grpc = OtlpGrpcMetricExporter.builder();
-    return (endpoint.isEmpty() ? grpc : grpc.setEndpoint(endpoint)).build();
+    return endpoint.isEmpty()
+        ? OtlpGrpcMetricExporter.getDefault()
+        : OtlpGrpcMetricExporter.builder().setEndpoint(endpoint).build();
   }
 
   SpanExporter spans() {
     if (protocol.equals(HTTP)) {
-      OtlpHttpSpanExporterBuilder http = OtlpHttpSpanExporter.builder();
-      return (endpoint.isEmpty() ? http : http.setEndpoint(url("/v1/traces"))).build();
+      return endpoint.isEmpty()
+          ? OtlpHttpSpanExporter.getDefault()
+          : OtlpHttpSpanExporter.builder().setEndpoint(url("/v1/traces")).build();
     }
-    OtlpGrpcSpanExporterBuilder grpc = OtlpGrpcSpanExporter.builder();
-    return (endpoint.isEmpty() ? grpc : grpc.setEndpoint(endpoint)).build();
+    return endpoint.isEmpty()
+        ? OtlpGrpcSpanExporter.getDefault()
+        : OtlpGrpcSpanExporter.builder().setEndpoint(endpoint).build();
   }
 
   private String url(String path) {

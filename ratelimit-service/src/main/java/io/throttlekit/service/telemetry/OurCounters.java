@@ -3,13 +3,17 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.ObjLongConsumer;
 
 /** Counters that are incremented in memory and read at every collection. */
 final class OurCounters {
@@ -30,10 +34,22 @@ final class OurCounters {
 
   /** Registers a counter whose value is read at every collection, until it is closed. */
   AutoCloseable counter(String name, String description, LongSupplier value) {
-    return meter
-        .counterBuilder(name)
-        .setDescription(description)
-        .buildWithCallback(measured -> measured.record(value.getAsLong()));
+    return labelled(name, description, measured -> measured.record(value.getAsLong()));
+  }
+
+  /** Registers a counter whose values are read, with their labels, at every collection. */
+  AutoCloseable labelled(
+      String name, String description, Consumer<ObservableLongMeasurement> values) {
+    return meter.counterBuilder(name).setDescription(description).buildWithCallback(values);
+  }
+
+  /** Adds up values with the same labels: an instrument accepts each set of labels once. */
+  static Consumer<ObservableLongMeasurement> sums(Consumer<ObjLongConsumer<Attributes>> values) {
+    return measured -> {
+      Map<Attributes, Long> sums = new HashMap<>();
+      values.accept((labels, value) -> sums.merge(labels, value, Long::sum));
+      sums.forEach((labels, sum) -> measured.record(sum, labels));
+    };
   }
 
   /** Registers a gauge whose value is read at every collection, until it is closed. */
@@ -59,10 +75,10 @@ final class OurCounters {
   <E extends Enum<E>> void register(
       String name, String description, String label, ByWord<E> counters) {
     AttributeKey<String> key = AttributeKey.stringKey(label);
-    meter
-        .counterBuilder(name)
-        .setDescription(description)
-        .buildWithCallback(measured ->
+    labelled(
+        name,
+        description,
+        measured ->
             counters.counters.forEach((word, counter) ->
                 measured.record(
                     counter.sum(), Attributes.of(key, word.name().toLowerCase(Locale.ROOT)))));

@@ -44,13 +44,88 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
   }
 
   @Override
-  public GlobalCoordinator traced(GlobalCoordinator coordinator, String address) {
-    return new TracedCoordinator(coordinator, address, tracer);
+  public GlobalCoordinator traced(GlobalCoordinator far, String address) {
+    return new GlobalCoordinator() {
+      @Override
+      public CompletionStage<Grant> lease(BudgetLease lease) {
+        return inSpan(
+            "coordinator.lease",
+            (span, grant) -> {
+              span.setAttribute("throttlekit.coordinator", address);
+              span.setAttribute("throttlekit.region", lease.region());
+              span.setAttribute("throttlekit.counter", lease.budget().key().toString());
+              span.setAttribute("throttlekit.limit", lease.budget().window().limit());
+              span.setAttribute("throttlekit.requested_units", lease.units());
+              span.setAttribute("throttlekit.granted_units", grant.units());
+              span.setAttribute("throttlekit.remaining_units", grant.left());
+              span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
+            },
+            () -> far.lease(lease));
+      }
+
+      @Override
+      public CompletionStage<Boolean> reconcile(BudgetReturn units) {
+        return far.reconcile(units);
+      }
+
+      @Override
+      public CompletionStage<Long> health() {
+        return far.health();
+      }
+
+      @Override
+      public void close() {
+        far.close();
+      }
+    };
   }
 
   @Override
-  public RegionalEscrow traced(RegionalEscrow escrow, String region) {
-    return new TracedEscrow(escrow, region, tracer);
+  public RegionalEscrow traced(RegionalEscrow far, String region) {
+    return new RegionalEscrow() {
+      @Override
+      public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
+        return inSpan(
+            "escrow.lease",
+            (span, grant) -> {
+              span.setAttribute("throttlekit.region", region);
+              span.setAttribute("throttlekit.counter", key.toString());
+              span.setAttribute("throttlekit.requested_units", units);
+              span.setAttribute("throttlekit.granted_units", grant.units());
+              span.setAttribute("throttlekit.remaining_units", grant.left());
+              span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
+            },
+            () -> far.lease(key, units, id));
+      }
+
+      @Override
+      public CompletionStage<Boolean> refill(EscrowRefill refill) {
+        return inSpan(
+            "escrow.refill",
+            (span, accepted) -> {
+              span.setAttribute("throttlekit.region", region);
+              span.setAttribute("throttlekit.units", refill.units());
+              span.setAttribute("throttlekit.accepted", accepted);
+            },
+            () -> far.refill(refill));
+      }
+
+      @Override
+      public CompletionStage<Long> release(
+          CounterKey key, long windowEndMillis, @Nullable CallId id) {
+        return far.release(key, windowEndMillis, id);
+      }
+
+      @Override
+      public CompletionStage<Long> health() {
+        return far.health();
+      }
+
+      @Override
+      public void close() {
+        far.close();
+      }
+    };
   }
 
   /**
@@ -60,8 +135,8 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
    * @param name of the span
    * @param record writes the answer to the span
    */
-  private static <T> CompletionStage<T> traced(
-      Tracer tracer, String name, BiConsumer<Span, T> record, Supplier<CompletionStage<T>> call) {
+  private <T> CompletionStage<T> inSpan(
+      String name, BiConsumer<Span, T> record, Supplier<CompletionStage<T>> call) {
     Context caller = Context.current();
     if (!Span.fromContext(caller).isRecording()) {
       return call.get();
@@ -85,91 +160,5 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
           }
         });
     return answer;
-  }
-
-  private record TracedCoordinator(GlobalCoordinator far, String address, Tracer tracer)
-      implements GlobalCoordinator {
-
-    @Override
-    public CompletionStage<Grant> lease(BudgetLease lease) {
-      return traced(
-          tracer,
-          "coordinator.lease",
-          (span, grant) -> {
-            span.setAttribute("throttlekit.coordinator", address);
-            span.setAttribute("throttlekit.region", lease.region());
-            span.setAttribute("throttlekit.counter", lease.budget().key().toString());
-            span.setAttribute("throttlekit.limit", lease.budget().window().limit());
-            span.setAttribute("throttlekit.requested_units", lease.units());
-            span.setAttribute("throttlekit.granted_units", grant.units());
-            span.setAttribute("throttlekit.remaining_units", grant.left());
-            span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
-          },
-          () -> far.lease(lease));
-    }
-
-    @Override
-    public CompletionStage<Boolean> reconcile(BudgetReturn units) {
-      return far.reconcile(units);
-    }
-
-    @Override
-    public CompletionStage<Long> health() {
-      return far.health();
-    }
-
-    @Override
-    public void close() {
-      far.close();
-    }
-  }
-
-  private record TracedEscrow(RegionalEscrow far, String region, Tracer tracer)
-      implements RegionalEscrow {
-
-    @Override
-    public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
-      return traced(
-          tracer,
-          "escrow.lease",
-          (span, grant) -> {
-            span.setAttribute("throttlekit.region", region);
-            span.setAttribute("throttlekit.counter", key.toString());
-            span.setAttribute("throttlekit.requested_units", units);
-            span.setAttribute("throttlekit.granted_units", grant.units());
-            span.setAttribute("throttlekit.remaining_units", grant.left());
-            span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
-          },
-          () -> far.lease(key, units, id));
-    }
-
-    @Override
-    public CompletionStage<Boolean> refill(EscrowRefill refill) {
-      return traced(
-          tracer,
-          "escrow.refill",
-          (span, accepted) -> {
-            span.setAttribute("throttlekit.region", region);
-            span.setAttribute("throttlekit.units", refill.units());
-            span.setAttribute("throttlekit.accepted", accepted);
-          },
-          () -> far.refill(refill));
-    }
-
-    @Override
-    public CompletionStage<Long> release(
-        CounterKey key, long windowEndMillis, @Nullable CallId id) {
-      return far.release(key, windowEndMillis, id);
-    }
-
-    @Override
-    public CompletionStage<Long> health() {
-      return far.health();
-    }
-
-    @Override
-    public void close() {
-      far.close();
-    }
   }
 }

@@ -1,7 +1,5 @@
 package io.throttlekit.service.telemetry;
 
-import io.opentelemetry.api.common.AttributeKey;
-import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.api.trace.TracerProvider;
@@ -59,10 +57,7 @@ public final class Telemetry implements AutoCloseable {
    */
   public static Telemetry start(TelemetryConfig config) {
     Resource resource =
-        Resource.getDefault()
-            .merge(
-                Resource.create(
-                    Attributes.of(AttributeKey.stringKey("service.name"), config.serviceName())));
+        Resource.getDefault().toBuilder().put("service.name", config.serviceName()).build();
     Otlp otlp = new Otlp(config.otlpProtocol(), config.otlpEndpoint());
 
     SdkMeterProviderBuilder meters =
