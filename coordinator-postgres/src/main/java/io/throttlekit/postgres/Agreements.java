@@ -42,10 +42,17 @@ final class Agreements {
       "UPDATE agreements SET asked = ? WHERE party = ? AND region = ?;\n";
 
   private final BudgetLease lease;
-  private final List<Long> budgets = new ArrayList<>();
+
+  /** The limits and windows, in ms, of the lease's terms. */
+  final List<Long> budgets = new ArrayList<>();
+
+  /** Why the lease cannot be granted; null if it can. */
+  @Nullable TermsMismatchException mismatch;
+
+  /** Whether a grant moves other regions to these terms. */
+  boolean moves;
+
   private @Nullable Row own;
-  private @Nullable TermsMismatchException mismatch;
-  private boolean moves;
 
   /**
    * A row; {@code requested} equals {@code budgets} if the region's last request used its terms in
@@ -93,24 +100,9 @@ final class Agreements {
     }
   }
 
-  /** Returns the limits and windows, in ms, of the lease's terms. */
-  List<Long> budgets() {
-    return budgets;
-  }
-
-  /** Returns why the lease cannot be granted; null if it can. */
-  @Nullable TermsMismatchException mismatch() {
-    return mismatch;
-  }
-
   /** Returns whether a refused request changes the region's row. */
   boolean changesRow() {
     return own != null && !own.requested().equals(budgets);
-  }
-
-  /** Returns whether a grant moves other regions to these terms. */
-  boolean moves() {
-    return moves;
   }
 
   /** Returns whether the region's row needs no change for a lease until then. */

@@ -107,7 +107,7 @@ final class BudgetTransaction {
       agreements = Agreements.read(sql, lease, now);
       window = window(sql, end);
     }
-    TermsMismatchException mismatch = agreements.mismatch();
+    TermsMismatchException mismatch = agreements.mismatch;
     if (mismatch != null) {
       refuse(lease, agreements);
       throw mismatch;
@@ -205,7 +205,7 @@ final class BudgetTransaction {
   /** Records the refused terms, to which the other regions may move. */
   private void refuse(BudgetLease lease, Agreements agreements) throws SQLException {
     if (agreements.changesRow()) {
-      Array budgets = session.numbers(agreements.budgets());
+      Array budgets = session.numbers(agreements.budgets);
       session.commit(Agreements.SET_REQUESTED, budgets, party, lease.region());
     } else {
       session.rollBack();
@@ -222,9 +222,9 @@ final class BudgetTransaction {
       BudgetLease lease, Agreements agreements, Window window, long end, long units, long answer)
       throws SQLException {
     Array calls = window.calls().with(lease.id(), answer).column(session);
-    Array budgets = session.numbers(agreements.budgets());
+    Array budgets = session.numbers(agreements.budgets);
     List<@Nullable Object> values = new ArrayList<>();
-    if (agreements.moves()) {
+    if (agreements.moves) {
       Collections.addAll(values, budgets, party, budgets);
     }
     Collections.addAll(values, now, party);
@@ -232,7 +232,6 @@ final class BudgetTransaction {
     Collections.addAll(values, name, end, Math.max(0, window.leased()) + units);
     Collections.addAll(values, calls, window.leased());
     String statements = WRITE_CLOCK + Agreements.WRITE + SET_LEASED;
-    session.commit(
-        agreements.moves() ? Agreements.MOVE + statements : statements, values.toArray());
+    session.commit(agreements.moves ? Agreements.MOVE + statements : statements, values.toArray());
   }
 }

@@ -53,12 +53,6 @@ final class Calls {
 
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
-  /** A blocking call, which may check whether its caller still waits. */
-  @FunctionalInterface
-  interface Blocking<T> {
-    T run(BooleanSupplier isAwaited) throws SQLException;
-  }
-
   Calls(PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
     this.settings = settings;
     this.time = time;
@@ -91,8 +85,10 @@ final class Calls {
    *
    * @param deadline at which its stage fails
    * @param waitNanos the caller's remaining wait, in ns, if that is less
+   * @param work blocks; may check whether its caller still waits
    */
-  <T> CompletionStage<T> submit(Deadline deadline, long waitNanos, Blocking<T> work) {
+  <T> CompletionStage<T> submit(
+      Deadline deadline, long waitNanos, SqlFunction<BooleanSupplier, T> work) {
     Call<T> call = new Call<>(deadline, work);
     if (!breaker.allows()) {
       listener.failed(1, Failure.OPEN, BREAKER_OPEN);
@@ -153,7 +149,8 @@ final class Calls {
     List<Call<?>> dropped = new ArrayList<>();
     threads
         .getQueue()
-        .removeIf(each -> each instanceof Call<?> call && call.answer.isDone() && dropped.add(call));
+        .removeIf(
+            each -> each instanceof Call<?> call && call.answer.isDone() && dropped.add(call));
     dropped.forEach(Call::notSent); // without the queue's lock, as above
   }
 
@@ -172,13 +169,13 @@ final class Calls {
     final CompletableFuture<T> reply;
 
     private final Deadline deadline;
-    private final Blocking<T> work;
+    private final SqlFunction<BooleanSupplier, T> work;
     private final long sentNanos = time.monotonicNanos();
 
     /** When its turn came; written before it is running. */
     private long begunNanos;
 
-    Call(Deadline deadline, Blocking<T> work) {
+    Call(Deadline deadline, SqlFunction<BooleanSupplier, T> work) {
       this.deadline = deadline;
       this.work = work;
       this.reply = deadline == Deadline.NONE ? new CompletableFuture<>() : answer;
@@ -193,7 +190,7 @@ final class Calls {
       begunNanos = time.monotonicNanos();
       running.add(this);
       try {
-        T result = work.run(() -> !answer.isDone());
+        T result = work.apply(() -> !answer.isDone());
         // first, so that the caller finds the store up
         answered(time.monotonicNanos() - sentNanos);
         answer.complete(result);

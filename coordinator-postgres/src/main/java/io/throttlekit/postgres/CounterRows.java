@@ -47,7 +47,9 @@ final class CounterRows {
 
   private final Session session;
   private final List<Row> rows = new ArrayList<>();
-  private final HeldCounters held;
+
+  /** The counters, which decide. */
+  final HeldCounters held;
 
   private record Row(
       CounterKey key,
@@ -75,28 +77,17 @@ final class CounterRows {
           Object state = stored == null ? null : States.decode(algorithm, stored);
           rows.add(
               new Row(
-                  key,
-                  algorithm,
-                  names.get(place),
-                  state,
-                  found.getLong(3),
-                  found.getArray(4)));
+                  key, algorithm, names.get(place), state, found.getLong(3), found.getArray(4)));
         }
       }
       this.held =
           Session.rowOf(
               sql,
-              row ->
-                  new HeldCounters(session.now(row.getLong(1)), epochs.lossOf(session, row, 2)));
+              row -> new HeldCounters(session.now(row.getLong(1)), epochs.lossOf(session, row, 2)));
     }
     for (Row row : rows) {
       held.hold(row.key(), row.algorithm(), row.found());
     }
-  }
-
-  /** Returns the counters, which decide. */
-  HeldCounters held() {
-    return held;
   }
 
   /** Leases from the only row and commits; a repeated call gets its earlier answer. */

@@ -37,16 +37,6 @@ class Database implements ExternalStore {
   private final CompletionStage<?> ended;
 
   /**
-   * The work of a transaction.
-   *
-   * @param <T> its result
-   */
-  @FunctionalInterface
-  interface Work<T> {
-    T in(Session session) throws SQLException;
-  }
-
-  /**
    * The surroundings of all transactions.
    *
    * @param testClock replaces the server's clock in tests; else null
@@ -95,7 +85,7 @@ class Database implements ExternalStore {
    *
    * @param deadline at which the stage fails
    */
-  final <T> CompletionStage<T> call(Deadline deadline, Work<T> work) {
+  final <T> CompletionStage<T> call(Deadline deadline, SqlFunction<Session, T> work) {
     return calls.submit(deadline, Long.MAX_VALUE, isAwaited -> inTransaction(work, isAwaited));
   }
 
@@ -103,7 +93,7 @@ class Database implements ExternalStore {
    * Runs a transaction for a caller that waits up to {@code waitNanos}, and at most until the
    * deadline of the settings.
    */
-  final <T> CompletionStage<T> call(long waitNanos, Work<T> work) {
+  final <T> CompletionStage<T> call(long waitNanos, SqlFunction<Session, T> work) {
     return calls.submit(Deadline.REQUEST, waitNanos, isAwaited -> inTransaction(work, isAwaited));
   }
 
@@ -123,7 +113,8 @@ class Database implements ExternalStore {
     return ended;
   }
 
-  private <T> T inTransaction(Work<T> work, BooleanSupplier isAwaited) throws SQLException {
+  private <T> T inTransaction(SqlFunction<Session, T> work, BooleanSupplier isAwaited)
+      throws SQLException {
     for (int attempt = 1; ; attempt++) {
       Session session = null;
       try (Connection connection = pool.connection()) {
@@ -151,7 +142,7 @@ class Database implements ExternalStore {
     return Failures.mayBeTriedAgain(failure);
   }
 
-  private <T> T inTransaction(Work<T> work, Connection connection, Session session)
+  private <T> T inTransaction(SqlFunction<Session, T> work, Connection connection, Session session)
       throws SQLException {
     // A server that vanished without closing the connection must not block the thread.
     connection.setNetworkTimeout(Runnable::run, Math.toIntExact(settings.leaseDeadlineMillis()));
@@ -161,7 +152,7 @@ class Database implements ExternalStore {
     }
     for (int attempt = 1; ; attempt++) {
       try {
-        return work.in(session);
+        return work.apply(session);
       } catch (Epochs.Unknown e) {
         connection.rollback();
         if (epochs == null || attempt == ATTEMPTS) {

@@ -50,6 +50,10 @@ final class Epochs {
     Epoch on(Origin other) {
       return new Epoch(id, begunMillis, lostMillis, other);
     }
+
+    Epoch successor(long now, Origin on) {
+      return new Epoch(UUID.randomUUID(), Math.max(now, begunMillis + 1), now, on);
+    }
   }
 
   /** Thrown by a transaction that finds an unknown epoch; it is retried after {@link #settle}. */
@@ -87,7 +91,7 @@ final class Epochs {
   }
 
   private Server serverOf(Session session) throws SQLException {
-    Connection physical = session.connection().unwrap(Connection.class);
+    Connection physical = session.connection.unwrap(Connection.class);
     return Objects.requireNonNull(servers.get(physical), "its origin was read");
   }
 
@@ -173,8 +177,7 @@ final class Epochs {
       return stored == null ? new Epoch(UUID.randomUUID(), now, 0, Origin.UNKNOWN) : stored;
     }
     if (stored == null || stored.begunMillis() < known.begunMillis()) {
-      return new Epoch(
-          UUID.randomUUID(), Math.max(now, known.begunMillis() + 1), now, Origin.UNKNOWN);
+      return known.successor(now, Origin.UNKNOWN);
     }
     // Begun by a process that did not know of an earlier epoch.
     boolean isUnawareOfLoss = !stored.id().equals(known.id()) && stored.lostMillis() == 0;
@@ -195,9 +198,7 @@ final class Epochs {
             || (known != null
                 && known.id().equals(next.id())
                 && known.server().mayHaveMoreThan(here));
-    return lost && !recorded
-        ? new Epoch(UUID.randomUUID(), Math.max(now, next.begunMillis() + 1), now, here)
-        : next.on(here);
+    return lost && !recorded ? next.successor(now, here) : next.on(here);
   }
 
   private void write(Connection connection, Epoch next) throws SQLException {

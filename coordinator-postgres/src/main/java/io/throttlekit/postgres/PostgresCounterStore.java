@@ -79,7 +79,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
         waitNanos,
         session -> {
           CounterRows rows = new CounterRows(session, epochs, counters);
-          Outcome outcome = rows.held().acquire(claims);
+          Outcome outcome = rows.held.acquire(claims);
           rows.write();
           return outcome;
         });

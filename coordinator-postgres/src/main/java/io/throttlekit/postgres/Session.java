@@ -29,18 +29,15 @@ final class Session {
 
   private static final String SERVER_ENDS = "57P"; // admin_shutdown and its relatives
 
-  private final Connection connection;
+  /** The connection to the server. */
+  final Connection connection;
+
   private final @Nullable TimeSource testClock;
   private boolean mayBeCommitted;
 
   Session(Connection connection, @Nullable TimeSource testClock) {
     this.connection = connection;
     this.testClock = testClock;
-  }
-
-  /** Returns the connection to the server. */
-  Connection connection() {
-    return connection;
   }
 
   /** Returns the server's clock, or a test's clock in its place. */
@@ -120,28 +117,22 @@ final class Session {
     connection.rollback();
   }
 
-  /** Reads a row of a result. */
-  @FunctionalInterface
-  interface Reader<T extends @Nullable Object> {
-    T read(ResultSet row) throws SQLException;
-  }
-
   /** Executes a query of one row. */
-  static <T extends @Nullable Object> T query(Connection connection, String sql, Reader<T> reader)
-      throws SQLException {
+  static <T extends @Nullable Object> T query(
+      Connection connection, String sql, SqlFunction<ResultSet, T> reader) throws SQLException {
     try (PreparedStatement query = connection.prepareStatement(sql);
         ResultSet row = query.executeQuery()) {
       row.next();
-      return reader.read(row);
+      return reader.apply(row);
     }
   }
 
   /** Reads the row of the next statement with a result. */
-  static <T extends @Nullable Object> T rowOf(PreparedStatement statements, Reader<T> reader)
-      throws SQLException {
+  static <T extends @Nullable Object> T rowOf(
+      PreparedStatement statements, SqlFunction<ResultSet, T> reader) throws SQLException {
     try (ResultSet row = rowsOf(statements)) {
       row.next();
-      return reader.read(row);
+      return reader.apply(row);
     }
   }
 

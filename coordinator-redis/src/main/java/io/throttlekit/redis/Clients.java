@@ -75,7 +75,9 @@ final class Clients {
     for (String url : urls) {
       RedisURI uri = parse(url.strip());
       uri.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
-      verifyPeer(uri); // also for its Sentinels
+      if (uri.isSsl() && tls != null) { // also for its Sentinels
+        uri.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
+      }
       uri.getSentinels().forEach(this::configureSentinel);
       uris.add(uri);
     }
@@ -103,13 +105,6 @@ final class Clients {
           new StaticCredentialsProvider(
               access.sentinelUser().isEmpty() ? null : access.sentinelUser(),
               access.sentinelPassword().toCharArray()));
-    }
-  }
-
-  private void verifyPeer(RedisURI uri) {
-    RedisAccess.Tls tls = settings.access().tls();
-    if (uri.isSsl() && tls != null) {
-      uri.setVerifyPeer(tls.verifyHost() ? SslVerifyMode.FULL : SslVerifyMode.CA);
     }
   }
 

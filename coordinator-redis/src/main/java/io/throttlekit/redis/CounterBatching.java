@@ -95,14 +95,14 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
       calls.get(i).write(requests);
     }
     int slot = calls.getFirst().slot;
-    int counters = requests.counters().size();
+    int counters = requests.counters.size();
     byte[][] keys = new byte[slots.isCluster() ? counters + 2 : counters + 1][];
     keys[0] = slots.epochKey(slot);
     for (int i = 1; i <= counters; i++) {
-      keys[i] = slots.key(requests.counters().get(i - 1));
+      keys[i] = slots.keys.of(requests.counters.get(i - 1));
     }
     if (slots.isCluster()) {
-      keys[counters + 1] = slots.historyKey(slot);
+      keys[counters + 1] = KeyText.historyOf(slots.epochKey(slot));
     }
     byte[] known = epochs.known(slot);
     byte[] packed = requests.packed();

@@ -56,7 +56,7 @@ final class Handshake {
     byte[][] keys = {epochKey, historyKey};
     return commands
         .<List<Object>>eval(
-            SCRIPT.text(),
+            SCRIPT.text,
             ScriptOutputType.MULTI,
             keys,
             epochs.known(Slots.NONE),

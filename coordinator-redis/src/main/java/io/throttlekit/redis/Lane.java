@@ -37,12 +37,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <C> the calls
  */
-final class Lane<C extends Call<?>> {
+final class Lane<C extends Call<?>> implements Link.Listener {
   /** A connection is renewed this much after its calls expired, so they report their deadline. */
   private static final long EXPIRY_NANOS = 2 * DeadlineWheel.TICK_NANOS;
 
-  private final EventLoop loop;
-  private final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
+  final EventLoop loop;
+
+  /** Completes with the first connection. */
+  final CompletableFuture<@Nullable Void> connected = new CompletableFuture<>();
+
   private final Shared<C> shared;
   private final Link<?> link;
   private final Deadlines<C> deadlines;
@@ -78,14 +81,11 @@ final class Lane<C extends Call<?>> {
    *
    * @param links creates an unopened link, which notifies the listener on the loop
    */
-  Lane(
-      EventLoop loop,
-      Shared<C> shared,
-      BiFunction<EventLoop, Link.Listener, Link<?>> links) {
+  Lane(EventLoop loop, Shared<C> shared, BiFunction<EventLoop, Link.Listener, Link<?>> links) {
     this.loop = loop;
     this.shared = shared;
     this.deadlines = new Deadlines<>(shared.time, this::runAfter, this::expire, this::swept);
-    this.link = links.apply(loop, new LinkListener());
+    this.link = links.apply(loop, this);
   }
 
   /** Returns the failure of a call after the store was closed. */
@@ -93,18 +93,9 @@ final class Lane<C extends Call<?>> {
     return StoreException.notSent("the store is closed");
   }
 
-  EventLoop loop() {
-    return loop;
-  }
-
   /** Begins to connect. Only after construction: a connection may be reported at once. */
   void open() {
     link.open();
-  }
-
-  /** Completes with the first connection. */
-  CompletableFuture<?> connected() {
-    return connected;
   }
 
   /**
@@ -203,7 +194,7 @@ final class Lane<C extends Call<?>> {
     RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
     if (commands == null) {
       removeDeadlines(together);
-      String why = "no connection to Redis: " + link.failureReason();
+      String why = "no connection to Redis: " + link.failureReason;
       fail(trip, toNode, Failure.CONNECTION, why, StoreException.notSent(why));
       return;
     }
@@ -218,8 +209,8 @@ final class Lane<C extends Call<?>> {
       boolean withText) {
     CompletionStage<R> sent =
         withText
-            ? commands.eval(trip.script.text(), trip.type, trip.keys, trip.arguments)
-            : commands.evalsha(trip.script.sha(), trip.type, trip.keys, trip.arguments);
+            ? commands.eval(trip.script.text, trip.type, trip.keys, trip.arguments)
+            : commands.evalsha(trip.script.sha, trip.type, trip.keys, trip.arguments);
     sent.whenComplete((reply, failure) -> {
       if (loop.inEventLoop()) {
         // Lettuce may complete a command on another thread, e.g. when it rejects it.
@@ -347,49 +338,46 @@ final class Lane<C extends Call<?>> {
     return left;
   }
 
-  private final class LinkListener implements Link.Listener {
+  @Override
+  public CompletionStage<?> connecting(RedisClusterAsyncCommands<byte[], byte[]> commands) {
+    return shared.handshake.over(commands);
+  }
 
-    @Override
-    public CompletionStage<?> connecting(RedisClusterAsyncCommands<byte[], byte[]> commands) {
-      return shared.handshake.over(commands);
+  /** Loads the scripts, before any other command. */
+  @Override
+  public void connected() {
+    RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
+    if (commands == null) {
+      return;
     }
+    CompletableFuture<?>[] loads =
+        shared.batching.scripts().stream()
+            .map(script -> load(script, commands))
+            .toArray(CompletableFuture[]::new);
+    var _ =
+        CompletableFuture.allOf(loads)
+            .whenComplete((_, failure) -> {
+              if (failure == null) {
+                shared.health.connectionAnswered();
+              }
+              // Even after an error: a script that is not loaded is sent with its text.
+              connected.complete(null);
+            });
+    shared.health.listener.connected();
+  }
 
-    /** Loads the scripts, before any other command. */
-    @Override
-    public void connected() {
-      RedisClusterAsyncCommands<byte[], byte[]> commands = link.commands();
-      if (commands == null) {
-        return;
-      }
-      CompletableFuture<?>[] loads =
-          shared.batching.scripts().stream()
-              .map(script -> load(script, commands))
-              .toArray(CompletableFuture[]::new);
-      var _ =
-          CompletableFuture.allOf(loads)
-              .whenComplete((_, failure) -> {
-                if (failure == null) {
-                  shared.health.connectionAnswered();
-                }
-                // Even after an error: a script that is not loaded is sent with its text.
-                connected.complete(null);
-              });
-      shared.health.listener.connected();
-    }
+  private static CompletableFuture<?> load(
+      Script script, RedisClusterAsyncCommands<byte[], byte[]> commands) {
+    return commands
+        .dispatch(
+            CommandType.SCRIPT,
+            new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
+            new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(script.text))
+        .toCompletableFuture();
+  }
 
-    private static CompletableFuture<?> load(
-        Script script, RedisClusterAsyncCommands<byte[], byte[]> commands) {
-      return commands
-          .dispatch(
-              CommandType.SCRIPT,
-              new ByteArrayOutput<>(ByteArrayCodec.INSTANCE),
-              new CommandArgs<>(ByteArrayCodec.INSTANCE).add("LOAD").add(script.text()))
-          .toCompletableFuture();
-    }
-
-    @Override
-    public void notConnected(String failureReason) {
-      shared.health.listener.notConnected(failureReason);
-    }
+  @Override
+  public void notConnected(String failureReason) {
+    shared.health.listener.notConnected(failureReason);
   }
 }

@@ -21,6 +21,8 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
   final Listener listener;
   volatile @Nullable C connection;
   boolean closed;
+
+  /** Why there is no connection, for an operator. */
   String failureReason = "not connected yet";
 
   /** Receives events of the connection, on the event loop. */
@@ -61,11 +63,6 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
 
   /** Returns whether a node that {@link #node} has named is still part of the Redis. */
   abstract boolean hasNode(String node);
-
-  /** Returns why there is no connection, for an operator. */
-  String failureReason() {
-    return failureReason;
-  }
 
   /** Closes the connection and opens another to the current master. Unanswered commands fail. */
   abstract void renew();

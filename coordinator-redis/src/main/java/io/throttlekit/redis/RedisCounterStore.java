@@ -56,11 +56,11 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
   }
 
   /**
-   * Creates a store, with a connection for each event loop: a request
-   * from such a loop is sent and answered on it.
+   * Creates a store, with a connection for each event loop: a request from such a loop is sent and
+   * answered on it.
    *
-   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library is
-   *     on the class path, else NIO); not shut down by the store. Null for a loop of its own
+   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library
+   *     is on the class path, else NIO); not shut down by the store. Null for a loop of its own
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisCounterStore connect(

@@ -38,7 +38,8 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
       bySource.put(script, setup.settings().cluster() ? script.inCluster() : script);
     }
     bySource.put(CLOCK, setup.settings().cluster() ? CLOCK.inCluster() : CLOCK);
-    super(setup, keys.ofTag(0).epochKey(), epochs, new Single(bySource, epochs, setup.storeClock()));
+    super(
+        setup, keys.ofTag(0).epochKey(), epochs, new Single(bySource, epochs, setup.storeClock()));
     this.keys = keys;
   }
 
@@ -51,8 +52,9 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
   /** Completes with the clock of a Redis; in a Cluster, of another node each time. */
   public final CompletionStage<Long> health() {
     int tag = Math.floorMod(clockCalls.getAndIncrement(), CLOCK_TAGS);
-    return run(new ScriptCall<>(
-        CLOCK, keys.ofTag(tag), List.of(), leaseDeadline(), false, reply -> reply.number(0)));
+    return run(
+        new ScriptCall<>(
+            CLOCK, keys.ofTag(tag), List.of(), leaseDeadline(), false, reply -> reply.number(0)));
   }
 
   /**
@@ -89,7 +91,7 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
       List<byte[]> arguments = new ArrayList<>();
       arguments.add(epochs.known(call.place.epoch()));
       arguments.add(ScriptCall.clock(storeClock));
-      arguments.addAll(call.arguments());
+      arguments.addAll(call.arguments);
       byte[][] all = arguments.toArray(byte[][]::new);
       return new RoundTrip<>(calls, script, call.keys, all, ScriptOutputType.MULTI, nowNanos) {
         @Override

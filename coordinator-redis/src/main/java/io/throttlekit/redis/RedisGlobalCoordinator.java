@@ -49,8 +49,9 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
   /**
    * Creates a coordinator, with a connection for each event loop.
    *
-   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library is
-   *     on the class path, else NIO); not shut down by the coordinator. Null for a loop of its own
+   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library
+   *     is on the class path, else NIO); not shut down by the coordinator. Null for a loop of its
+   *     own
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisGlobalCoordinator connect(
@@ -71,7 +72,8 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     keys.add(place.key("asked", budget.party()));
     boolean repeatable = lease.id() != null;
     return run(
-        new ScriptCall<>(LEASE, place, keys, leaseDeadline(), repeatable, reply -> grant(reply, lease))
+        new ScriptCall<>(
+                LEASE, place, keys, leaseDeadline(), repeatable, reply -> grant(reply, lease))
             .with(window.windowMillis())
             .with(lease.windowEndMillis())
             .with(window.limit())
@@ -87,7 +89,13 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     Budget budget = units.budget();
     Place place = keys.of(budget.party());
     return run(
-        new ScriptCall<>(RETURN, place, rows(place, budget), leaseDeadline(), true, reply -> reply.number(0) == 1)
+        new ScriptCall<>(
+                RETURN,
+                place,
+                rows(place, budget),
+                leaseDeadline(),
+                true,
+                reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
             .with(units.units())

@@ -43,8 +43,8 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
   /**
    * Creates an escrow, with a connection for each event loop.
    *
-   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library is
-   *     on the class path, else NIO); not shut down by the escrow. Null for a loop of its own
+   * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library
+   *     is on the class path, else NIO); not shut down by the escrow. Null for a loop of its own
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   public static RedisRegionalEscrow connect(
@@ -59,7 +59,13 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
   public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
     Place place = keys.of(key);
     return run(
-        new ScriptCall<>(LEASE, place, keys(place, key), leaseDeadline(), id != null, RedisRegionalEscrow::grant)
+        new ScriptCall<>(
+                LEASE,
+                place,
+                keys(place, key),
+                leaseDeadline(),
+                id != null,
+                RedisRegionalEscrow::grant)
             .with(units)
             .with(id));
   }
@@ -83,7 +89,13 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     Place place = keys.of(key);
     return run(
-        new ScriptCall<>(RELEASE, place, keys(place, key), leaseDeadline(), id != null, reply -> checked(reply.number(0)))
+        new ScriptCall<>(
+                RELEASE,
+                place,
+                keys(place, key),
+                leaseDeadline(),
+                id != null,
+                reply -> checked(reply.number(0)))
             .with(windowEndMillis)
             .with(id));
   }

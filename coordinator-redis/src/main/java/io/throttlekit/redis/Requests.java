@@ -42,16 +42,14 @@ final class Requests {
   private static final int ALGORITHM_SHIFT = 4; // above DENY and the overrun
 
   private final Map<CounterKey, Integer> numbers = new HashMap<>();
-  private final List<CounterKey> counters = new ArrayList<>();
+
+  /** The counters in the order of their numbers. */
+  final List<CounterKey> counters = new ArrayList<>();
+
   private ByteBuffer packed;
 
   Requests(int expected) {
     packed = ByteBuffer.allocate(expected * ROOM_FOR_ONE).order(ByteOrder.LITTLE_ENDIAN);
-  }
-
-  /** Returns the counters in the order of their numbers. */
-  List<CounterKey> counters() {
-    return counters;
   }
 
   /** Returns all requests so far. */

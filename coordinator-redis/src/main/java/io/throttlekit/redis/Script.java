@@ -25,8 +25,12 @@ final class Script {
           "requests");
 
   private final List<String> parts;
-  private final byte[] text;
-  private final String sha;
+
+  /** The Lua text; must not be modified. */
+  final byte[] text;
+
+  /** The SHA-1 of the text in hexadecimal digits. */
+  final String sha;
 
   private Script(List<String> parts, byte[] text) {
     this.parts = parts;
@@ -41,16 +45,6 @@ final class Script {
     List<String> all = new ArrayList<>(parts);
     all.addAll(all.indexOf(EPOCH) + 1, List.of("history", "slot"));
     return of(all);
-  }
-
-  /** Returns the Lua text; must not be modified. */
-  byte[] text() {
-    return text;
-  }
-
-  /** Returns the SHA-1 of the text in hexadecimal digits. */
-  String sha() {
-    return sha;
   }
 
   /** Loads the script that decides on counters. */

@@ -22,7 +22,9 @@ final class ScriptCall<T> extends Call<T> {
   /** The keys: first the epoch's, in a Cluster last the history's; must not be modified. */
   final byte[][] keys;
 
-  private final List<byte[]> arguments = new ArrayList<>();
+  /** The arguments in order. */
+  final List<byte[]> arguments = new ArrayList<>();
+
   private final Function<Reply, T> reader;
 
   /** The reply of a federation script: the epoch, and then the parts. */
@@ -98,11 +100,6 @@ final class ScriptCall<T> extends Call<T> {
   /** Returns the argument that replaces Redis's clock by a test's; empty for Redis's own. */
   static byte[] clock(@Nullable TimeSource storeClock) {
     return KeyText.bytes(storeClock == null ? "" : Long.toString(storeClock.wallMillis()));
-  }
-
-  /** Returns the arguments in order. */
-  List<byte[]> arguments() {
-    return arguments;
   }
 
   /** Records the epoch and completes the call. */

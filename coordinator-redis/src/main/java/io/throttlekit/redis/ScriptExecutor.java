@@ -89,7 +89,7 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
     Thread caller = Thread.currentThread();
     for (int i = 0; i < lanes.size(); i++) {
       Lane<C> lane = lanes.get(i);
-      if (lane.loop().inEventLoop(caller)) {
+      if (lane.loop.inEventLoop(caller)) {
         return lane;
       }
     }
@@ -99,7 +99,7 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
   @Override
   public final CompletionStage<?> ready() {
     return CompletableFuture.allOf(
-        lanes.stream().map(Lane::connected).toArray(CompletableFuture[]::new));
+        lanes.stream().map(lane -> lane.connected).toArray(CompletableFuture[]::new));
   }
 
   @Override
@@ -117,7 +117,7 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
       CompletableFuture<?> closed = new CompletableFuture<>();
       closing.add(closed);
       try {
-        lane.loop().execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
+        lane.loop.execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
       } catch (RejectedExecutionException _) { // the loop has shut down, with its connection
         closed.complete(null);
       }

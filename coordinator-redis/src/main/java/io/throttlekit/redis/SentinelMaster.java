@@ -9,6 +9,7 @@ import io.netty.channel.EventLoop;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -43,22 +44,28 @@ final class SentinelMaster {
    */
   CompletionStage<RedisURI> find() {
     if (found.isDone()) {
-      found = new CompletableFuture<>();
-      begin();
+      found =
+          connected()
+              .thenCompose(this::query)
+              .handleAsync(this::answered, loop)
+              .toCompletableFuture();
     }
     return found;
   }
 
-  private void begin() {
+  private CompletionStage<StatefulRedisSentinelConnection<String, String>> connected() {
     StatefulRedisSentinelConnection<String, String> known = connection;
-    if (known != null && known.isOpen()) {
-      query(known);
-    } else {
-      var _ =
-          client
-              .connectSentinelAsync(StringCodec.UTF8, sentinels)
-              .whenComplete((made, failure) -> loop.execute(() -> use(made, failure)));
-    }
+    return known != null && known.isOpen()
+        ? CompletableFuture.completedFuture(known)
+        : client
+            .connectSentinelAsync(StringCodec.UTF8, sentinels)
+            .thenApplyAsync(
+                made -> {
+                  close();
+                  connection = made;
+                  return made;
+                },
+                loop);
   }
 
   /** Closes the connection permanently; called without a query in flight. */
@@ -70,36 +77,24 @@ final class SentinelMaster {
     }
   }
 
-  private void use(
-      @Nullable StatefulRedisSentinelConnection<String, String> made, @Nullable Throwable failure) {
-    if (made == null) {
-      found.completeExceptionally(failure == null ? new RedisException("unknown") : failure);
-    } else {
-      close();
-      connection = made;
-      query(made);
-    }
-  }
-
-  private void query(StatefulRedisSentinelConnection<String, String> sentinel) {
+  private CompletionStage<SocketAddress> query(
+      StatefulRedisSentinelConnection<String, String> sentinel) {
     CompletableFuture<SocketAddress> answer =
         sentinel.async().getMasterAddrByName(sentinels.getSentinelMasterId()).toCompletableFuture();
     // A Sentinel that hangs does not close its connection.
     Link.limit(loop, answer, sentinels.getTimeout(), "the Sentinel does not answer");
-    var _ =
-        answer.whenComplete((address, failure) -> loop.execute(() -> answered(address, failure)));
+    return answer;
   }
 
-  private void answered(@Nullable SocketAddress address, @Nullable Throwable failure) {
+  private RedisURI answered(@Nullable SocketAddress address, @Nullable Throwable failure) {
     if (address instanceof InetSocketAddress named) {
-      found.complete(at(named));
-    } else {
-      close(); // the next query connects to another Sentinel
-      found.completeExceptionally(
-          failure == null
-              ? new RedisException("unknown to the Sentinel: " + sentinels.getSentinelMasterId())
-              : failure);
+      return at(named);
     }
+    close(); // the next query connects to another Sentinel
+    throw new CompletionException(
+        failure == null
+            ? new RedisException("unknown to the Sentinel: " + sentinels.getSentinelMasterId())
+            : failure);
   }
 
   private RedisURI at(InetSocketAddress named) {

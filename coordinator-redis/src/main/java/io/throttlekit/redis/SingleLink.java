@@ -105,22 +105,24 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
     var _ =
         client
             .connectAsync(ByteArrayCodec.INSTANCE, to)
-            .whenComplete((made, failure) -> loop.execute(() -> use(made, to, failure)));
+            .thenComposeAsync(this::withHandshake, loop)
+            .whenCompleteAsync((made, failure) -> begin(made, to, failure), loop);
   }
 
-  private void use(
-      @Nullable StatefulRedisConnection<byte[], byte[]> made,
-      RedisURI to,
-      @Nullable Throwable failure) {
-    if (made == null) {
-      notConnected(failure);
-    } else if (closed) {
-      var _ = made.closeAsync();
-    } else {
-      CompletableFuture<?> handshake = listener.connecting(made.async()).toCompletableFuture();
-      Link.limit(loop, handshake, uri.getTimeout(), "Redis does not answer");
-      var _ = handshake.whenComplete((_, refused) -> loop.execute(() -> begin(made, to, refused)));
+  private CompletionStage<StatefulRedisConnection<byte[], byte[]>> withHandshake(
+      StatefulRedisConnection<byte[], byte[]> made) {
+    if (closed) {
+      return CompletableFuture.completedFuture(made); // to be closed
     }
+    CompletableFuture<?> handshake = listener.connecting(made.async()).toCompletableFuture();
+    Link.limit(loop, handshake, uri.getTimeout(), "Redis does not answer");
+    return handshake
+        .whenComplete((_, refused) -> {
+          if (refused != null) {
+            var _ = made.closeAsync();
+          }
+        })
+        .thenApply(_ -> made);
   }
 
   private void notConnected(@Nullable Throwable failure) {
@@ -132,12 +134,13 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
   }
 
   private void begin(
-      StatefulRedisConnection<byte[], byte[]> made, RedisURI to, @Nullable Throwable refused) {
-    if (closed) {
+      @Nullable StatefulRedisConnection<byte[], byte[]> made,
+      RedisURI to,
+      @Nullable Throwable failure) {
+    if (made == null) {
+      notConnected(failure);
+    } else if (closed) {
       var _ = made.closeAsync();
-    } else if (refused != null) {
-      var _ = made.closeAsync();
-      notConnected(refused);
     } else {
       made.addListener(
           new RedisConnectionStateListener() {

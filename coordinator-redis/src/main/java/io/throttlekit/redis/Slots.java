@@ -10,7 +10,7 @@ final class Slots {
 
   private static final String EPOCH = "epoch";
 
-  private final KeyText keys;
+  final KeyText keys;
   private final byte[] epochKey;
   private final byte[][] epochKeys;
 
@@ -37,16 +37,6 @@ final class Slots {
   /** Returns the slot of a counter. */
   int of(CounterKey key) {
     return isCluster() ? SlotHash.getSlot(keys.of(key)) : NONE;
-  }
-
-  /** Returns the key of a counter. */
-  byte[] key(CounterKey counter) {
-    return keys.of(counter);
-  }
-
-  /** Returns the key of the history of the server that last counted in a slot. */
-  byte[] historyKey(int slot) {
-    return KeyText.historyOf(epochKey(slot));
   }
 
   /** Returns the key of the epoch of a slot. */

@@ -241,6 +241,7 @@ class LaneTest {
 
     FakeLink(EventLoop loop, Link.Listener listener) {
       super(loop, listener);
+      failureReason = "there is none";
     }
 
     @Override
@@ -265,11 +266,6 @@ class LaneTest {
     @Override
     boolean hasNode(String node) {
       return true;
-    }
-
-    @Override
-    String failureReason() {
-      return "there is none";
     }
 
     @Override

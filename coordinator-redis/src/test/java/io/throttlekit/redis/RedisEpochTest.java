@@ -109,7 +109,8 @@ class RedisEpochTest {
     RedisCounterStore old = store();
     charge(old, window, DataLoss.DENY);
     redis.flush();
-    RedisCounterStore fresh = RedisCounterStore.connect(settings(), TimeSource.system(), listener, null);
+    RedisCounterStore fresh =
+        RedisCounterStore.connect(settings(), TimeSource.system(), listener, null);
     opened.add(Stores.connected(fresh));
     acquire(fresh, "x", 1);
     assertThat(redis.command("GET", "tk1:epoch")).endsWith(" 0");
@@ -121,7 +122,8 @@ class RedisEpochTest {
 
   @Test
   void isALossWhenOlderDataComeBack() {
-    RedisCounterStore store = RedisCounterStore.connect(settings(), TimeSource.system(), listener, null);
+    RedisCounterStore store =
+        RedisCounterStore.connect(settings(), TimeSource.system(), listener, null);
     opened.add(Stores.connected(store));
     acquire(store, "x", 1);
     redis.command("SET", "tk1:epoch", "1000000 0");
@@ -133,7 +135,8 @@ class RedisEpochTest {
 
   @Test
   void keysExpireSoonAfterTheirCountersAreUnused() {
-    RedisCounterStore real = RedisCounterStore.connect(settings(), TimeSource.system(), listener, null);
+    RedisCounterStore real =
+        RedisCounterStore.connect(settings(), TimeSource.system(), listener, null);
     opened.add(Stores.connected(real));
     for (RateAlgorithm<?> algorithm : List.of(window, gcra)) {
       Outcome outcome = answer(real.acquire(List.of(claim(algorithm, "a", 2, DataLoss.REFILL))));

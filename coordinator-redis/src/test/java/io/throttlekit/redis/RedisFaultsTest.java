@@ -55,7 +55,7 @@ class RedisFaultsTest {
     redis.command("SCRIPT", "FLUSH");
     assertThat(acquire(store, "a", 1).decisions().getFirst().remaining()).isEqualTo(3);
     assertThat(listener.failures).isEmpty();
-    assertThat(redis.command("SCRIPT", "EXISTS", Script.load().sha())).contains("1");
+    assertThat(redis.command("SCRIPT", "EXISTS", Script.load().sha)).contains("1");
   }
 
   @Test

@@ -10,18 +10,15 @@ import java.util.concurrent.CompletionStage;
  * @param api the backend's operations
  */
 record Backend<T extends AutoCloseable>(T api) {
+  private static final CompletionStage<?> DONE = CompletableFuture.completedStage(true);
 
   /** Completes when the connections were established once. */
   CompletionStage<?> ready() {
-    return api instanceof ExternalStore external ? external.ready() : done();
+    return api instanceof ExternalStore external ? external.ready() : DONE;
   }
 
   /** Completes after {@code api} was closed and all earlier calls are answered. */
   CompletionStage<?> ended() {
-    return api instanceof ExternalStore external ? external.ended() : done();
-  }
-
-  private static CompletionStage<?> done() {
-    return CompletableFuture.completedFuture(true);
+    return api instanceof ExternalStore external ? external.ended() : DONE;
   }
 }

@@ -22,7 +22,6 @@ import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.store.Terms;
-import io.throttlekit.tier.LeaseSource;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
@@ -54,8 +53,13 @@ final class Regions {
   private final String region;
   private final Backend<GlobalCoordinator> coordinator;
   private final @Nullable Backend<RegionalEscrow> escrow;
-  private final BackendState state;
-  private final Federation federation;
+
+  /** The state of the coordinator. */
+  final BackendState state;
+
+  /** The source of leases of global limits. */
+  final Federation federation;
+
   private final Clocks clocks;
 
   /**
@@ -93,11 +97,6 @@ final class Regions {
   private static Budget probeBudget() {
     FixedWindow window = new FixedWindow(Cost.MAX, 10_000);
     return new Budget(CounterKey.of("start"), window, new Terms("start", List.of(window)));
-  }
-
-  /** Returns the source of leases of global limits. */
-  LeaseSource leases() {
-    return federation;
   }
 
   /**
@@ -167,11 +166,6 @@ final class Regions {
               MAX_DECISIONS,
               Long.MAX_VALUE);
     }
-  }
-
-  /** Returns the state of the coordinator. */
-  BackendState state() {
-    return state;
   }
 
   /** Returns a description for operators, without passwords. */

@@ -95,10 +95,11 @@ public final class SharedStore implements AutoCloseable {
     this.tiers =
         regions == null
             ? new Tiers(counters.api(), time, timer, tierSettings, tierListener)
-            : new Tiers(counters.api(), regions.leases(), time, timer, tierSettings, tierListener);
+            : new Tiers(
+                counters.api(), regions.federation, time, timer, tierSettings, tierListener);
     state.whenDataIsLost(tiers::forgetRefusals);
     if (regions != null) {
-      regions.state().whenDataIsLost(tiers::forgetRefusals);
+      regions.state.whenDataIsLost(tiers::forgetRefusals);
     }
   }
 
@@ -174,7 +175,7 @@ public final class SharedStore implements AutoCloseable {
   public void policiesLoaded(PolicyBook book) {
     state.policiesLoaded(book);
     if (regions != null) {
-      regions.state().policiesLoaded(book);
+      regions.state.policiesLoaded(book);
     }
   }
 

@@ -140,20 +140,17 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
       return false;
     }
     try {
-      logger.execute(() -> log(rule, from, now));
+      logger.execute(() ->
+          LOG.info(
+              "the concurrency limit of {} in domain {} moved from {} to {}",
+              rule.path(),
+              rule.domain(),
+              from,
+              now));
       return true;
     } catch (RejectedExecutionException tooManyLines) {
       return false;
     }
-  }
-
-  private static void log(Rule rule, int from, int now) {
-    LOG.info(
-        "the concurrency limit of {} in domain {} moved from {} to {}",
-        rule.path(),
-        rule.domain(),
-        from,
-        now);
   }
 
   @Override

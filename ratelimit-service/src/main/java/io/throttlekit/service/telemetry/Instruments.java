@@ -76,11 +76,14 @@ final class Instruments {
   }
 
   private void ofOurs(LongSupplier counters, LongSupplier forgotten) {
-    ours.labelled("throttlekit_decisions", "Descriptors decided, by outcome", measured -> {
-      measured.record(metrics.admitted.sum(), Attributes.of(OUTCOME, "admitted"));
-      measured.record(metrics.refused.sum(), Attributes.of(OUTCOME, "refused"));
-      measured.record(metrics.shadowed.sum(), Attributes.of(OUTCOME, "shadowed"));
-    });
+    ours.labelled(
+        "throttlekit_decisions",
+        "Descriptors decided, by outcome",
+        measured -> {
+          measured.record(metrics.admitted.sum(), Attributes.of(OUTCOME, "admitted"));
+          measured.record(metrics.refused.sum(), Attributes.of(OUTCOME, "refused"));
+          measured.record(metrics.shadowed.sum(), Attributes.of(OUTCOME, "shadowed"));
+        });
     ours.counter(
         "throttlekit_cancelled_requests",
         "ShouldRateLimit calls whose callers cancelled or timed out before the answer",

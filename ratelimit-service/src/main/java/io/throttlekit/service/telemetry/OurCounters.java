@@ -9,6 +9,7 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
@@ -32,15 +33,14 @@ final class OurCounters {
     return counters;
   }
 
-  /** Registers a counter whose value is read at every collection, until it is closed. */
-  AutoCloseable counter(String name, String description, LongSupplier value) {
+  /** Registers a counter whose value is read at every collection; returns what removes it. */
+  Runnable counter(String name, String description, LongSupplier value) {
     return labelled(name, description, measured -> measured.record(value.getAsLong()));
   }
 
   /** Registers a counter whose values are read, with their labels, at every collection. */
-  AutoCloseable labelled(
-      String name, String description, Consumer<ObservableLongMeasurement> values) {
-    return meter.counterBuilder(name).setDescription(description).buildWithCallback(values);
+  Runnable labelled(String name, String description, Consumer<ObservableLongMeasurement> values) {
+    return meter.counterBuilder(name).setDescription(description).buildWithCallback(values)::close;
   }
 
   /** Adds up values with the same labels: an instrument accepts each set of labels once. */
@@ -52,13 +52,14 @@ final class OurCounters {
     };
   }
 
-  /** Registers a gauge whose value is read at every collection, until it is closed. */
-  AutoCloseable gauge(String name, String description, LongSupplier value) {
+  /** Registers a gauge whose value is read at every collection; returns what removes it. */
+  Runnable gauge(String name, String description, LongSupplier value) {
     return meter
-        .gaugeBuilder(name)
-        .ofLongs()
-        .setDescription(description)
-        .buildWithCallback(measured -> measured.record(value.getAsLong()));
+            .gaugeBuilder(name)
+            .ofLongs()
+            .setDescription(description)
+            .buildWithCallback(measured -> measured.record(value.getAsLong()))
+        ::close;
   }
 
   /**
@@ -110,11 +111,7 @@ final class OurCounters {
     }
 
     private LongAdder of(E word) {
-      LongAdder counter = counters.get(word);
-      if (counter == null) {
-        throw new IllegalArgumentException("no counter for " + word);
-      }
-      return counter;
+      return Objects.requireNonNull(counters.get(word), "not one of these counters");
     }
   }
 }

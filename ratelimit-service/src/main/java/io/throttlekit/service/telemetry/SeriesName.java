@@ -44,11 +44,7 @@ record SeriesName(String domain, List<String> keys) {
 
   /** Returns the number of characters. */
   int length() {
-    int length = domain.length();
-    for (String key : keys) {
-      length += key.length();
-    }
-    return length;
+    return domain.length() + keys.stream().mapToInt(String::length).sum();
   }
 
   /** Returns the labels of the series; levels below the second share those of the second. */

@@ -3,10 +3,11 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
+import java.util.List;
 
 /** Metrics of the connections and streams of a gRPC server. Thread-safe. */
 public final class ServerMetrics implements AutoCloseable {
-  private final AutoCloseable[] instruments;
+  private final List<Runnable> removals;
 
   /**
    * Registers the instruments until {@link #close}.
@@ -15,23 +16,22 @@ public final class ServerMetrics implements AutoCloseable {
    */
   public ServerMetrics(Meter meter, String prefix, GrpcServer server) {
     OurCounters ours = new OurCounters(meter);
-    this.instruments =
-        new AutoCloseable[] {
-          ours.gauge(
-              prefix + "connections", "gRPC connections that are open", server::openConnections),
-          ours.counter(
-              prefix + "refused_connections",
-              "gRPC connections closed at once because too many were open",
-              server::refusedConnections),
-          ours.counter(
-              prefix + "cut_off_connections",
-              "gRPC connections closed because of what their clients held in memory",
-              server::cutOffConnections),
-          ours.counter(
-              prefix + "refused_streams",
-              "gRPC streams ended at once because too many were open",
-              server::refusedStreams)
-        };
+    this.removals =
+        List.of(
+            ours.gauge(
+                prefix + "connections", "gRPC connections that are open", server::openConnections),
+            ours.counter(
+                prefix + "refused_connections",
+                "gRPC connections closed at once because too many were open",
+                server::refusedConnections),
+            ours.counter(
+                prefix + "cut_off_connections",
+                "gRPC connections closed because of what their clients held in memory",
+                server::cutOffConnections),
+            ours.counter(
+                prefix + "refused_streams",
+                "gRPC streams ended at once because too many were open",
+                server::refusedStreams));
   }
 
   /**
@@ -48,12 +48,6 @@ public final class ServerMetrics implements AutoCloseable {
   /** Removes the instruments. */
   @Override
   public void close() {
-    for (AutoCloseable instrument : instruments) {
-      try {
-        instrument.close();
-      } catch (Exception impossible) { // OpenTelemetry's instruments declare none
-        throw new IllegalStateException(impossible);
-      }
-    }
+    removals.forEach(Runnable::run);
   }
 }
