@@ -18,6 +18,7 @@ import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -100,7 +101,7 @@ public final class RequestPath {
     LoadResult loaded =
         new PolicyLoader(new LoadOptions(true)).load(List.of(new PolicySource("path", POLICIES)));
     policies.loaded(requireNonNull(loaded.book()), loaded.problems(), time.wallMillis());
-    ServiceConfig config = ServiceConfig.defaults();
+    ServiceConfig config = ConfigLoader.defaults();
     TierSettings settings = new TierSettings(1_000, TimeUnit.SECONDS.toNanos(1), .1);
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {

@@ -3,9 +3,9 @@ package io.throttlekit.service;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.ServiceConfig;
-import io.throttlekit.service.config.load.Spelling;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -24,12 +24,12 @@ final class PolicyWarnings {
       LOG.warn(
           "no policy has the domain `{}`{}: ext_authz.domain names it, and Checks fail",
           authz.domain(),
-          Spelling.hint(authz.domain(), book.domains()));
+          Wording.hint(authz.domain(), book.domains()));
     }
     if (config.compatibility().shadowMode()) {
       reportUnsteered(book, "compatibility.shadow_mode: true");
-    } else if (!config.concurrency().steer()) {
-      reportUnsteered(book, "concurrency.steer: false");
+    } else if (!config.concurrency().pushLimits()) {
+      reportUnsteered(book, "concurrency.push_limits: false");
     }
   }
 

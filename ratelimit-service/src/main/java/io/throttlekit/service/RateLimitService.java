@@ -195,7 +195,7 @@ public final class RateLimitService {
    * because Envoys apply every pushed limit.
    */
   private static boolean steers(ServiceConfig config) {
-    return config.concurrency().steer() && !config.compatibility().shadowMode();
+    return config.concurrency().pushLimits() && !config.compatibility().shadowMode();
   }
 
   private MeasuredPath inMemory() {

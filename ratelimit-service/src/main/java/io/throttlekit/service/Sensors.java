@@ -79,7 +79,7 @@ final class Sensors implements AutoCloseable {
     SensorsConfig sensors = config.sensors();
     ClientIdentities clients =
         new ClientIdentities(
-            sensors.identities(), sensors.bindsNodeId(), ServerMetrics.refusedClients(meter));
+            sensors.identities(), sensors.bindNodeId(), ServerMetrics.refusedClients(meter));
     this.services =
         services(config.concurrency(), leases, steering, meter, time, marks).stream()
             .map(service -> ServerInterceptors.intercept(service, clients))
@@ -106,7 +106,7 @@ final class Sensors implements AutoCloseable {
     if (config.accessLog()) {
       services.add(
           new AccessLogs(
-              sensed, new AccessLogMetrics(meter, marks), time, config.samplesPerSecond()));
+              sensed, new AccessLogMetrics(meter, marks), time, config.maxSamplesPerSecond()));
     }
     if (config.loadReports()) {
       services.add(

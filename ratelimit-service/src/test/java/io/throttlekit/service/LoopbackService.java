@@ -2,7 +2,6 @@ package io.throttlekit.service;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.config.load.ServeFlags;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
@@ -26,7 +25,7 @@ public final class LoopbackService {
 
   /** Creates a service that is not started. */
   public static RateLimitService of(Map<String, String> environment) {
-    var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
+    var config = new ConfigLoader(environment).load(Map.of()).config();
     return new RateLimitService(Objects.requireNonNull(config), TimeSource.system());
   }
 }

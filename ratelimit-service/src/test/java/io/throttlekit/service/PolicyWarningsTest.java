@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.config.load.ServeFlags;
+import io.throttlekit.service.config.load.Options;
 import io.throttlekit.service.server.Book;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,10 +47,10 @@ class PolicyWarningsTest {
 
   @Test
   void everyClusterThatAnotherProcessSteersIsNamedOnce() throws Exception {
-    assertThat(told("concurrency: {steer: false}"))
+    assertThat(told("concurrency: {push_limits: false}"))
         .containsExactly(
-            "INFO cluster up is not controlled by this process (concurrency.steer: false)",
-            "INFO cluster down is not controlled by this process (concurrency.steer: false)");
+            "INFO cluster up is not controlled by this process (concurrency.push_limits: false)",
+            "INFO cluster down is not controlled by this process (concurrency.push_limits: false)");
     assertThat(told("compatibility: {shadow_mode: true}"))
         .containsExactly(
             "INFO cluster up is not controlled by this process (compatibility.shadow_mode: true)",
@@ -60,9 +60,8 @@ class PolicyWarningsTest {
 
   private List<String> told(String yaml) throws Exception {
     Path file = Files.writeString(folder.resolve("throttlekit.yaml"), yaml + "\n");
-    ServeFlags flags =
-        new ServeFlags(
-            List.of(folder.toString()), file.toString(), null, null, null, null, null, null);
+    Map<String, List<String>> flags =
+        Options.of("--policies", folder.toString(), "--config", file.toString());
     ServiceConfig config = Objects.requireNonNull(new ConfigLoader(Map.of()).load(flags).config());
     try (Logged logged = Logged.by(PolicyWarnings.class)) {
       PolicyWarnings.log(config, Book.of(LIMITS));

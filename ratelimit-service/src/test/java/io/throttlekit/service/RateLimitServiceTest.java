@@ -8,7 +8,6 @@ import static org.awaitility.Awaitility.await;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
-import io.throttlekit.service.config.load.ServeFlags;
 import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.testkit.net.ReservedPort;
@@ -325,7 +324,7 @@ class RateLimitServiceTest {
   }
 
   private static LoadedConfig load(Map<String, String> environment) {
-    LoadedConfig loaded = new ConfigLoader(environment).load(ServeFlags.none());
+    LoadedConfig loaded = new ConfigLoader(environment).load(Map.of());
     assertThat(loaded.errors()).isEmpty();
     return loaded;
   }

@@ -9,7 +9,6 @@ import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.NettyChannelBuilder;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.config.load.ServeFlags;
 import io.throttlekit.testkit.net.ReservedPort;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -81,7 +80,7 @@ class ReadinessTest {
             "PORT", Integer.toString(http),
             "DEBUG_PORT", "0",
             "THROTTLEKIT_WARM_UP_REQUESTS", "100");
-    var config = new ConfigLoader(environment).load(ServeFlags.none()).config();
+    var config = new ConfigLoader(environment).load(Map.of()).config();
     return new RateLimitService(Objects.requireNonNull(config), time);
   }
 

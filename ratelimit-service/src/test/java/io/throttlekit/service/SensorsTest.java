@@ -31,7 +31,7 @@ import io.netty.pkitesting.X509Bundle;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.config.load.ServeFlags;
+import io.throttlekit.service.config.load.Options;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.server.Ask;
 import java.net.InetAddress;
@@ -315,7 +315,7 @@ class SensorsTest {
     stop();
     Map<String, String> other =
         Map.of(
-            "THROTTLEKIT_CONCURRENCY_STEER",
+            "THROTTLEKIT_CONCURRENCY_PUSH_LIMITS",
             "false",
             "THROTTLEKIT_CONCURRENCY_ACCESS_LOG",
             "false");
@@ -324,7 +324,7 @@ class SensorsTest {
       assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
       assertThat(logged.lines())
           .containsExactly(
-              "INFO cluster up is not controlled by this process (concurrency.steer: false)");
+              "INFO cluster up is not controlled by this process (concurrency.push_limits: false)");
     }
   }
 
@@ -369,8 +369,8 @@ class SensorsTest {
     environment.put("THROTTLEKIT_HTTP_PORT", "0");
     environment.put("THROTTLEKIT_DEBUG_PORT", "0");
     environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
-    ServeFlags flags =
-        new ServeFlags(List.of(folder.toString()), null, null, null, null, null, null, null);
+    Map<String, List<String>> flags =
+        Options.of("--policies", folder.toString());
     ServiceConfig config =
         Objects.requireNonNull(new ConfigLoader(environment).load(flags).config());
     RateLimitService started = new RateLimitService(config, TimeSource.system());

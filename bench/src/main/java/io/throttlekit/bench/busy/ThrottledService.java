@@ -7,6 +7,7 @@ import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
@@ -37,7 +38,7 @@ final class ThrottledService implements AutoCloseable {
   /** Starts a service that decides at most {@code perSecond} requests in a second. */
   ThrottledService(int perSecond) {
     TimeSource time = TimeSource.system();
-    ServiceConfig config = ServiceConfig.defaults();
+    ServiceConfig config = ConfigLoader.defaults();
     PolicyStore policies = new PolicyStore();
     LoadResult loaded =
         new PolicyLoader(new LoadOptions(true)).load(List.of(new PolicySource("busy", POLICIES)));

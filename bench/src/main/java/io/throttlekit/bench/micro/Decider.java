@@ -12,8 +12,7 @@ import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.RateLimitRequest;
-import io.throttlekit.service.config.ServiceConfig;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.MeasuredPath;
@@ -29,7 +28,7 @@ final class Decider implements AutoCloseable {
   private static final String DOMAIN = "bench";
   private static final long COUNTERS = 100_000; // more than any benchmark has keys
 
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final RateLimitFrontEnd frontEnd;
 
   /**
@@ -41,7 +40,7 @@ final class Decider implements AutoCloseable {
     TimeSource time = TimeSource.system();
     frontEnd =
         MeasuredPath.inMemory(
-                ServiceConfig.defaults(),
+                ConfigLoader.defaults(),
                 policies(descriptors, time),
                 new InMemoryStore(time, COUNTERS),
                 telemetry,

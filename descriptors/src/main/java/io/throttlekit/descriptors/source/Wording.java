@@ -34,6 +34,12 @@ public final class Wording {
         : "did you mean " + nearest + "?";
   }
 
+  /** Returns " (did you mean x?)" for the nearest word, or "" when none is near. */
+  public static String hint(String written, Collection<String> words) {
+    String nearest = nearest(written, words);
+    return nearest == null ? "" : " (did you mean " + nearest + "?)";
+  }
+
   /**
    * Returns the word that {@code written} probably stands for; {@code null} when none is similar.
    */

@@ -43,7 +43,7 @@ public final class CommandLineTool implements Runnable {
       String[] arguments, Map<String, String> environment, PrintWriter out, PrintWriter err) {
     CommandLine line =
         new CommandLine(new CommandLineTool())
-            .addSubcommand(new ServeCommand(environment))
+            .addSubcommand(ServeCommand.line(environment))
             .addSubcommand(new CheckCommand())
             .addSubcommand(new CallCommand())
             .addSubcommand(new ExplainCommand())

@@ -6,19 +6,20 @@ import io.throttlekit.service.StartException;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
-import io.throttlekit.service.config.load.ServeFlags;
+import io.throttlekit.service.config.load.ServeOption;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import java.io.PrintWriter;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -40,54 +41,6 @@ final class ServeCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Option(
-      names = "--policies",
-      paramLabel = "PATH",
-      description = "Policy file or folder of them; repeatable.")
-  private List<String> policies = new ArrayList<>();
-
-  @Option(names = "--config", paramLabel = "FILE", description = "Configuration file.")
-  private @Nullable String config;
-
-  @Option(names = "--grpc-port", paramLabel = "PORT", description = "gRPC; 8081, 0 for any free.")
-  private @Nullable String grpcPort;
-
-  @Option(names = "--http-port", paramLabel = "PORT", description = "HTTP; 8080, 0 for any free.")
-  private @Nullable String httpPort;
-
-  @Option(names = "--debug-port", paramLabel = "PORT", description = "Debug; 6070, 0 for any free.")
-  private @Nullable String debugPort;
-
-  @Option(
-      names = "--store",
-      paramLabel = "URI",
-      description = {
-        "Store of the counters: memory (the default), redis://HOST:PORT,",
-        "redis-sentinel://HOST:PORT,HOST:PORT#MASTER,",
-        "redis-cluster://HOST:PORT,HOST:PORT, redis-socket:///PATH or",
-        "postgresql://HOST:PORT/DATABASE;",
-        "rediss for TLS. A password is better given by the variable",
-        "THROTTLEKIT_STORE_PASSWORD, which other users cannot read."
-      })
-  private @Nullable String store;
-
-  @Option(
-      names = "--region",
-      paramLabel = "NAME",
-      description = "The region that this process belongs to; with --coordinator.")
-  private @Nullable String region;
-
-  @Option(
-      names = "--coordinator",
-      paramLabel = "URI",
-      description = {
-        "Store of the limits that regions share (scope: global): redis://, rediss://,",
-        "redis-sentinel://, redis-cluster:// or postgresql:// as for --store;",
-        "memory is for one process. Its password is better given by the variable",
-        "THROTTLEKIT_FEDERATION_PASSWORD."
-      })
-  private @Nullable String coordinator;
-
   @Option(names = "--print-config", description = "Print every setting with its origin, and exit.")
   private boolean printConfig;
 
@@ -98,17 +51,28 @@ final class ServeCommand implements Callable<Integer> {
       description = "Print whether counters would be in memory or shared, and start nothing.")
   private boolean dryRun;
 
-  ServeCommand(Map<String, String> environment) {
+  private ServeCommand(Map<String, String> environment) {
     this.environment = environment;
+  }
+
+  /** Returns the command with its options, those of settings included. */
+  static CommandLine line(Map<String, String> environment) {
+    CommandLine line = new CommandLine(new ServeCommand(environment));
+    for (ServeOption option : ConfigLoader.options()) {
+      line.getCommandSpec()
+          .addOption(
+              OptionSpec.builder(option.name())
+                  .paramLabel(option.label())
+                  .description(option.help().toArray(String[]::new))
+                  .type(option.repeatable() ? List.class : String.class)
+                  .build());
+    }
+    return line;
   }
 
   @Override
   public Integer call() throws InterruptedException {
-    LoadedConfig loaded =
-        new ConfigLoader(environment)
-            .load(
-                new ServeFlags(
-                    policies, config, grpcPort, httpPort, debugPort, store, region, coordinator));
+    LoadedConfig loaded = new ConfigLoader(environment).load(options());
     PrintWriter err = spec.commandLine().getErr();
     ServiceConfig effective = loaded.config();
     if (effective == null) {
@@ -127,6 +91,17 @@ final class ServeCommand implements Callable<Integer> {
     LoggerFactory.getLogger(RateLimitService.LIFECYCLE).info("{}", loaded.defaults());
     loaded.warnings().forEach(LoggerFactory.getLogger(ServeCommand.class)::warn);
     return serve(effective, err);
+  }
+
+  private Map<String, List<String>> options() {
+    Map<String, List<String>> given = new HashMap<>();
+    for (ServeOption option : ConfigLoader.options()) {
+      OptionSpec matched = spec.commandLine().getParseResult().matchedOption(option.name());
+      if (matched != null) {
+        given.put(option.name(), matched.stringValues());
+      }
+    }
+    return given;
   }
 
   /** Fails without valid policies, as the service would; their errors are in the log. */

@@ -8,9 +8,4 @@ package io.throttlekit.service.config;
  * @param quotaMode whether a request is refused only when all its descriptors are
  */
 public record CompatibilityConfig(boolean chargeRejected, boolean shadowMode, boolean quotaMode) {
-
-  /** Returns the defaults. */
-  public static CompatibilityConfig defaults() {
-    return new CompatibilityConfig(false, false, false);
-  }
 }

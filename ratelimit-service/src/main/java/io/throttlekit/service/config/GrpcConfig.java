@@ -119,27 +119,9 @@ public record GrpcConfig(
             limits.messageBytes(),
             limits.descriptors(),
             limits.entryBytes(),
-            sensors.streamsPerConnection()),
+            sensors.maxStreamsPerConnection()),
         1,
         new Drain(Duration.ZERO, drain.timeout()),
-        false);
-  }
-
-  /**
-   * Returns the defaults. The bound of entries, 64 KiB, is above Envoy's default maximum of request
-   * headers, 60 KiB, so that no header's value exceeds it.
-   */
-  public static GrpcConfig defaults() {
-    return new GrpcConfig(
-        "0.0.0.0",
-        8081,
-        null,
-        null,
-        new ConnectionAge(Duration.ZERO, Duration.ZERO, Duration.ofMinutes(15)),
-        new KeepAlive(Duration.ofMinutes(5), Duration.ofSeconds(20), Duration.ofSeconds(10)),
-        new Limits(256 * 1024, 1_000, 64 * 1024, 1_000),
-        0,
-        new Drain(Duration.ZERO, Duration.ofSeconds(10)),
         false);
   }
 }

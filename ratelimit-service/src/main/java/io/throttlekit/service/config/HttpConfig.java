@@ -12,11 +12,6 @@ package io.throttlekit.service.config;
 public record HttpConfig(
     String host, int port, boolean json, boolean jsonRefunds, int maxConnections) {
 
-  /** Returns the defaults. */
-  public static HttpConfig defaults() {
-    return new HttpConfig("0.0.0.0", 8080, false, false, 1_024);
-  }
-
   /**
    * The HTTP listener for operators, on loopback unless configured otherwise.
    *
@@ -24,11 +19,6 @@ public record HttpConfig(
    * @param port from 0 (any free one) to 65535
    */
   public record DebugConfig(String host, int port) {
-
-    /** Returns the defaults. */
-    public static DebugConfig defaults() {
-      return new DebugConfig("127.0.0.1", 6070);
-    }
   }
 
   /**

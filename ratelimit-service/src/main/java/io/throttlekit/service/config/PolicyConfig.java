@@ -26,11 +26,6 @@ public record PolicyConfig(
     paths = List.copyOf(paths);
   }
 
-  /** Returns the defaults. */
-  public static PolicyConfig defaults() {
-    return new PolicyConfig(List.of(), null, true, Duration.ofSeconds(1), true);
-  }
-
   /**
    * Folder from which envoyproxy/ratelimit reads policies.
    *

@@ -17,12 +17,6 @@ public record ResponseConfig(
     DeniedBody deniedBody,
     boolean dynamicMetadata) {
 
-  /** Returns the defaults. */
-  public static ResponseConfig defaults() {
-    return new ResponseConfig(
-        RateLimitHeaders.defaults(), true, false, DeniedBody.defaults(), false);
-  }
-
   /**
    * Configuration of the three classic rate-limit headers.
    *
@@ -32,12 +26,6 @@ public record ResponseConfig(
    * @param reset name of the header for the seconds until the limit is whole again
    */
   public record RateLimitHeaders(boolean enabled, String limit, String remaining, String reset) {
-
-    /** Returns the defaults. */
-    public static RateLimitHeaders defaults() {
-      return new RateLimitHeaders(
-          false, "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset");
-    }
   }
 
   /**
@@ -47,10 +35,5 @@ public record ResponseConfig(
    * @param text empty for no body
    */
   public record DeniedBody(String contentType, String text) {
-
-    /** Returns the defaults. */
-    public static DeniedBody defaults() {
-      return new DeniedBody("text/plain; charset=utf-8", "");
-    }
   }
 }

@@ -12,27 +12,22 @@ import org.jspecify.annotations.Nullable;
  * @param port from 0 (any free one) to 65535
  * @param tls absent for plaintext
  * @param identities identities of which a client's certificate must have one; empty for any
- * @param bindsNodeId whether a node id must be one that the client's certificate allows
+ * @param bindNodeId whether a node id must be one that the client's certificate allows
  * @param maxStreams maximum number of streams of all connections together, from 1
- * @param streamsPerConnection maximum number of streams of one connection, from 1
+ * @param maxStreamsPerConnection maximum number of streams of one connection, from 1
  */
 public record SensorsConfig(
     String host,
     int port,
     @Nullable TlsConfig tls,
     List<Identity> identities,
-    boolean bindsNodeId,
+    boolean bindNodeId,
     int maxStreams,
-    int streamsPerConnection) {
+    int maxStreamsPerConnection) {
 
   /** Copies the list. */
   public SensorsConfig {
     identities = List.copyOf(identities);
-  }
-
-  /** Returns the defaults. */
-  public static SensorsConfig defaults() {
-    return new SensorsConfig("127.0.0.1", 18001, null, List.of(), false, 10_000, 100);
   }
 
   /** Returns whether clients must present a certificate. */

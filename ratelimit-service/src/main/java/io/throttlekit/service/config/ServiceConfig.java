@@ -40,26 +40,6 @@ public record ServiceConfig(
     WarmUpConfig warmUp,
     @Nullable ExtAuthzConfig extAuthz) {
 
-  /** Returns the defaults. */
-  public static ServiceConfig defaults() {
-    return new ServiceConfig(
-        PolicyConfig.defaults(),
-        GrpcConfig.defaults(),
-        HttpConfig.defaults(),
-        DebugConfig.defaults(),
-        null,
-        StoreConfig.defaults(),
-        null,
-        ConcurrencyConfig.defaults(),
-        SensorsConfig.defaults(),
-        ResponseConfig.defaults(),
-        CompatibilityConfig.defaults(),
-        TelemetryConfig.defaults(),
-        HealthConfig.defaults(),
-        WarmUpConfig.defaults(),
-        null);
-  }
-
   /**
    * Conditions under which the process reports healthy.
    *
@@ -67,11 +47,6 @@ public record ServiceConfig(
    * @param needsPolicies whether it is unhealthy until policies are loaded
    */
   public record HealthConfig(boolean storeMustBeReachable, boolean needsPolicies) {
-
-    /** Returns the defaults. */
-    public static HealthConfig defaults() {
-      return new HealthConfig(false, false);
-    }
   }
 
   /**
@@ -80,10 +55,5 @@ public record ServiceConfig(
    * @param requests synthetic requests that the process sends to itself; 0 for none
    */
   public record WarmUpConfig(int requests) {
-
-    /** Returns the defaults: 50,000 requests, which take 7 s at most. */
-    public static WarmUpConfig defaults() {
-      return new WarmUpConfig(50_000);
-    }
   }
 }

@@ -48,20 +48,6 @@ public record StoreConfig(
    */
   public record Breaker(int failures, Duration after, Duration probeAfter) {}
 
-  /** Returns the defaults. A million counters take up to 400 MB. */
-  public static StoreConfig defaults() {
-    return new StoreConfig(
-        new StoreAddress.Memory(),
-        StoreAccess.open(),
-        "throttlekit:",
-        1_000_000,
-        new Deadlines(Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofSeconds(2)),
-        new Breaker(5, Duration.ofSeconds(1), Duration.ofMillis(25)),
-        100_000,
-        0.1,
-        false);
-  }
-
   /** Returns the same configuration with counters in the memory of this process. */
   public StoreConfig inMemory() {
     return new StoreConfig(

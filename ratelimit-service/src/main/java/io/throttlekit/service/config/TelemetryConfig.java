@@ -28,10 +28,4 @@ public record TelemetryConfig(
     String logFormat,
     double nearLimitRatio,
     int maxSeries) {
-
-  /** Returns the defaults. The ratio near a limit is that of envoyproxy/ratelimit. */
-  public static TelemetryConfig defaults() {
-    return new TelemetryConfig(
-        true, false, false, 1.0, "http", "", "throttlekit", "info", "text", 0.8, 2_000);
-  }
 }

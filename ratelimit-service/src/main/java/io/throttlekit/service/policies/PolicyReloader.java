@@ -79,7 +79,7 @@ public final class PolicyReloader implements AutoCloseable {
   public static LoadOptions options(ServiceConfig config) {
     ConcurrencyConfig concurrency = config.concurrency();
     // limits that this process pushes to Envoys would not move without access logs
-    boolean steering = concurrency.accessLog() || !concurrency.steer();
+    boolean steering = concurrency.accessLog() || !concurrency.pushLimits();
     boolean federated = config.federation() != null;
     return options(config.policies(), federated, steering, concurrency.accessLog());
   }

@@ -70,15 +70,14 @@ final class ScratchConfig {
 
   /** Returns telemetry without exporters: metrics are counted but never collected. */
   private static TelemetryConfig silent(TelemetryConfig real) {
-    TelemetryConfig none = TelemetryConfig.defaults();
     return new TelemetryConfig(
-        none.prometheus(),
+        true,
         false,
         false,
-        none.samplingRatio(),
-        none.otlpProtocol(),
-        none.otlpEndpoint(),
-        none.serviceName(),
+        0,
+        real.otlpProtocol(),
+        "",
+        real.serviceName(),
         real.logLevel(),
         real.logFormat(),
         real.nearLimitRatio(),

@@ -3,7 +3,6 @@ package io.throttlekit.service.warmup;
 import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.ServiceConfig;
-import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
@@ -30,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 public final class WarmUp {
   /** Maximum duration of a warm-up with the default number of requests. */
   static final Duration LONGEST = Duration.ofSeconds(7);
+
+  /** The default number of requests, of {@code warm_up.requests}. */
+  private static final int DEFAULT_REQUESTS = 50_000;
 
   /** Requests after which a new server with empty counters starts. */
   private static final int REQUESTS_PER_SERVER = 10_000;
@@ -83,7 +85,7 @@ public final class WarmUp {
    * the AOT cache's training in bin/throttlekit.
    */
   static Duration longest(int requests) {
-    return LONGEST.multipliedBy(Math.max(1, requests / WarmUpConfig.defaults().requests()));
+    return LONGEST.multipliedBy(Math.max(1, requests / DEFAULT_REQUESTS));
   }
 
   private int serve(PolicyStore policies, Traffic traffic, int requests, long end) {

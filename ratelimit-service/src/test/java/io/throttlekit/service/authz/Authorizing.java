@@ -16,11 +16,11 @@ import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
-import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.rls.ExtrasFactory;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
@@ -54,7 +54,7 @@ public final class Authorizing {
     frontEnd =
         new CheckFrontEnd(
             config,
-            GrpcConfig.defaults().limits().entryBytes(),
+            ConfigLoader.defaults().grpc().limits().entryBytes(),
             new ExtrasFactory(response, compatibility),
             new PolicyAdmission(
                 () -> book, new MemoryCounters(store), gate, compatibility, false, metrics),
@@ -68,7 +68,7 @@ public final class Authorizing {
     return new Authorizing(
         policy,
         new ExtAuthzConfig("d", List.of(descriptors), false),
-        ResponseConfig.defaults(),
+        ConfigLoader.defaults().response(),
         Setup.NATIVE);
   }
 

@@ -15,7 +15,7 @@ import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.config.ResponseConfig.DeniedBody;
-import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.server.Setup;
 import java.util.List;
@@ -53,7 +53,7 @@ class CheckFrontEndTest {
       """;
   private static final ResponseConfig TELLING =
       new ResponseConfig(
-          RateLimitHeaders.defaults(),
+          ConfigLoader.defaults().response().headers(),
           true,
           true,
           new DeniedBody("text/html", "<p>too many</p>"),
@@ -236,7 +236,7 @@ class CheckFrontEndTest {
         new Authorizing(
             POLICY,
             new ExtAuthzConfig("", List.of(header("user")), true),
-            ResponseConfig.defaults(),
+            ConfigLoader.defaults().response(),
             Setup.NATIVE);
     assertThatThrownBy(() -> routed.check("user", "a"))
         .isInstanceOf(InvalidRequestException.class)
@@ -252,7 +252,7 @@ class CheckFrontEndTest {
         new Authorizing(
             null,
             new ExtAuthzConfig("d", List.of(header("user")), false),
-            ResponseConfig.defaults(),
+            ConfigLoader.defaults().response(),
             Setup.NATIVE);
     assertThatThrownBy(() -> none.check("user", "a")).isInstanceOf(NoPoliciesException.class);
   }

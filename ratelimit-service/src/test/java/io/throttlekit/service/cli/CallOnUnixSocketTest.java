@@ -7,7 +7,7 @@ import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.channel.epoll.Epoll;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.load.ServeFlags;
+import io.throttlekit.service.config.load.Options;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -74,7 +74,7 @@ class CallOnUnixSocketTest {
             "0",
             "GRPC_UDS",
             socket.toString());
-    ServeFlags flags = new ServeFlags(List.of(), null, null, "0", "0", null, null, null);
+    Map<String, List<String>> flags = Options.of("--http-port", "0", "--debug-port", "0");
     return Serving.with(environment, flags);
   }
 }

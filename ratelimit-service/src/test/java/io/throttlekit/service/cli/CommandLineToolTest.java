@@ -4,7 +4,7 @@ import static io.throttlekit.service.cli.Ran.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.load.ServeFlags;
+import io.throttlekit.service.config.load.Options;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -334,7 +334,7 @@ class CommandLineToolTest {
             "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
             "THROTTLEKIT_HTTP_HOST", "127.0.0.1",
             "THROTTLEKIT_WARM_UP_REQUESTS", "0");
-    ServeFlags flags = new ServeFlags(List.of(), null, "0", "0", "0", null, null, null);
+    Map<String, List<String>> flags = Options.of("--grpc-port", "0", "--http-port", "0", "--debug-port", "0");
     return Serving.with(environment, flags);
   }
 }

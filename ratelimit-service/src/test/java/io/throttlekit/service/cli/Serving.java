@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.RateLimitService;
 import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.config.load.ServeFlags;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -13,7 +13,7 @@ import java.util.Objects;
 final class Serving {
   private Serving() {}
 
-  static RateLimitService with(Map<String, String> environment, ServeFlags flags) {
+  static RateLimitService with(Map<String, String> environment, Map<String, List<String>> flags) {
     RateLimitService service =
         new RateLimitService(
             Objects.requireNonNull(new ConfigLoader(environment).load(flags).config()),

@@ -15,7 +15,7 @@ import io.throttlekit.service.config.RequestDescriptor.Attribute;
 import io.throttlekit.service.config.RequestDescriptor.Context;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
-import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.server.Setup;
 import java.util.List;
@@ -76,7 +76,7 @@ class GeneratedChecksTest {
                           new Entry("where", new Context("where"), null),
                           new Entry("path", Attribute.PATH, "/closed")))),
               false),
-          ResponseConfig.defaults(),
+          ConfigLoader.defaults().response(),
           Setup.NATIVE);
   private final Map<String, Integer> reached = new TreeMap<>();
 

@@ -14,7 +14,7 @@ import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonAnswer;
 import io.throttlekit.service.telemetry.Scrape;
@@ -50,7 +50,7 @@ class HttpServersTest {
 
   private final AtomicBoolean serving = new AtomicBoolean(true);
   private final PolicyStore policies = new PolicyStore();
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final HttpFixture service;
   private final HttpFixture debug;
 

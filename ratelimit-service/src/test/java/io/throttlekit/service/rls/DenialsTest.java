@@ -8,7 +8,7 @@ import io.envoyproxy.envoy.config.core.v3.HeaderValue;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.config.ResponseConfig.DeniedBody;
-import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Setup;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -36,7 +36,7 @@ class DenialsTest {
       """;
   private static final ResponseConfig RESPONSE =
       new ResponseConfig(
-          RateLimitHeaders.defaults(), false, true, new DeniedBody("text/html", "<p/>"), true);
+          ConfigLoader.defaults().response().headers(), false, true, new DeniedBody("text/html", "<p/>"), true);
 
   private final RateLimitFrontEnd frontEnd = new Setup(POLICY, Setup.NATIVE, RESPONSE).frontEnd();
 

@@ -16,8 +16,7 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ResponseConfig;
-import io.throttlekit.service.config.ResponseConfig.DeniedBody;
-import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Setup;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -41,7 +40,7 @@ class DynamicMetadataTest {
           rate_limit: {unit: minute, requests_per_unit: 0}
       """;
   private static final ResponseConfig METADATA =
-      new ResponseConfig(RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), true);
+      new ResponseConfig(ConfigLoader.defaults().response().headers(), false, false, ConfigLoader.defaults().response().deniedBody(), true);
   private static final RateLimitRequest BOTH =
       to("rl", entries("service", "one"), entries("service", "two"));
 

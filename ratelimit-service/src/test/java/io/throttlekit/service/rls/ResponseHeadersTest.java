@@ -13,14 +13,15 @@ import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.config.ResponseConfig.DeniedBody;
 import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 class ResponseHeadersTest {
-  private static final DeniedBody NO_BODY = DeniedBody.defaults();
-  private static final RateLimitHeaders OFF = RateLimitHeaders.defaults();
+  private static final DeniedBody NO_BODY = ConfigLoader.defaults().response().deniedBody();
+  private static final RateLimitHeaders OFF = ConfigLoader.defaults().response().headers();
   private static final ResponseConfig CLASSIC =
       new ResponseConfig(
           new RateLimitHeaders(true, "RateLimit-Limit", "x-left", "RateLimit-Reset"),

@@ -8,7 +8,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.config.GrpcConfig;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.server.RawConnection.Frame;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
@@ -38,7 +38,7 @@ class BusyLoopTest {
   private static final byte[] SECOND = x(entries("zero", "second")).toByteArray();
 
   private final ManualTime time = new ManualTime(Setup.NOW);
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final RateLimitMetrics metrics =
       new RateLimitMetrics(telemetry.meter(), () -> null, () -> 0, () -> 0, .8, 10);
   private final AtomicInteger decided = new AtomicInteger();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.GrpcConfig.ConnectionAge;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.RawConnection.Frame;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.ServerMetrics;
@@ -27,7 +27,7 @@ class ConnectionLimitsTest {
   private static final int ENHANCE_YOUR_CALM = 11;
   private static final Duration NEVER = Duration.ZERO;
 
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private @Nullable GrpcServer server;
 
   @AfterEach

@@ -46,7 +46,7 @@ import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.authz.Authorizing;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.LeaseEnd;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.sensor.Recorded.Left;
@@ -200,7 +200,7 @@ class DrainTest {
   @Test
   void anAccessLogAndLoadReportsDoNotHoldUpTheDrain() throws Exception {
     Recorded recorded = new Recorded();
-    Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+    Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
     GrpcServer server =
         setup.serve(
             Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO),

@@ -12,7 +12,7 @@ import io.grpc.reflection.v1.ServerReflectionGrpc;
 import io.grpc.reflection.v1.ServerReflectionRequest;
 import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
-import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
@@ -73,7 +73,7 @@ class HealthAndReflectionTest {
 
   @Test
   void thereIsNoReflectionUnlessItIsConfigured() {
-    assertThat(GrpcConfig.defaults().reflection()).isFalse();
+    assertThat(ConfigLoader.defaults().grpc().reflection()).isFalse();
     GrpcServer closed = setup.serve(Setup.loopback());
     ManagedChannel client = Channels.to(closed);
     CompletableFuture<String> services = new CompletableFuture<>();

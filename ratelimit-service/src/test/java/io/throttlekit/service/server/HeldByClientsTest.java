@@ -3,7 +3,7 @@ package io.throttlekit.service.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.GrpcConfig;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.RawConnection.Frame;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.ServerMetrics;
@@ -33,7 +33,7 @@ class HeldByClientsTest {
 
   private static final int AT_ONCE = 200;
 
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private @Nullable GrpcServer server;
 

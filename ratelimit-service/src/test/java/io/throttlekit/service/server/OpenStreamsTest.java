@@ -14,7 +14,7 @@ import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.accesslog.AccessLogs;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.ServerMetrics;
@@ -64,7 +64,7 @@ class OpenStreamsTest {
 
   @Test
   void aServerCountsARefusedStreamOfASensorOnceAndNotAsOneOfTheSensor() throws IOException {
-    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
       AccessLogs logs =
           new AccessLogs(
               new Recorded(),

@@ -12,9 +12,8 @@ import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ResponseConfig;
-import io.throttlekit.service.config.ResponseConfig.DeniedBody;
-import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
 import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
@@ -38,7 +37,7 @@ public final class Setup {
 
   /** Responses without headers and metadata. */
   public static final ResponseConfig BARE =
-      new ResponseConfig(RateLimitHeaders.defaults(), false, false, DeniedBody.defaults(), false);
+      new ResponseConfig(ConfigLoader.defaults().response().headers(), false, false, ConfigLoader.defaults().response().deniedBody(), false);
 
   final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
   final FixedTime time = new FixedTime(NOW);
@@ -73,7 +72,7 @@ public final class Setup {
 
   /** Returns the default limits, but with few descriptors per request. */
   static GrpcConfig.Limits limits() {
-    GrpcConfig.Limits limits = GrpcConfig.defaults().limits();
+    GrpcConfig.Limits limits = ConfigLoader.defaults().grpc().limits();
     return new GrpcConfig.Limits(
         limits.messageBytes(), 200, limits.entryBytes(), limits.callsPerConnection());
   }
@@ -152,7 +151,7 @@ public final class Setup {
 
   static GrpcConfig listener(
       @Nullable Path socket, @Nullable TlsConfig tls, Duration drainTimeout, Duration drainDelay) {
-    GrpcConfig d = GrpcConfig.defaults();
+    GrpcConfig d = ConfigLoader.defaults().grpc();
     return new GrpcConfig(
         "127.0.0.1",
         0,

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.Logged;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.StoreListener.Failure;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class BackendStateTest {
   private final List<Boolean> reachable = new ArrayList<>();
   private final ManualTime time = new ManualTime(0);
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final BackendState state =
       new BackendState(
           BackendState.Role.STORE,

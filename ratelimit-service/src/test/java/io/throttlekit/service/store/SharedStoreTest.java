@@ -24,7 +24,7 @@ import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.Charge;
@@ -64,7 +64,7 @@ class SharedStoreTest {
       new MultiThreadIoEventLoopGroup(
           1, Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
   private final RedisProcess redis = RedisProcess.start();
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final List<Boolean> reachable = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -217,7 +217,7 @@ class SharedStoreTest {
     StoreAccess.StoreTls missing = new StoreAccess.StoreTls(Path.of("missing.pem"), null, true);
     StoreAddress coordinator =
         new StoreAddress.Standalone(true, new StoreAddress.Node("coordinator.example", 6379), 0);
-    Login login = StoreConfig.defaults().access().login();
+    Login login = ConfigLoader.defaults().store().access().login();
     FederationConfig federation =
         new FederationConfig(
             "eu",
@@ -258,7 +258,7 @@ class SharedStoreTest {
   }
 
   private SharedStore region(StoreAddress address, int coordinatorPort) {
-    StoreConfig store = StoreConfig.defaults();
+    StoreConfig store = ConfigLoader.defaults().store();
     return store(
         address,
         new FederationConfig(
@@ -275,7 +275,7 @@ class SharedStoreTest {
   }
 
   private SharedStore store(StoreAddress address, @Nullable FederationConfig federation) {
-    StoreConfig base = StoreConfig.defaults();
+    StoreConfig base = ConfigLoader.defaults().store();
     StoreConfig config =
         new StoreConfig(
             address,

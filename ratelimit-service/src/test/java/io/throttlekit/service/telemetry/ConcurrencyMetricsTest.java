@@ -6,7 +6,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.Logged;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -25,7 +25,7 @@ class ConcurrencyMetricsTest {
 
   @Test
   void countsChangesOfLimitsByDirectionAndThoseOfTheThreshold() throws IOException {
-    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
       ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
       metrics.limitChanged(one, 10, 11);
       metrics.limitChanged(one, 11, 12);
@@ -41,7 +41,7 @@ class ConcurrencyMetricsTest {
 
   @Test
   void logsAMoveOfEachRuleAtMostOnceInTenSeconds() {
-    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults())) {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
       ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time, _ -> {});
       assertThat(metrics.limitMoved(one, 10, 20)).isTrue();
       assertThat(metrics.limitMoved(one, 20, 10)).isFalse();
@@ -57,7 +57,7 @@ class ConcurrencyMetricsTest {
   @Test
   void writesLinesOnAnotherThreadAndLeavesOutWhatItRejects() {
     List<Runnable> tasks = new ArrayList<>();
-    try (Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
         Logged logged = Logged.by(ConcurrencyMetrics.class)) {
       ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time, tasks::add);
       assertThat(metrics.limitMoved(one, 10, 20)).isTrue();

@@ -2,7 +2,7 @@ package io.throttlekit.service.telemetry;
 
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.policy.Rule;
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import java.io.IOException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** Metrics of some policies, and a scrape to read them. */
 final class MetricsFixture implements AutoCloseable {
   final Policies policies;
-  final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   final RateLimitMetrics metrics;
 
   MetricsFixture(Policies policies, int maxSeries) {

@@ -2,7 +2,7 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.tier.DecidedBy;
 import io.throttlekit.tier.Outage;
 import java.io.IOException;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class TierMetricsTest {
 
-  private final Telemetry telemetry = Telemetry.start(TelemetryConfig.defaults());
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final TierMetrics metrics = new TierMetrics(telemetry.meter());
 
   @AfterEach

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.authz.Authorizing;
 import io.throttlekit.service.config.ExtAuthzConfig;
-import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Setup;
 import java.util.List;
 import java.util.TreeMap;
@@ -15,7 +15,7 @@ class CheckTrafficTest {
       new Authorizing(
           Traffic.POLICIES,
           CheckTraffic.config(new ExtAuthzConfig("", List.of(), false)),
-          ResponseConfig.defaults(),
+          ConfigLoader.defaults().response(),
           Setup.NATIVE);
 
   @Test

@@ -13,6 +13,7 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
@@ -43,7 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120) // for what hangs
 @Tag("slow")
 class WarmUpTest {
-  private static final ServiceConfig DEFAULTS = ServiceConfig.defaults();
+  private static final ServiceConfig DEFAULTS = ConfigLoader.defaults();
   private static final Class<?> CHECKS = CheckFrontEnd.class;
   private static final Logger LOG = Logger.getLogger(WarmUp.class.getName());
 

@@ -5,9 +5,9 @@ import io.throttlekit.service.StartException;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
-import io.throttlekit.service.config.load.ServeFlags;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -23,7 +23,7 @@ final class OffsetService {
    * @param args the file of its clock
    */
   public static void main(String[] args) throws IOException, InterruptedException {
-    LoadedConfig loaded = new ConfigLoader(System.getenv()).load(ServeFlags.none());
+    LoadedConfig loaded = new ConfigLoader(System.getenv()).load(Map.of());
     ServiceConfig config = loaded.config();
     if (config == null) {
       loaded.errors().forEach(System.err::println);

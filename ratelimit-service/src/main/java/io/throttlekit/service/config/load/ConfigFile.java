@@ -1,26 +1,20 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.descriptors.source.Wording;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import java.util.Optional;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
-import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
-import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
-import org.snakeyaml.engine.v2.nodes.Tag;
 
 /** Reads the configuration file, reporting every mistake with its place, and prints one. */
 final class ConfigFile {
@@ -39,11 +33,11 @@ final class ConfigFile {
     try {
       reader.readText(Files.readString(file));
     } catch (NoSuchFileException e) {
-      reader.error(null, "there is no such file");
+      reader.error(Optional.empty(), "there is no such file");
     } catch (CharacterCodingException e) {
-      reader.error(null, "the file is not UTF-8 text");
+      reader.error(Optional.empty(), "the file is not UTF-8 text");
     } catch (IOException e) {
-      reader.error(null, "the file cannot be read: " + e.getMessage());
+      reader.error(Optional.empty(), "the file cannot be read: " + e.getMessage());
     }
   }
 
@@ -51,7 +45,7 @@ final class ConfigFile {
   static String print(SettingValues values) {
     StringBuilder text = new StringBuilder();
     List<String> open = List.of();
-    for (Setting<?> setting : Settings.ALL) {
+    for (Setting setting : Settings.ALL) {
       List<String> names = List.of(setting.path().split("\\.", -1));
       List<String> sections = names.subList(0, names.size() - 1);
       for (int depth = shared(open, sections); depth < sections.size(); depth++) {
@@ -61,9 +55,9 @@ final class ConfigFile {
       text.append("  ".repeat(sections.size()))
           .append(names.getLast())
           .append(": ")
-          .append(values.print(setting))
+          .append(values.print(setting.path()))
           .append("  # ")
-          .append(values.origin(setting))
+          .append(values.origin(setting.path()))
           .append('\n');
     }
     return text.toString();
@@ -80,88 +74,60 @@ final class ConfigFile {
   }
 
   private void readText(String text) {
-    LoadSettings settings =
-        LoadSettings.builder().setLabel(name).setUseMarks(true).setAllowNonScalarKeys(true).build();
     try {
-      new Compose(settings).composeString(text).ifPresent(node -> section(node, ""));
+      Yaml.compose(name, text).ifPresent(node -> section(node, ""));
     } catch (MarkedYamlEngineException e) {
-      error(e.getProblemMark().orElse(null), "not YAML: " + e.getProblem());
+      error(e.getProblemMark(), "not YAML: " + e.getProblem());
     } catch (YamlEngineException e) {
-      error(null, "not YAML: " + e.getMessage());
-    } catch (StackOverflowError e) { // the parser recurses once per level
-      error(null, "nested too deeply");
+      error(Optional.empty(), "not YAML: " + e.getMessage());
     }
   }
 
   private void section(Node node, String path) {
-    if (isNull(node)) {
-      return;
-    }
-    if (!(node instanceof MappingNode mapping)) {
+    if (!Yaml.isNull(node)) {
       String what = path.isEmpty() ? "the file" : path;
-      error(mark(node), what + " has to be a map of " + String.join(", ", childrenOf(path)));
-      return;
-    }
-    Set<String> seen = new HashSet<>();
-    for (NodeTuple tuple : mapping.getValue()) {
-      if (!(tuple.getKeyNode() instanceof ScalarNode key)) {
-        error(mark(tuple.getKeyNode()), "a key has to be a name");
-      } else if (!seen.add(key.getValue())) {
-        error(mark(key), key.getValue() + " is given twice");
-      } else {
-        field(path, key, tuple.getValueNode());
-      }
+      Yaml.forEachField(
+          node, what, childrenOf(path), this::error, (key, value) -> field(path, key, value));
     }
   }
 
   private void field(String section, ScalarNode key, Node value) {
     String path = section.isEmpty() ? key.getValue() : section + "." + key.getValue();
-    Setting<?> setting = Settings.at(path);
-    if (setting != null && setting.form().structure() != null) {
-      structure(setting, value);
-    } else if (setting != null) {
-      List<String> texts = texts(setting, value);
-      if (texts == null) {
-        error(mark(value), path + " has to be " + setting.form().expected());
-      } else if (!isNull(value)) {
-        values.read(setting, texts, origin(mark(value)));
-      }
+    Setting setting = Settings.find(path);
+    if (setting != null) {
+      value(setting, value);
     } else if (!childrenOf(path).isEmpty()) {
       section(value, path);
     } else {
-      String hint = Spelling.hint(key.getValue(), childrenOf(section));
-      error(mark(key), "unknown key " + Forms.alwaysQuoted(path) + hint);
+      String hint = Wording.hint(key.getValue(), childrenOf(section));
+      error(key, "unknown key " + Yaml.alwaysQuoted(path) + hint);
     }
   }
 
-  private <T> void structure(Setting<T> setting, Node node) {
-    Form.Structure<T> structure = setting.form().structure();
-    if (structure == null || isNull(node)) {
+  private void value(Setting setting, Node node) {
+    Form.Structure structure = setting.form().structure();
+    if (Yaml.isNull(node)) {
       return;
     }
-    int errors = values.errors().size();
-    T value = structure.read(node, (part, what) -> error(mark(part), what));
-    if (values.errors().size() == errors) {
-      values.put(setting, value, origin(mark(node)));
+    if (structure != null) {
+      int errors = values.errors().size();
+      Object value = structure.read(node, this::error);
+      if (values.errors().size() == errors) {
+        values.put(setting.path(), value, origin(node.getStartMark()));
+      }
+      return;
     }
-  }
-
-  /** Returns the texts of a node, or null when the setting cannot be written that way. */
-  private static @Nullable List<String> texts(Setting<?> setting, Node node) {
-    if (node instanceof ScalarNode scalar) {
-      return List.of(scalar.getValue());
-    }
-    if (!setting.form().list() || !(node instanceof SequenceNode sequence)) {
-      return null;
-    }
+    List<Node> nodes =
+        setting.form().list() && node instanceof SequenceNode list ? list.getValue() : List.of(node);
     List<String> texts = new ArrayList<>();
-    for (Node element : sequence.getValue()) {
-      if (!(element instanceof ScalarNode scalar)) {
-        return null;
+    for (Node part : nodes) {
+      if (!(part instanceof ScalarNode scalar)) {
+        error(node, setting + " has to be " + setting.form().expected());
+        return;
       }
       texts.add(scalar.getValue());
     }
-    return texts;
+    values.read(setting, texts, origin(node.getStartMark()));
   }
 
   private static List<String> childrenOf(String section) {
@@ -174,21 +140,17 @@ final class ConfigFile {
         .toList();
   }
 
-  private static boolean isNull(Node node) {
-    return node instanceof ScalarNode && node.getTag().equals(Tag.NULL);
+  private void error(Node node, String message) {
+    error(node.getStartMark(), message);
   }
 
-  private static @Nullable Mark mark(Node node) {
-    return node.getStartMark().orElse(null);
-  }
-
-  private void error(@Nullable Mark mark, String message) {
+  private void error(Optional<Mark> mark, String message) {
     values.error(origin(mark), message);
   }
 
-  private Origin origin(@Nullable Mark mark) {
-    return mark == null
-        ? Origin.file(name, 1, 1)
-        : Origin.file(name, mark.getLine() + 1, mark.getColumn() + 1);
+  private Origin origin(Optional<Mark> mark) {
+    int line = mark.map(Mark::getLine).orElse(0);
+    int column = mark.map(Mark::getColumn).orElse(0);
+    return Origin.file(name, line + 1, column + 1);
   }
 }

@@ -1,5 +1,6 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.service.config.ServiceConfig;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConfigLoader {
   private static final String CONFIG = "THROTTLEKIT_CONFIG";
+  private static final String CONFIG_OPTION = "--config";
 
   /** Variables of the start script, and the one with the file's path. */
   private static final List<String> NOT_FIELDS =
@@ -38,42 +40,59 @@ public final class ConfigLoader {
     this.environment = set;
   }
 
-  /** Returns the configuration, or every reason why there is none; does not throw. */
-  public LoadedConfig load(ServeFlags flags) {
+  /** Returns the options of {@code serve}. */
+  public static List<ServeOption> options() {
+    return Settings.OPTIONS;
+  }
+
+  /** Returns the configuration without a file, variables and options. */
+  public static ServiceConfig defaults() {
+    return Assembly.of(new SettingValues());
+  }
+
+  /**
+   * Returns the configuration, or every reason why there is none; does not throw.
+   *
+   * @param options values of the {@link #options} that are given, by their names
+   */
+  public LoadedConfig load(Map<String, List<String>> options) {
     SettingValues values = new SettingValues();
     PeerEnvironment peer = new PeerEnvironment(environment, values);
     // In order of precedence: each source overrides the ones before it.
-    readFile(flags.config(), values);
+    readFile(options.get(CONFIG_OPTION), values);
     peer.read();
     readEnvironment(values);
-    flags.read(values);
-    boolean standsIn = Settings.POLICIES.standsIn(values);
+    for (ServeOption option : Settings.OPTIONS) {
+      List<String> texts = options.get(option.name());
+      if (texts != null && !option.setting().isEmpty()) {
+        values.read(Settings.at(option.setting()), texts, Origin.option(option.name()));
+      }
+    }
+    boolean standsIn = Assembly.standsIn(values);
     if (standsIn) {
       peer.putDefaults();
     }
     peer.warnOfIgnored();
-    Settings.LISTENERS.warnOfPort(values);
-    Settings.TELEMETRY.warnOfStoreHealth(values);
-    ServiceConfig config = Settings.assemble(values);
+    ServiceConfig config = Assembly.of(values);
     return new LoadedConfig(
         values.errors().isEmpty() ? config : null,
         values.errors(),
         values.warnings(),
-        defaults(standsIn, values),
+        describeDefaults(standsIn, values),
         ConfigFile.print(values));
   }
 
-  private static String defaults(boolean standIn, SettingValues values) {
-    Setting<?> place = standIn ? Settings.POLICIES.runtimeRoot : Settings.POLICIES.paths;
+  private static String describeDefaults(boolean standsIn, SettingValues values) {
+    String place = standsIn ? "policies.runtime.root" : "policies.paths";
     String described = values.print(place) + ", " + values.origin(place);
-    return standIn
+    return standsIn
         ? "the defaults of envoyproxy/ratelimit apply: policies are read where it reads them"
             + " (%s), and policies.paths is not set".formatted(described)
         : "the service's own defaults apply: policies are read from " + described;
   }
 
-  private void readFile(@Nullable String option, SettingValues values) {
-    String file = option == null ? environment.get(CONFIG) : option;
+  private void readFile(@Nullable List<String> option, SettingValues values) {
+    String file = option == null ? environment.get(CONFIG) : option.getFirst();
     if (file == null) {
       return;
     }
@@ -81,17 +100,17 @@ public final class ConfigLoader {
       ConfigFile.read(Path.of(file), values);
     } catch (InvalidPathException e) {
       values.error(
-          option == null ? Origin.variable(CONFIG) : Origin.option("--config"),
-          Forms.alwaysQuoted(file) + " is not the path of a file");
+          option == null ? Origin.variable(CONFIG) : Origin.option(CONFIG_OPTION),
+          Yaml.alwaysQuoted(file) + " is not the path of a file");
     }
   }
 
   /** Reads the variables that override settings of the file. */
   private void readEnvironment(SettingValues values) {
-    Map<String, Setting<?>> settings = new LinkedHashMap<>();
+    Map<String, Setting> settings = new LinkedHashMap<>();
     Settings.ALL.forEach(setting -> settings.put(setting.variable(), setting));
     environment.forEach((name, value) -> {
-      Setting<?> setting = settings.get(name);
+      Setting setting = settings.get(name);
       if (setting != null) {
         values.read(setting, setting.form().split(value), Origin.variable(name));
       } else if (name.startsWith("THROTTLEKIT_")
@@ -99,7 +118,7 @@ public final class ConfigLoader {
           && !SERVICE_LINK.matcher(name).matches()) {
         values.error(
             Origin.variable(name),
-            "there is no such setting" + Spelling.hint(name, settings.keySet()));
+            "there is no such setting" + Wording.hint(name, settings.keySet()));
       }
     });
   }

@@ -1,93 +1,179 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.service.identity.Identity;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Compose;
-import org.snakeyaml.engine.v2.exceptions.Mark;
-import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * Syntax of one type of values.
+ * Syntax of values.
  *
  * @param expected description of valid values, to complete "is not …"
  * @param words valid words, for spelling hints; empty when any text may be valid
  * @param list whether several texts make one value
- * @param parser returns the value, or null when the texts are not valid
- * @param printer prints the value as YAML
- * @param complaint describes an invalid text
- * @param structure syntax of a value with parts in a file; null for values without parts
+ * @param parser returns the value of a text
+ * @param mask hides secrets in a text that is shown
+ * @param structure reader of a value that has parts in a file; null for others
  */
-record Form<T>(
+record Form(
     String expected,
     List<String> words,
     boolean list,
-    Function<List<String>, @Nullable T> parser,
-    Function<T, String> printer,
-    InvalidText complaint,
-    @Nullable Structure<T> structure) {
+    Parser parser,
+    UnaryOperator<String> mask,
+    @Nullable Structure structure) {
+
+  // The words that Go's strconv.ParseBool accepts, as envoyproxy/ratelimit does.
+  private static final Set<String> TRUE = Set.of("1", "t", "T", "TRUE", "true", "True");
+  private static final Set<String> FALSE = Set.of("0", "f", "F", "FALSE", "false", "False");
+  // Lengths are bounded, so that a hostile value cannot take long to check or fill the log.
+  private static final Pattern WHOLE_NUMBER = Pattern.compile("[+-]?[0-9]{1,19}");
+  private static final Pattern DECIMAL =
+      Pattern.compile("(?=.{1,64}$)[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)");
+  private static final Pattern ADDRESS =
+      Pattern.compile("([0-9A-Za-z_.:%-]{1,255})?:([0-9]{1,5})");
+  private static final int MAX_PORT = 65_535;
+
+  /** Syntax of a value that is one text. */
+  @FunctionalInterface
+  interface Parser {
+
+    /**
+     * Returns the value, or null when the text is not what is expected.
+     *
+     * @throws InvalidTextException with the reason, where there is more to say
+     */
+    @Nullable Object parse(String text) throws InvalidTextException;
+  }
+
+  /** Syntax in YAML of a value that has parts. */
+  @FunctionalInterface
+  interface Structure {
+
+    /** Reads the value and reports all mistakes; the result is meaningless when there are any. */
+    Object read(Node node, Mistakes mistakes);
+
+    /** Receiver of mistakes and their places. */
+    @FunctionalInterface
+    interface Mistakes {
+      void at(Node node, String what);
+    }
+  }
 
   /**
-   * Description of an invalid text.
+   * Returns the form that {@code service-settings.yaml} declares.
    *
-   * @param shown masks secrets in the text
-   * @param reason returns why the text is invalid, and what would be valid; empty when {@code
-   *     expected} is enough
+   * @param attributes those that are texts, by name
+   * @param synonyms further words, each with the one of {@code words} that it stands for
    */
-  record InvalidText(UnaryOperator<String> shown, UnaryOperator<String> reason) {
-    static final InvalidText PLAIN = new InvalidText(Secrets::mask, text -> "");
+  static Form declared(
+      Map<String, String> attributes, List<String> words, Map<String, Object> synonyms) {
+    String min = attributes.getOrDefault("min", "");
+    String max = attributes.getOrDefault("max", "");
+    String expected =
+        attributes
+            .getOrDefault("expected", "")
+            .replace("{min}", min)
+            .replace("{max}", max)
+            .replace("{words}", String.join(", ", words));
+    String kind = attributes.getOrDefault("kind", "");
+    Form form =
+        switch (kind) {
+          case "flag" -> of(expected, Form::parseFlag);
+          case "number" -> {
+            long least = Long.parseLong(min);
+            long most = Long.parseLong(max);
+            yield of(expected, text -> parseLong(text, least, most));
+          }
+          case "ratio" -> of(expected, Form::parseRatio);
+          case "duration" -> {
+            Duration least = GoDuration.parse(min);
+            Duration most = GoDuration.parse(max);
+            yield of(expected, text -> within(GoDuration.parse(text), least, most));
+          }
+          case "word" -> of(expected, text -> parseWord(text, words, synonyms));
+          case "pattern" -> {
+            Pattern pattern = Pattern.compile(attributes.getOrDefault("pattern", ""));
+            yield of(expected, text -> pattern.matcher(text).matches() ? text : null);
+          }
+          case "address" -> of(expected, text -> isAddress(text) ? text : null);
+          case "path" -> of(expected, text -> parsePath(text) == null ? null : text);
+          case "paths" -> listOf(expected, text -> text.isEmpty() ? null : parsePath(text));
+          case "identities" ->
+              listOf(
+                  "a list of identities, each " + Identity.EXPECTED,
+                  text -> Identity.parse(text.strip()));
+          case "secret" ->
+              new Form(expected, words, false, Form::parseSecret, Secrets::hide, null);
+          case "store" ->
+              new Form(
+                  StoreUri.EXPECTED, words, false, StoreUri::parse, Secrets::maskStore, null);
+          case "descriptors" -> RequestDescriptors.form();
+          default -> throw new IllegalArgumentException("there is no form " + kind);
+        };
+    boolean optional = attributes.containsKey("optional");
+    Parser parser = form.parser;
+    return new Form(
+        form.expected,
+        words,
+        form.list,
+        optional ? text -> text.isEmpty() ? text : parser.parse(text) : parser,
+        form.mask,
+        form.structure);
   }
 
-  /** Creates a syntax whose errors show only what is expected. */
-  Form(
-      String expected,
-      List<String> words,
-      boolean list,
-      Function<List<String>, @Nullable T> parser,
-      Function<T, String> printer) {
-    this(expected, words, list, parser, printer, InvalidText.PLAIN, null);
+  private static Form of(String expected, Parser parser) {
+    return new Form(expected, List.of(), false, parser, Secrets::mask, null);
   }
 
-  /** Creates a syntax whose value is one text. */
-  static <T> Form<T> of(
-      String expected, Function<String, @Nullable T> parser, Function<T, String> printer) {
-    return new Form<>(
-        expected,
-        List.of(),
-        false,
-        texts -> texts.size() == 1 ? parser.apply(texts.getFirst()) : null,
-        printer);
+  private static Form listOf(String expected, Parser element) {
+    return new Form(expected, List.of(), true, element, Secrets::mask, null);
   }
 
-  /** Creates a syntax whose value has parts; as a text it is their YAML. */
-  static <T> Form<T> of(String expected, Structure<T> structure, Function<T, String> printer) {
-    return new Form<>(
-        expected,
-        List.of(),
-        false,
-        texts -> texts.size() == 1 ? structure.read(texts.getFirst()).value() : null,
-        printer,
-        new InvalidText(Secrets::mask, text -> String.join("; ", structure.read(text).mistakes())),
-        structure);
+  /**
+   * Returns the value, or null when the texts are not what is expected.
+   *
+   * @throws InvalidTextException with the reason, where there is more to say
+   */
+  @Nullable Object parse(List<String> texts) throws InvalidTextException {
+    if (!list) {
+      return texts.size() == 1 ? parser.parse(texts.getFirst()) : null;
+    }
+    List<Object> values = new ArrayList<>();
+    for (String text : texts) {
+      Object value = parser.parse(text);
+      if (value == null) {
+        return null;
+      }
+      values.add(value);
+    }
+    return values;
   }
 
-  /** Returns the same syntax with these words for spelling hints. */
-  Form<T> hinting(List<String> words) {
-    return new Form<>(expected, words, list, parser, printer, complaint, structure);
-  }
-
-  /** Returns the same syntax with this description of invalid texts. */
-  Form<T> complaining(InvalidText complaint) {
-    return new Form<>(expected, words, list, parser, printer, complaint, structure);
-  }
-
-  /** Returns the value, or null when the texts are not valid. */
-  @Nullable T parse(List<String> texts) {
-    return parser.apply(texts);
+  /**
+   * Returns a value that {@code service-settings.yaml} declares.
+   *
+   * @throws IllegalArgumentException if the texts are not valid, which is a bug
+   */
+  Object parseDeclared(List<String> texts) {
+    try {
+      Object value = parse(texts);
+      if (value != null) {
+        return value;
+      }
+    } catch (InvalidTextException e) {
+      throw new IllegalArgumentException(e);
+    }
+    throw new IllegalArgumentException(texts + " is not " + expected);
   }
 
   /** Returns the texts of one line: lists are separated by commas. */
@@ -95,51 +181,77 @@ record Form<T>(
     return list ? List.of(line.split(",", -1)) : List.of(line);
   }
 
-  /** Syntax in YAML of a value that has parts. */
-  @FunctionalInterface
-  interface Structure<T> {
+  /** Returns the host of an address to listen on. */
+  static String hostOf(String address) {
+    String host = address.substring(0, address.lastIndexOf(':'));
+    return host.isEmpty() ? "0.0.0.0" : host;
+  }
 
-    /** Reads the value and reports all mistakes; the result is meaningless when there are any. */
-    T read(Node node, Mistakes mistakes);
+  /** Returns the port of an address to listen on. */
+  static int portOf(String address) {
+    return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+  }
 
-    /** Receiver of mistakes and their places. */
-    @FunctionalInterface
-    interface Mistakes {
-      void at(Node node, String what);
+  private static boolean isAddress(String text) {
+    return ADDRESS.matcher(text).matches() && portOf(text) <= MAX_PORT;
+  }
+
+  /** Returns whether a text is true or false; null when it is neither. */
+  static @Nullable Boolean parseFlag(String text) {
+    if (TRUE.contains(text)) {
+      return Boolean.TRUE;
     }
+    return FALSE.contains(text) ? Boolean.FALSE : null;
+  }
 
-    /** Reads a text; returns the value, or descriptions of the mistakes. */
-    default Read<T> read(String text) {
-      List<String> mistakes = new ArrayList<>();
-      try {
-        LoadSettings settings =
-            LoadSettings.builder().setUseMarks(true).setAllowNonScalarKeys(true).build();
-        Node root = new Compose(settings).composeString(text).orElse(null);
-        if (root != null) {
-          T value = read(root, (node, what) -> mistakes.add(place(node) + what));
-          return new Read<>(mistakes.isEmpty() ? value : null, mistakes);
-        }
-        mistakes.add("it is empty");
-      } catch (YamlEngineException e) {
-        mistakes.add("not YAML");
-      } catch (StackOverflowError e) { // the parser recurses once per level
-        mistakes.add("nested too deeply");
+  private static @Nullable Long parseLong(String text, long least, long most) {
+    if (!WHOLE_NUMBER.matcher(text).matches()) {
+      return null;
+    }
+    try {
+      long value = Long.parseLong(text);
+      return value >= least && value <= most ? value : null;
+    } catch (NumberFormatException e) { // nineteen digits beyond a long
+      return null;
+    }
+  }
+
+  private static @Nullable Double parseRatio(String text) {
+    if (!DECIMAL.matcher(text).matches()) {
+      return null;
+    }
+    double value = Double.parseDouble(text);
+    return value <= 1 ? value : null;
+  }
+
+  private static @Nullable Duration within(
+      @Nullable Duration value, @Nullable Duration least, @Nullable Duration most) {
+    return value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0 ? null : value;
+  }
+
+  private static @Nullable Object parseWord(
+      String text, List<String> words, Map<String, Object> synonyms) {
+    String word = text.toLowerCase(Locale.ROOT);
+    for (String allowed : words) {
+      if (allowed.equalsIgnoreCase(word)) {
+        return allowed;
       }
-      return new Read<>(null, mistakes);
     }
+    return synonyms.get(word);
+  }
 
-    /**
-     * Result of reading a text.
-     *
-     * @param value null exactly when there are mistakes
-     */
-    record Read<T>(@Nullable T value, List<String> mistakes) {}
-
-    private static String place(Node node) {
-      Mark mark = node.getStartMark().orElse(null);
-      return mark == null
-          ? ""
-          : "line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ": ";
+  private static @Nullable Path parsePath(String text) {
+    try {
+      return Path.of(text);
+    } catch (InvalidPathException e) {
+      return null;
     }
+  }
+
+  private static @Nullable String parseSecret(String text) throws InvalidTextException {
+    if (text.equals(Secrets.HIDDEN)) { // copied from a printed configuration
+      throw new InvalidTextException("*** is printed in place of a secret");
+    }
+    return text.chars().anyMatch(Character::isISOControl) ? null : text;
   }
 }

@@ -3,26 +3,13 @@ package io.throttlekit.service.config.load;
 import io.throttlekit.service.config.StoreAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the address and credentials of Redis from the variables of envoyproxy/ratelimit. */
 final class PeerStore {
 
-  private static final AccessSettings ACCESS = Settings.STORE.access;
-
-  /** Variables for certificates, which count only when REDIS_TLS is true. */
-  private static final Map<String, Setting<?>> TLS =
-      Map.of(
-          "REDIS_TLS_CACERT", ACCESS.tlsCa,
-          "REDIS_TLS_CLIENT_CERT", ACCESS.tlsCertificate,
-          "REDIS_TLS_CLIENT_KEY", ACCESS.tlsKey);
-
-  private static final Form<String> TYPE =
-      Forms.word(List.of("single", "sentinel", "cluster"), Map.of());
-  private static final Form<String> SOCKET_TYPE =
-      Forms.word(List.of("unix", "tcp", "tls"), Map.of());
+  private static final Setting URI = Settings.at("store.uri");
   private static final Pattern SCHEME = Pattern.compile("(?i)rediss?://");
   // No path of a socket.
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^/]*:[0-9]{1,5}");
@@ -37,19 +24,13 @@ final class PeerStore {
 
   /** Puts the variables' settings into the values. */
   void read() {
-    readLogin("REDIS_AUTH", ACCESS.user, ACCESS.password);
-    readLogin("REDIS_SENTINEL_AUTH", ACCESS.sentinelUser, ACCESS.sentinelPassword);
-    Long cacheBytes =
-        environment.value("LOCAL_CACHE_SIZE_IN_BYTES", Forms.longCount(0, Long.MAX_VALUE));
-    if (cacheBytes != null && cacheBytes > 0) { // 0 is that program's default, not a choice
-      values.put(
-          Settings.STORE.cachedDenyDefault, true, Origin.variable("LOCAL_CACHE_SIZE_IN_BYTES"));
+    readLogin("REDIS_AUTH", "store.user", "store.password");
+    readLogin("REDIS_SENTINEL_AUTH", "store.sentinel_user", "store.sentinel_password");
+    Object cacheBytes = environment.value("LOCAL_CACHE_SIZE_IN_BYTES");
+    if (cacheBytes instanceof Long bytes && bytes > 0) { // 0 is that program's default
+      values.put("store.cached_deny_default", true, Origin.variable("LOCAL_CACHE_SIZE_IN_BYTES"));
     }
     boolean tls = environment.isOn("REDIS_TLS");
-    if (tls) {
-      environment.readSame(TLS);
-      environment.putIfOn("REDIS_TLS_SKIP_HOSTNAME_VERIFICATION", ACCESS.tlsVerifyHost, false);
-    }
     String url = environment.text("REDIS_URL");
     if (url != null) {
       readUrl(url, tls);
@@ -57,18 +38,18 @@ final class PeerStore {
   }
 
   private void readUrl(String url, boolean tls) {
-    String type = environment.value("REDIS_TYPE", TYPE);
-    String socketType = environment.value("REDIS_SOCKET_TYPE", SOCKET_TYPE);
+    Object type = environment.value("REDIS_TYPE");
+    Object socketType = environment.value("REDIS_SOCKET_TYPE");
     boolean secure = tls || "tls".equals(socketType);
     Origin origin = Origin.variable("REDIS_URL");
     if (url.regionMatches(true, 0, "redis-", 0, 6) || url.regionMatches(true, 0, "rediss-", 0, 7)) {
-      values.read(Settings.STORE.uri, List.of(url), origin); // one of our own URIs
+      values.read(URI, List.of(url), origin); // one of our own URIs
     } else if ("sentinel".equals(type)) {
       int comma = url.indexOf(',');
       if (comma < 1 || comma == url.length() - 1) {
         values.error(
             origin,
-            Forms.alwaysQuoted(Secrets.maskStore(url))
+            Yaml.alwaysQuoted(Secrets.maskStore(url))
                 + " is not MASTER,HOST:PORT,HOST:PORT…: the name of the master, then its"
                 + " Sentinels");
       } else {
@@ -87,19 +68,19 @@ final class PeerStore {
 
   private void readUri(boolean tls, String kind, String rest, Origin origin) {
     String scheme = (tls ? "rediss" : "redis") + (kind.isEmpty() ? "" : "-" + kind);
-    values.read(Settings.STORE.uri, List.of(scheme + "://" + rest), origin);
+    values.read(URI, List.of(scheme + "://" + rest), origin);
   }
 
   private void readSocket(String path, boolean tls, Origin origin) {
     if (tls) {
       values.error(
           origin,
-          Forms.alwaysQuoted(Secrets.maskStore(path))
+          Yaml.alwaysQuoted(Secrets.maskStore(path))
               + " is the path of a Unix socket, which has no TLS here; turn REDIS_TLS"
               + " off, or give HOST:PORT and REDIS_SOCKET_TYPE=tcp");
     } else {
       values.read(
-          Settings.STORE.uri, List.of("redis-socket://" + StoreAddress.encodedPath(path)), origin);
+          URI, List.of("redis-socket://" + StoreAddress.encodedPath(path)), origin);
     }
   }
 
@@ -107,7 +88,7 @@ final class PeerStore {
    * Returns whether the URL is a Unix socket, that program's default; HOST:PORT is read as TCP all
    * the same.
    */
-  private static boolean isSocket(String url, @Nullable String socketType) {
+  private static boolean isSocket(String url, @Nullable Object socketType) {
     if (url.contains("://")) {
       return false;
     }
@@ -133,15 +114,15 @@ final class PeerStore {
   }
 
   /** Reads {@code password} or {@code user:password}. */
-  private void readLogin(String name, Setting<String> user, Setting<String> password) {
+  private void readLogin(String name, String user, String password) {
     String login = environment.text(name);
     if (login != null) {
       int colon = login.indexOf(':');
       Origin origin = Origin.variable(name);
       if (colon > 0) {
-        values.read(user, List.of(login.substring(0, colon)), origin);
+        values.read(Settings.at(user), List.of(login.substring(0, colon)), origin);
       }
-      values.read(password, List.of(login.substring(colon + 1)), origin);
+      values.read(Settings.at(password), List.of(login.substring(colon + 1)), origin);
     }
   }
 }

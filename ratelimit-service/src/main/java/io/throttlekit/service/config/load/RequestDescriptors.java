@@ -1,6 +1,7 @@
 package io.throttlekit.service.config.load;
 
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Attribute;
 import io.throttlekit.service.config.RequestDescriptor.Constant;
@@ -10,7 +11,7 @@ import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.RequestDescriptor.Source;
 import io.throttlekit.service.config.load.Form.Structure.Mistakes;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -18,12 +19,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.Node;
-import org.snakeyaml.engine.v2.nodes.NodeTuple;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
-import org.snakeyaml.engine.v2.nodes.Tag;
 
 /**
  * Syntax of request descriptors: {@code [{entries: [{key: user, header: x-user}]}]}. In the
@@ -54,36 +53,60 @@ final class RequestDescriptors {
     this.mistakes = mistakes;
   }
 
-  static Form<List<RequestDescriptor>> form() {
-    return Form.of(
+  static Form form() {
+    return new Form(
         EXPECTED,
-        (node, mistakes) -> new RequestDescriptors(mistakes).read(node),
-        RequestDescriptors::print);
+        List.of(),
+        false,
+        RequestDescriptors::parse,
+        Secrets::mask,
+        (node, mistakes) -> new RequestDescriptors(mistakes).read(node));
   }
 
-  private static String print(List<RequestDescriptor> descriptors) {
-    return descriptors.stream()
-        .map(descriptor ->
-            descriptor.entries().stream()
-                .map(RequestDescriptors::print)
-                .collect(Collectors.joining(", ", "{entries: [", "]}")))
-        .collect(Collectors.joining(", ", "[", "]"));
+  private static List<RequestDescriptor> parse(String text) throws InvalidTextException {
+    List<String> mistakes = new ArrayList<>();
+    try {
+      Node root = Yaml.compose("", text).orElse(null);
+      if (root == null) {
+        throw new InvalidTextException("it is empty");
+      }
+      List<RequestDescriptor> descriptors =
+          new RequestDescriptors((node, what) -> mistakes.add(place(node) + what)).read(root);
+      if (mistakes.isEmpty()) {
+        return descriptors;
+      }
+    } catch (YamlEngineException e) {
+      throw new InvalidTextException("not YAML");
+    }
+    throw new InvalidTextException(String.join("; ", mistakes));
+  }
+
+  private static String place(Node node) {
+    return node.getStartMark()
+        .map(mark -> "line %d, column %d: ".formatted(mark.getLine() + 1, mark.getColumn() + 1))
+        .orElse("");
+  }
+
+  static String print(RequestDescriptor descriptor) {
+    return descriptor.entries().stream()
+        .map(RequestDescriptors::print)
+        .collect(Collectors.joining(", ", "{entries: [", "]}"));
   }
 
   private static String print(Entry entry) {
     String source =
         switch (entry.source()) {
-          case Header header -> "header: " + Forms.quoted(header.name());
-          case Context context -> "context: " + Forms.quoted(context.key());
-          case Constant constant -> "value: " + Forms.quoted(constant.value());
+          case Header header -> "header: " + Yaml.quoted(header.name());
+          case Context context -> "context: " + Yaml.quoted(context.key());
+          case Constant constant -> "value: " + Yaml.quoted(constant.value());
           case Attribute attribute -> "attribute: " + attribute.word();
         };
     String otherwise = entry.otherwise();
     return "{key: %s, %s%s}"
         .formatted(
-            Forms.quoted(entry.key()),
+            Yaml.quoted(entry.key()),
             source,
-            otherwise == null ? "" : ", default: " + Forms.quoted(otherwise));
+            otherwise == null ? "" : ", default: " + Yaml.quoted(otherwise));
   }
 
   private List<RequestDescriptor> read(Node node) {
@@ -124,7 +147,7 @@ final class RequestDescriptors {
     List<String> given = SOURCES.stream().filter(fields::containsKey).toList();
     Node otherwise = fields.get(DEFAULT);
     if (given.size() != 1) {
-      mistakes.at(node, "an entry has exactly one of " + String.join(", ", SOURCES) + "");
+      mistakes.at(node, "an entry has exactly one of " + String.join(", ", SOURCES));
       return null;
     }
     String word = given.getFirst();
@@ -175,7 +198,7 @@ final class RequestDescriptors {
     String lower = name.toLowerCase(Locale.ROOT);
     mistakes.at(
         node,
-        Forms.alwaysQuoted(name)
+        Yaml.alwaysQuoted(name)
             + (HEADER.matcher(lower).matches()
                 ? " has to be in lower case, as Envoy sends it: " + lower
                 : " is not the name of an HTTP header"));
@@ -190,10 +213,10 @@ final class RequestDescriptors {
     }
     mistakes.at(
         node,
-        Forms.alwaysQuoted(word)
+        Yaml.alwaysQuoted(word)
             + " is not one of "
             + String.join(", ", ATTRIBUTES)
-            + Spelling.hint(word, ATTRIBUTES));
+            + Wording.hint(word, ATTRIBUTES));
     return null;
   }
 
@@ -207,7 +230,7 @@ final class RequestDescriptors {
   }
 
   private @Nullable String text(Node node, String name) {
-    if (node instanceof ScalarNode scalar && !scalar.getTag().equals(Tag.NULL)) {
+    if (node instanceof ScalarNode scalar && !Yaml.isNull(scalar)) {
       return scalar.getValue();
     }
     mistakes.at(node, name + " has to be a text");
@@ -216,26 +239,16 @@ final class RequestDescriptors {
 
   /** Returns the fields of a map that may have only these; null when the node is no map. */
   private @Nullable Map<String, Node> fields(Node node, String what, List<String> allowed) {
-    if (!(node instanceof MappingNode mapping)) {
-      mistakes.at(node, what + " has to be a map of " + String.join(", ", allowed));
-      return null;
-    }
-    Map<String, Node> fields = new LinkedHashMap<>();
-    for (NodeTuple tuple : mapping.getValue()) {
-      if (!(tuple.getKeyNode() instanceof ScalarNode key)) {
-        mistakes.at(tuple.getKeyNode(), "a key has to be a name");
-      } else if (!allowed.contains(key.getValue())) {
-        mistakes.at(
-            key,
-            "unknown key "
-                + Forms.alwaysQuoted(key.getValue())
-                + " in "
-                + what
-                + Spelling.hint(key.getValue(), allowed));
-      } else if (fields.put(key.getValue(), tuple.getValueNode()) != null) {
-        mistakes.at(key, key.getValue() + " is given twice");
-      }
-    }
-    return fields;
+    Map<String, Node> fields = new HashMap<>();
+    boolean isMap =
+        Yaml.forEachField(node, what, allowed, mistakes, (key, value) -> {
+          fields.put(key.getValue(), value);
+          if (!allowed.contains(key.getValue())) {
+            String name = Yaml.alwaysQuoted(key.getValue());
+            String hint = Wording.hint(key.getValue(), allowed);
+            mistakes.at(key, "unknown key " + name + " in " + what + hint);
+          }
+        });
+    return isMap ? fields : null;
   }
 }

@@ -27,6 +27,11 @@ final class Secrets {
 
   private Secrets() {}
 
+  /** Replaces a text that is a secret; an empty one is none. */
+  static String hide(String text) {
+    return text.isEmpty() ? text : HIDDEN;
+  }
+
   /** Masks the user information of URLs, and parameters whose names denote secrets. */
   static String mask(String text) {
     String hidden = USER_INFO.matcher(text).replaceAll(HIDDEN + "@");

@@ -1,19 +1,35 @@
 package io.throttlekit.service.config.load;
 
 import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
- * One setting of the configuration: its path in the file, its syntax, and its default.
+ * One setting of the configuration, as {@code service-settings.yaml} declares it.
  *
  * @param path names from the root of the file, joined by dots
  * @param form syntax of its values
  * @param fallback the value when it is not configured
+ * @param attributes the declared attributes that are texts, those of its form included, by name
  */
-record Setting<T>(String path, Form<T> form, T fallback) {
+record Setting(String path, Form form, Object fallback, Map<String, String> attributes) {
+  private static final Pattern NEXT_WORD = Pattern.compile("_([a-z])");
 
   /** Returns the environment variable that overrides the file. */
   String variable() {
     return "THROTTLEKIT_" + path.replace('.', '_').toUpperCase(Locale.ROOT);
+  }
+
+  /** Returns the attribute, or "" where the setting has none of that name. */
+  String attribute(String name) {
+    return attributes.getOrDefault(name, "");
+  }
+
+  /** Returns the path of the component of {@code ServiceConfig} that has the value. */
+  String field() {
+    String camelCase =
+        NEXT_WORD.matcher(path).replaceAll(word -> word.group(1).toUpperCase(Locale.ROOT));
+    return attributes.getOrDefault("field", camelCase);
   }
 
   @Override

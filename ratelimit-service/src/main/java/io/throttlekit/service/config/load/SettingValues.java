@@ -1,15 +1,18 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.descriptors.source.Wording;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Values of settings with their origins, and errors found so far. Not thread-safe. */
+/**
+ * Values of settings, by their paths, with their origins, and errors found so far. Not thread-safe.
+ */
 final class SettingValues {
   private static final int MAX_SHOWN = 120; // keeps an error on one line of a terminal
 
@@ -19,85 +22,113 @@ final class SettingValues {
   /** A value and its origin. */
   private record Configured(Object value, Origin origin) {}
 
-  private final Map<Setting<?>, Configured> configured = new LinkedHashMap<>();
-  private final Set<Setting<?>> malformed = new HashSet<>();
+  private final Map<String, Configured> configured = new HashMap<>();
+  private final Set<String> malformed = new HashSet<>();
   private final List<String> errors = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
 
   /** Returns the effective value. */
-  @SuppressWarnings("unchecked") // put accepts a setting's own type only
-  <T> T get(Setting<T> setting) {
-    Configured found = configured.get(setting);
-    return found == null ? setting.fallback() : (T) found.value();
+  Object get(String path) {
+    Configured found = configured.get(path);
+    return found == null ? Settings.at(path).fallback() : found.value();
   }
 
-  /** Returns the path of a file; null for an empty text. */
-  @Nullable Path path(Setting<String> setting) {
-    String text = get(setting);
-    return text.isEmpty() ? null : Path.of(text);
+  /** Returns the effective value of a setting that is a text. */
+  String text(String path) {
+    return (String) get(path);
+  }
+
+  /** Returns the effective value of a setting that is true or false. */
+  boolean flag(String path) {
+    return (boolean) get(path);
   }
 
   /** Returns the origin of the effective value. */
-  Origin origin(Setting<?> setting) {
-    Configured found = configured.get(setting);
+  Origin origin(String path) {
+    Configured found = configured.get(path);
     return found == null ? Origin.DEFAULT : found.origin();
   }
 
   /** Returns whether the effective value is another than the default. */
-  boolean differs(Setting<?> setting) {
-    return !get(setting).equals(setting.fallback());
+  boolean differs(String path) {
+    return !get(path).equals(Settings.at(path).fallback());
   }
 
   /** Returns whether a configured text of the setting was invalid. */
-  boolean malformed(Setting<?> setting) {
-    return malformed.contains(setting);
+  boolean malformed(String path) {
+    return malformed.contains(path);
   }
 
   /** Replaces the effective value. */
-  <T> void put(Setting<T> setting, T value, Origin origin) {
-    configured.put(setting, new Configured(value, origin));
+  void put(String path, Object value, Origin origin) {
+    configured.put(path, new Configured(value, origin));
   }
 
   /** Replaces the effective value unless it is configured. */
-  <T> void putDefault(Setting<T> setting, T value) {
-    if (origin(setting).equals(Origin.DEFAULT)) {
-      put(setting, value, Origin.PEER_DEFAULT);
+  void putDefault(String path, String text) {
+    if (origin(path).equals(Origin.DEFAULT)) {
+      put(path, Settings.at(path).form().parseDeclared(List.of(text)), Origin.PEER_DEFAULT);
     }
   }
 
   /** Replaces the effective value by the parsed texts, or reports an error in them. */
-  <T> void read(Setting<T> setting, List<String> texts, Origin origin) {
-    T value = setting.form().parse(texts);
+  void read(Setting setting, List<String> texts, Origin origin) {
+    Object value = parse(setting.form(), texts, origin);
     if (value == null) {
-      malformed.add(setting);
-      error(origin, malformed(setting, texts, origin));
+      malformed.add(setting.path());
     } else {
-      put(setting, value, origin);
+      put(setting.path(), value, origin);
     }
   }
 
-  /** Returns the effective value as YAML. */
-  <T> String print(Setting<T> setting) {
-    return setting.form().printer().apply(get(setting));
+  /** Returns the value of the texts; null after reporting an error in them. */
+  @Nullable Object parse(Form form, List<String> texts, Origin origin) {
+    String problem = " is not " + form.expected();
+    try {
+      Object value = form.parse(texts);
+      if (value != null) {
+        return value;
+      }
+    } catch (InvalidTextException e) {
+      problem = ": " + e.getMessage();
+    }
+    String value = form.mask().apply(String.join(",", texts));
+    String shown = value.length() > MAX_SHOWN ? value.substring(0, MAX_SHOWN) + "…" : value;
+    // Kubernetes gives tcp:// values to the variables of a Service, whose names may be like ours.
+    boolean link = origin.source() == Origin.Source.ENVIRONMENT && value.startsWith("tcp://");
+    error(
+        origin,
+        Yaml.alwaysQuoted(shown)
+            + problem
+            + Wording.hint(value, form.words())
+            + (link ? SERVICE_LINK : ""));
+    return null;
+  }
+
+  /** Returns the effective value as YAML, without secrets. */
+  String print(String path) {
+    Setting setting = Settings.at(path);
+    boolean masked = setting.attribute("masked").equals("true");
+    return Yaml.print(masked ? setting.form().mask().apply(text(path)) : get(path));
   }
 
   /** Reports an error when a setting has a value and another one that it requires has none. */
-  void needs(Setting<?> setting, Setting<String> other) {
-    if (differs(setting) && get(other).isEmpty()) {
-      error(origin(setting), setting + " needs " + other);
+  void needs(String path, String other) {
+    if (differs(path) && text(other).isEmpty()) {
+      error(origin(path), path + " needs " + other);
     }
   }
 
   /** Warns of a value other than the default that has no effect. */
-  void warnIfSet(Setting<?> setting, String reason) {
-    if (differs(setting)) {
-      warnOfNoEffect(setting, reason);
+  void warnIfSet(String path, String reason) {
+    if (differs(path)) {
+      warnOfNoEffect(path, reason);
     }
   }
 
   /** Warns that a value has no effect. */
-  void warnOfNoEffect(Setting<?> setting, String reason) {
-    warn("%s (%s) has no effect: %s".formatted(setting, origin(setting), reason));
+  void warnOfNoEffect(String path, String reason) {
+    warn("%s (%s) has no effect: %s".formatted(path, origin(path), reason));
   }
 
   void error(Origin origin, String message) {
@@ -114,19 +145,5 @@ final class SettingValues {
 
   List<String> warnings() {
     return List.copyOf(warnings);
-  }
-
-  private static String malformed(Setting<?> setting, List<String> texts, Origin origin) {
-    String text = String.join(",", texts);
-    Form.InvalidText complaint = setting.form().complaint();
-    String value = complaint.shown().apply(text);
-    String shown = value.length() > MAX_SHOWN ? value.substring(0, MAX_SHOWN) + "…" : value;
-    String reason = complaint.reason().apply(text);
-    // Kubernetes gives tcp:// values to the variables of a Service, whose names may be like ours.
-    boolean link = origin.source() == Origin.Source.ENVIRONMENT && value.startsWith("tcp://");
-    return Forms.alwaysQuoted(shown)
-        + (reason.isEmpty() ? " is not " + setting.form().expected() : ": " + reason)
-        + Spelling.hint(value, setting.form().words())
-        + (link ? SERVICE_LINK : "");
   }
 }

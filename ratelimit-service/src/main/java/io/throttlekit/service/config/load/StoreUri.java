@@ -2,6 +2,7 @@ package io.throttlekit.service.config.load;
 
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterURIUtil;
+import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Node;
@@ -76,44 +77,9 @@ record StoreUri(StoreAddress address, Login login) {
   private static final Pattern NO_SLASHES =
       Pattern.compile("(?i)(rediss?(-[a-z]{1,20})?|postgres(ql)?):(?!//).*");
 
-  /** Signals an invalid URI; the message shows no part of it that may be a secret. */
-  private static final class InvalidException extends Exception {
-    private static final long serialVersionUID = 1L;
-
-    InvalidException(String message) {
-      super(message);
-    }
-
-    InvalidException(String message, String valid) {
-      super(message + "; write " + valid);
-    }
-  }
-
   /** Returns the URI of this process's memory. */
   static StoreUri memory() {
     return new StoreUri(new StoreAddress.Memory(), Login.none());
-  }
-
-  /** Parses the text; null when it is not a valid URI of a store. */
-  static @Nullable StoreUri parse(String text) {
-    try {
-      return read(text);
-    } catch (InvalidException e) {
-      return null;
-    }
-  }
-
-  /**
-   * Returns why a text is no valid URI of a store, and what would be; shows nothing of the text but
-   * a host and its port, as the rest may contain a password.
-   */
-  static String wrongWith(String text) {
-    try {
-      read(text);
-      return "";
-    } catch (InvalidException e) {
-      return String.valueOf(e.getMessage());
-    }
   }
 
   @Override
@@ -122,7 +88,13 @@ record StoreUri(StoreAddress address, Login login) {
     return login.given() ? uri.replaceFirst("://", "://" + Secrets.HIDDEN + "@") : uri;
   }
 
-  private static StoreUri read(String text) throws InvalidException {
+  /**
+   * Parses the text.
+   *
+   * @throws InvalidTextException with the reason, and what would be valid; it shows nothing of the
+   *     text but a host and its port, as the rest may contain a password
+   */
+  static StoreUri parse(String text) throws InvalidTextException {
     if (text.equals("memory")) {
       return memory();
     }
@@ -132,11 +104,11 @@ record StoreUri(StoreAddress address, Login login) {
     }
     String scheme = part(parts, "scheme").toLowerCase(Locale.ROOT);
     if (!SCHEMES.contains(scheme)) {
-      throw new InvalidException(
-          "there is no store of that scheme" + Spelling.hint(scheme, SCHEMES), EXPECTED);
+      throw new InvalidTextException(
+          "there is no store of that scheme" + Wording.hint(scheme, SCHEMES), EXPECTED);
     }
     if (!scheme.endsWith("-sentinel") && parts.group("name") != null) {
-      throw new InvalidException("a name after # needs redis-sentinel://");
+      throw new InvalidTextException("a name after # needs redis-sentinel://");
     }
     boolean tls = scheme.startsWith("rediss");
     StoreAddress address =
@@ -151,43 +123,43 @@ record StoreUri(StoreAddress address, Login login) {
   }
 
   /** Returns the error of a text that does not have the form of a URI. */
-  private static InvalidException unreadable(String text) {
+  private static InvalidTextException unreadable(String text) {
     if (text.length() > LONGEST) {
-      return new InvalidException("it is longer than " + LONGEST + " characters");
+      return new InvalidTextException("it is longer than " + LONGEST + " characters");
     }
     if (HOST_AND_PORT.matcher(text).matches() && NODE.matcher(text).matches()) {
-      return new InvalidException("it has no scheme", "redis://" + text);
+      return new InvalidTextException("it has no scheme", "redis://" + text);
     }
     if (text.regionMatches(true, 0, "jdbc:", 0, 5)) {
-      return new InvalidException(
+      return new InvalidTextException(
           "the URI must start with the scheme of a store, without jdbc:", EXPECTED);
     }
     if (NO_SLASHES.matcher(text).matches()) {
-      return new InvalidException("two slashes have to follow the scheme", EXPECTED);
+      return new InvalidTextException("two slashes have to follow the scheme", EXPECTED);
     }
     if (!text.contains("://")) {
-      String hint = Spelling.hint(text, List.of("memory"));
-      return new InvalidException("it has no scheme" + hint, EXPECTED);
+      String hint = Wording.hint(text, List.of("memory"));
+      return new InvalidTextException("it has no scheme" + hint, EXPECTED);
     }
-    return new InvalidException("what follows the scheme cannot be read", EXPECTED);
+    return new InvalidTextException("what follows the scheme cannot be read", EXPECTED);
   }
 
-  private static StoreAddress standalone(boolean tls, Matcher parts) throws InvalidException {
+  private static StoreAddress standalone(boolean tls, Matcher parts) throws InvalidTextException {
     List<Node> nodes = redisNodes(parts, false);
     if (nodes.size() > 1) {
-      throw new InvalidException("several hosts need redis-cluster:// or redis-sentinel://");
+      throw new InvalidTextException("several hosts need redis-cluster:// or redis-sentinel://");
     }
     return new StoreAddress.Standalone(tls, nodes.getFirst(), database(parts, true));
   }
 
-  private static StoreAddress cluster(boolean tls, Matcher parts) throws InvalidException {
+  private static StoreAddress cluster(boolean tls, Matcher parts) throws InvalidTextException {
     if (database(parts, true) != 0) {
-      throw new InvalidException("a cluster has no databases but 0");
+      throw new InvalidTextException("a cluster has no databases but 0");
     }
     return new StoreAddress.Cluster(tls, redisNodes(parts, false));
   }
 
-  private static StoreAddress sentinel(boolean tls, Matcher parts) throws InvalidException {
+  private static StoreAddress sentinel(boolean tls, Matcher parts) throws InvalidTextException {
     String master = null;
     try {
       master = RedisURI.create("redis-sentinel://h#" + part(parts, "name")).getSentinelMasterId();
@@ -195,14 +167,14 @@ record StoreUri(StoreAddress address, Login login) {
       // No name, or one that is not encoded: reported below.
     }
     if (master == null || !printable(master)) {
-      throw new InvalidException(
+      throw new InvalidTextException(
           "after # the name of the master has to follow, percent-encoded", SENTINEL);
     }
     List<Node> nodes = redisNodes(parts, true);
     return new StoreAddress.Sentinel(tls, nodes, master, database(parts, true));
   }
 
-  private static StoreAddress socket(Matcher parts) throws InvalidException {
+  private static StoreAddress socket(Matcher parts) throws InvalidTextException {
     String path = null;
     try {
       path = RedisURI.create("redis-socket://" + part(parts, "path")).getSocket();
@@ -210,13 +182,13 @@ record StoreUri(StoreAddress address, Login login) {
       // No path, or one that is not encoded: reported below.
     }
     if (path == null || path.length() < 2 || !part(parts, "hosts").isEmpty() || !printable(path)) {
-      throw new InvalidException(
+      throw new InvalidTextException(
           "the path of the socket has to begin with a slash, percent-encoded", SOCKET);
     }
     return new StoreAddress.Socket(path, database(parts, false));
   }
 
-  private static StoreAddress postgres(Matcher parts) throws InvalidException {
+  private static StoreAddress postgres(Matcher parts) throws InvalidTextException {
     String hosts = String.join(",", hosts(parts));
     String path = "/" + part(parts, "path").replaceFirst("^/", "").replace("/", "%2F");
     Map<String, String> read = jdbc("jdbc:postgresql://" + hosts + path);
@@ -224,7 +196,7 @@ record StoreUri(StoreAddress address, Login login) {
     if (database.isEmpty()
         || !printable(database)
         || database.getBytes(StandardCharsets.UTF_8).length > MAX_NAME) {
-      throw new InvalidException("after the hosts the name of a database has to follow", POSTGRES);
+      throw new InvalidTextException("after the hosts the name of a database has to follow", POSTGRES);
     }
     String[] names = read.getOrDefault("PGHOST", "").split(",", -1);
     String[] ports = read.getOrDefault("PGPORT", "").split(",", -1);
@@ -235,7 +207,7 @@ record StoreUri(StoreAddress address, Login login) {
     Map<String, String> options = postgresOptions(part(parts, "query"));
     String schema = options.getOrDefault("schema", Postgres.DEFAULT_SCHEMA);
     if (!SCHEMA.matcher(schema).matches()) {
-      throw new InvalidException(
+      throw new InvalidTextException(
           "a schema is at most 63 lower-case letters, digits and underscores, no digit first");
     }
     return new Postgres(nodes, database, sslMode(options.get("sslmode")), schema);
@@ -258,30 +230,30 @@ record StoreUri(StoreAddress address, Login login) {
   }
 
   /** Returns the options; all others are refused, because the driver would obey them. */
-  private static Map<String, String> postgresOptions(String query) throws InvalidException {
+  private static Map<String, String> postgresOptions(String query) throws InvalidTextException {
     Map<String, String> options = new HashMap<>();
     for (String option : query.isEmpty() ? new String[0] : query.split("&", -1)) {
       String name = option.replaceFirst("(?s)=.*", "").toLowerCase(Locale.ROOT);
       if (name.equals("user") || name.equals("password")) {
-        throw new InvalidException(
+        throw new InvalidTextException(
             "credentials have to stand before the hosts",
             "postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
       }
       if (!POSTGRES_OPTIONS.contains(name)) {
-        throw new InvalidException(
+        throw new InvalidTextException(
             "it has no parameters but sslmode and schema"
-                + Spelling.hint(name, POSTGRES_OPTIONS)
+                + Wording.hint(name, POSTGRES_OPTIONS)
                 + ": other things are settings of their own");
       }
       String value = option.substring(Math.min(option.length(), name.length() + 1));
       if (options.put(name, value) != null) {
-        throw new InvalidException(name + " is given twice");
+        throw new InvalidTextException(name + " is given twice");
       }
     }
     return options;
   }
 
-  private static SslMode sslMode(@Nullable String text) throws InvalidException {
+  private static SslMode sslMode(@Nullable String text) throws InvalidTextException {
     if (text == null) {
       return SslMode.PREFER;
     }
@@ -290,30 +262,30 @@ record StoreUri(StoreAddress address, Login login) {
         return mode;
       }
     }
-    throw new InvalidException(
-        "sslmode is one of " + String.join(", ", SSL_MODES) + Spelling.hint(text, SSL_MODES));
+    throw new InvalidTextException(
+        "sslmode is one of " + String.join(", ", SSL_MODES) + Wording.hint(text, SSL_MODES));
   }
 
   /** Returns the hosts, each with a port or without one; at least one. */
-  private static List<String> hosts(Matcher parts) throws InvalidException {
+  private static List<String> hosts(Matcher parts) throws InvalidTextException {
     List<String> hosts = List.of(part(parts, "hosts").split(",", -1));
     for (String host : hosts) {
       Matcher node = NODE.matcher(host);
       if (!node.matches()) {
-        throw new InvalidException(HOST_FORM);
+        throw new InvalidTextException(HOST_FORM);
       }
       String port = node.group("port");
       if (port != null && (Integer.parseInt(port) < 1 || Integer.parseInt(port) > 65_535)) {
-        throw new InvalidException("a port is a number from 1 to 65535");
+        throw new InvalidTextException("a port is a number from 1 to 65535");
       }
     }
     if (hosts.size() > MAX_NODES) {
-      throw new InvalidException("there are more than " + MAX_NODES + " hosts");
+      throw new InvalidTextException("there are more than " + MAX_NODES + " hosts");
     }
     return hosts;
   }
 
-  private static List<Node> redisNodes(Matcher parts, boolean sentinels) throws InvalidException {
+  private static List<Node> redisNodes(Matcher parts, boolean sentinels) throws InvalidTextException {
     List<Node> nodes = new ArrayList<>();
     try {
       for (String host : hosts(parts)) { // one by one: Lettuce reads no list with IPv6 addresses
@@ -325,7 +297,7 @@ record StoreUri(StoreAddress address, Login login) {
         nodes.add(node(uri.getHost(), uri.getPort()));
       }
     } catch (IllegalArgumentException e) { // a malformed IPv6 address
-      throw new InvalidException(HOST_FORM);
+      throw new InvalidTextException(HOST_FORM);
     }
     return nodes;
   }
@@ -339,10 +311,10 @@ record StoreUri(StoreAddress address, Login login) {
    *
    * @param inPath whether the path may be the number
    */
-  private static int database(Matcher parts, boolean inPath) throws InvalidException {
+  private static int database(Matcher parts, boolean inPath) throws InvalidTextException {
     String query = part(parts, "query");
     if (!query.isEmpty() && !query.startsWith("db=")) {
-      throw new InvalidException(
+      throw new InvalidTextException(
           "it has no parameter but db: other things are settings of their own");
     }
     String path = inPath ? part(parts, "path").replaceFirst("^/", "") : "";
@@ -351,7 +323,7 @@ record StoreUri(StoreAddress address, Login login) {
       return 0;
     }
     if (!DATABASE.matcher(number).matches()) {
-      throw new InvalidException("a database is a number from 0 to 99999");
+      throw new InvalidTextException("a database is a number from 0 to 99999");
     }
     return Integer.parseInt(number);
   }
@@ -360,21 +332,21 @@ record StoreUri(StoreAddress address, Login login) {
    * Reads {@code user:password@} and {@code :password@}. A word alone is the password, but for
    * PostgreSQL the user, which may authenticate without a password.
    */
-  private static Login login(String text, boolean userAlone) throws InvalidException {
+  private static Login login(String text, boolean userAlone) throws InvalidTextException {
     int colon = text.indexOf(':');
     int end = colon >= 0 ? colon : userAlone ? text.length() : 0; // of the user
     String user = decoded(text.substring(0, end));
     String password = decoded(text.substring(colon >= 0 ? colon + 1 : end));
     if (user.equals(Secrets.HIDDEN) || password.equals(Secrets.HIDDEN)) {
-      throw new InvalidException("*** is printed in place of a password");
+      throw new InvalidTextException("*** is printed in place of a password");
     }
     if (!user.isEmpty() && password.isEmpty() && !userAlone) {
-      throw new InvalidException("a user needs a password: USER:PASSWORD@HOST");
+      throw new InvalidTextException("a user needs a password: USER:PASSWORD@HOST");
     }
     return new Login(user, password);
   }
 
-  private static String decoded(String text) throws InvalidException {
+  private static String decoded(String text) throws InvalidTextException {
     try {
       // In a login, unlike in a form, a plus sign is itself.
       String decoded = URLDecoder.decode(text.replace("+", "%2B"), StandardCharsets.UTF_8);
@@ -384,7 +356,7 @@ record StoreUri(StoreAddress address, Login login) {
     } catch (IllegalArgumentException e) {
       // Reported below.
     }
-    throw new InvalidException(
+    throw new InvalidTextException(
         "in a password % stands before two hexadecimal digits; % itself is %25");
   }
 

@@ -21,7 +21,7 @@ class ConfigLoaderTest {
   void nothingButPoliciesGivesTheDefaults() {
     ServiceConfig config = config(Map.of(), flags(null));
     assertThat(config.policies().paths()).containsExactly(Path.of("policies"));
-    ServiceConfig defaults = ServiceConfig.defaults();
+    ServiceConfig defaults = ConfigLoader.defaults();
     assertThat(config.grpc()).isEqualTo(defaults.grpc());
     assertThat(config.http()).isEqualTo(defaults.http());
     assertThat(config.debug()).isEqualTo(defaults.debug());
@@ -49,7 +49,7 @@ class ConfigLoaderTest {
   @Test
   void aPortBesideAUnixSocketIsSaidToHaveNoEffect() {
     Map<String, String> socket = Map.of("GRPC_UDS", "/run/s");
-    ServeFlags port = new ServeFlags(List.of("p"), null, "8081", null, null, null, null, null);
+    Map<String, List<String>> port = Options.of("--policies", "p", "--grpc-port", "8081");
     assertThat(new ConfigLoader(socket).load(port).warnings())
         .containsExactly(
             "grpc.port (--grpc-port) has no effect: gRPC is on the Unix socket /run/s, env"
@@ -74,7 +74,7 @@ class ConfigLoaderTest {
             "DEBUG_PORT", "2",
             "THROTTLEKIT_HTTP_PORT", "3",
             "THROTTLEKIT_DEBUG_PORT", "3");
-    ServeFlags flags = new ServeFlags(List.of("p"), file, null, null, "4", null, null, null);
+    Map<String, List<String>> flags = Options.of("--policies", "p", "--config", file, "--debug-port", "4");
     ServiceConfig config = config(environment, flags);
     assertThat(config.store().maxCounters()).isEqualTo(9);
     assertThat(config.grpc().port()).isEqualTo(2);
@@ -84,19 +84,19 @@ class ConfigLoaderTest {
 
   @Test
   void everyFieldIsReadFromTheFileThatPrintingShows() throws IOException {
-    LoadedConfig first = new ConfigLoader(everyField()).load(ServeFlags.none());
+    LoadedConfig first = new ConfigLoader(everyField()).load(Map.of());
     assertThat(first.errors()).isEmpty();
     String yaml = first.yaml().replace("\"***\"", "hunter2"); // passwords are not printed
     LoadedConfig second = new ConfigLoader(Map.of()).load(flagsWithFile(file(yaml)));
     assertThat(second.errors()).isEmpty();
     assertThat(second.config()).isEqualTo(first.config());
-    assertThat(first.config()).isNotEqualTo(ServiceConfig.defaults());
+    assertThat(first.config()).isNotEqualTo(ConfigLoader.defaults());
   }
 
   @Test
   void everyFieldHasAVariableOfItsOwnAndPrintingNamesIt() {
     Map<String, String> environment = everyField();
-    String yaml = new ConfigLoader(environment).load(ServeFlags.none()).yaml();
+    String yaml = new ConfigLoader(environment).load(Map.of()).yaml();
     assertThat(environment).hasSameSizeAs(Settings.ALL);
     assertThat(yaml.lines().filter(line -> line.contains("# env THROTTLEKIT_")))
         .hasSameSizeAs(Settings.ALL);
@@ -106,7 +106,7 @@ class ConfigLoaderTest {
   @Test
   void printingTellsWhereEachValueCameFrom() throws IOException {
     String file = file("grpc:\n  port: 7\n");
-    ServeFlags flags = new ServeFlags(List.of("p"), file, null, null, "5", null, null, null);
+    Map<String, List<String>> flags = Options.of("--policies", "p", "--config", file, "--debug-port", "5");
     String yaml = new ConfigLoader(Map.of("PORT", "6")).load(flags).yaml();
     assertThat(yaml)
         .contains("  paths: [p]  # --policies\n")
@@ -138,7 +138,7 @@ class ConfigLoaderTest {
 
   @Test
   void withoutPoliciesItSaysHowToGiveThem() {
-    LoadedConfig loaded = new ConfigLoader(Map.of()).load(ServeFlags.none());
+    LoadedConfig loaded = new ConfigLoader(Map.of()).load(Map.of());
     assertThat(loaded.config()).isNull();
     assertThat(loaded.errors()).singleElement().asString().contains("--policies PATH");
   }
@@ -146,7 +146,7 @@ class ConfigLoaderTest {
   @Test
   void theFileMayBeNamedByTheEnvironment() throws IOException {
     String file = file("policies: {paths: a}");
-    assertThat(config(Map.of("THROTTLEKIT_CONFIG", file), ServeFlags.none()).policies().paths())
+    assertThat(config(Map.of("THROTTLEKIT_CONFIG", file), Map.of()).policies().paths())
         .containsExactly(Path.of("a"));
   }
 
@@ -202,7 +202,7 @@ class ConfigLoaderTest {
             "env THROTTLEKIT_GRPC_TLS_CLIENT_SAN: grpc.tls.client_san needs grpc.tls.client_ca");
   }
 
-  private ServiceConfig config(Map<String, String> environment, ServeFlags flags) {
+  private ServiceConfig config(Map<String, String> environment, Map<String, List<String>> flags) {
     LoadedConfig loaded = new ConfigLoader(environment).load(flags);
     assertThat(loaded.errors()).isEmpty();
     return Objects.requireNonNull(loaded.config());
@@ -212,12 +212,12 @@ class ConfigLoaderTest {
     return Files.writeString(folder.resolve("config.yaml"), text).toString();
   }
 
-  private static ServeFlags flags(@Nullable String grpcPort) {
-    return new ServeFlags(List.of("policies"), null, grpcPort, null, null, null, null, null);
+  private static Map<String, List<String>> flags(@Nullable String grpcPort) {
+    return Options.of("--policies", "policies", "--grpc-port", grpcPort);
   }
 
-  private static ServeFlags flagsWithFile(String file) {
-    return new ServeFlags(List.of(), file, null, null, null, null, null, null);
+  private static Map<String, List<String>> flagsWithFile(String file) {
+    return Options.of("--config", file);
   }
 
   /**
@@ -307,7 +307,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_CONCURRENCY_MAX_SAMPLES_PER_SECOND", "15"),
         Map.entry("THROTTLEKIT_CONCURRENCY_LOAD_REPORTS", "false"),
         Map.entry("THROTTLEKIT_CONCURRENCY_LOAD_REPORT_INTERVAL", "200ms"),
-        Map.entry("THROTTLEKIT_CONCURRENCY_STEER", "false"),
+        Map.entry("THROTTLEKIT_CONCURRENCY_PUSH_LIMITS", "false"),
         Map.entry("THROTTLEKIT_CONCURRENCY_MAX_ENVOYS", "16"),
         Map.entry("THROTTLEKIT_SENSORS_LISTEN", ":17"),
         Map.entry("THROTTLEKIT_SENSORS_TLS_CERTIFICATE", "c3.pem"),

@@ -191,7 +191,6 @@ class ExtAuthzSettingsTest {
     Path file = Files.writeString(folder.resolve("c.yaml"), text);
     return new ConfigLoader(environment)
         .load(
-            new ServeFlags(
-                List.of("policies"), file.toString(), null, null, null, null, null, null));
+            Options.of("--policies", "policies", "--config", file.toString()));
   }
 }

@@ -96,8 +96,8 @@ class FederationSettingsTest {
     assertThat(federation(flagsWithFile(file)))
         .extracting(FederationConfig::region, FederationConfig::coordinator)
         .containsExactly("b", REDIS);
-    ServeFlags flags =
-        new ServeFlags(List.of("p"), file, null, null, null, null, "c", "redis-cluster://r");
+    Map<String, List<String>> flags =
+        Options.of("--policies", "p", "--config", file, "--region", "c", "--coordinator", "redis-cluster://r");
     assertThat(federation(flags))
         .extracting(FederationConfig::region, FederationConfig::deadline)
         .containsExactly("c", Duration.ofSeconds(1));
@@ -221,21 +221,21 @@ class FederationSettingsTest {
     return Files.writeString(folder.resolve("c.yaml"), text).toString();
   }
 
-  private FederationConfig federation(ServeFlags flags) {
+  private FederationConfig federation(Map<String, List<String>> flags) {
     LoadedConfig loaded = load(flags);
     assertThat(loaded.errors()).isEmpty();
     return Objects.requireNonNull(Objects.requireNonNull(loaded.config()).federation());
   }
 
-  private LoadedConfig load(ServeFlags flags) {
+  private LoadedConfig load(Map<String, List<String>> flags) {
     return new ConfigLoader(environment).load(flags);
   }
 
-  private static ServeFlags flags(@Nullable String region, @Nullable String coordinator) {
-    return new ServeFlags(List.of("p"), null, null, null, null, null, region, coordinator);
+  private static Map<String, List<String>> flags(@Nullable String region, @Nullable String coordinator) {
+    return Options.of("--policies", "p", "--region", region, "--coordinator", coordinator);
   }
 
-  private static ServeFlags flagsWithFile(String file) {
-    return new ServeFlags(List.of("p"), file, null, null, null, null, null, null);
+  private static Map<String, List<String>> flagsWithFile(String file) {
+    return Options.of("--policies", "p", "--config", file);
   }
 }

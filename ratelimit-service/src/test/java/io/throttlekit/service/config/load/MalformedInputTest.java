@@ -70,7 +70,7 @@ class MalformedInputTest {
     SplittableRandom random = new SplittableRandom(11);
     int refused = 0;
     for (int i = 0; i < 2_000; i++) {
-      Setting<?> setting = Settings.ALL.get(random.nextInt(Settings.ALL.size()));
+      Setting setting = Settings.ALL.get(random.nextInt(Settings.ALL.size()));
       String value = scraps(random);
       Map<String, String> environment = new HashMap<>();
       environment.put("THROTTLEKIT_POLICIES_PATHS", "p");
@@ -78,7 +78,7 @@ class MalformedInputTest {
         continue; // as if it were not set, and then there are no policies
       }
       environment.put(setting.variable(), value);
-      refused += check(new ConfigLoader(environment).load(ServeFlags.none()), setting.variable());
+      refused += check(new ConfigLoader(environment).load(Map.of()), setting.variable());
     }
     assertThat(refused).isGreaterThan(1_000);
   }
@@ -92,7 +92,7 @@ class MalformedInputTest {
       refused +=
           check(
               new ConfigLoader(Map.of())
-                  .load(new ServeFlags(List.of("p"), null, value, null, null, null, null, null)),
+                  .load(Options.of("--policies", "p", "--grpc-port", value)),
               "--grpc-port");
     }
     assertThat(refused).isGreaterThan(400);
@@ -100,7 +100,7 @@ class MalformedInputTest {
 
   @Test
   void damagedFilesAreRefusedInWordsOrReadWithSeed13() throws IOException {
-    String whole = new ConfigLoader(Map.of()).load(ServeFlags.none()).yaml();
+    String whole = new ConfigLoader(Map.of()).load(Map.of()).yaml();
     SplittableRandom random = new SplittableRandom(13);
     int refused = 0;
     for (int i = 0; i < 1_000; i++) {
@@ -111,8 +111,7 @@ class MalformedInputTest {
       LoadedConfig loaded =
           new ConfigLoader(Map.of())
               .load(
-                  new ServeFlags(
-                      List.of("p"), file.toString(), null, null, null, null, null, null));
+                  Options.of("--policies", "p", "--config", file.toString()));
       refused += check(loaded, file + ":");
     }
     assertThat(refused).isGreaterThan(300);

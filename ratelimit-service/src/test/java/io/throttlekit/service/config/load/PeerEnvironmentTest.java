@@ -6,7 +6,6 @@ import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
 import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
-import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.IOException;
@@ -29,8 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class PeerEnvironmentTest {
 
-  private static final ServeFlags OWN =
-      new ServeFlags(List.of("own"), null, null, null, null, null, null, null);
+  private static final Map<String, List<String>> OWN =
+      Options.of("--policies", "own");
 
   static Stream<Arguments> aliases() {
     return Stream.of(
@@ -160,7 +159,7 @@ class PeerEnvironmentTest {
     assertThat(config.compatibility()).isEqualTo(new CompatibilityConfig(true, false, false));
     assertThat(config.policies().mergeDomains()).isFalse();
     assertThat(config.policies().requireAtStart()).isFalse();
-    assertThat(config.response().headers()).isEqualTo(RateLimitHeaders.defaults());
+    assertThat(config.response().headers()).isEqualTo(ConfigLoader.defaults().response().headers());
     assertThat(config.response().retryAfter()).isFalse();
     assertThat(config.response().structuredHeaders()).isFalse();
     assertThat(config.response().dynamicMetadata()).isFalse();
@@ -176,8 +175,8 @@ class PeerEnvironmentTest {
     Map<String, String> environment = new HashMap<>(Map.of("RUNTIME_ROOT", "/data"));
     assertThat(config(environment, OWN).compatibility().chargeRejected()).isFalse();
     environment.put("THROTTLEKIT_POLICIES_PATHS", "p");
-    assertThat(config(environment, ServeFlags.none()).compatibility().chargeRejected()).isFalse();
-    assertThat(config(environment, ServeFlags.none()).policies().paths())
+    assertThat(config(environment, Map.of()).compatibility().chargeRejected()).isFalse();
+    assertThat(config(environment, Map.of()).policies().paths())
         .containsExactly(Path.of("p"));
   }
 
@@ -212,7 +211,7 @@ class PeerEnvironmentTest {
                 .policies()
                 .runtime())
         .isEqualTo(new RuntimeFolder(Path.of("/data"), "", "limits", false, false));
-    assertThat(config(Map.of("RUNTIME_SUBDIRECTORY", "x"), ServeFlags.none()).policies().runtime())
+    assertThat(config(Map.of("RUNTIME_SUBDIRECTORY", "x"), Map.of()).policies().runtime())
         .isEqualTo(
             new RuntimeFolder(Path.of("/srv/runtime_data/current"), "x", "config", true, true));
   }
@@ -223,8 +222,8 @@ class PeerEnvironmentTest {
         Files.writeString(
             folder.resolve("c.yaml"), "policies: {runtime: {root: /own, subdirectory: s}}\n");
     Map<String, String> environment = Map.of("RUNTIME_SUBDIRECTORY", "x");
-    ServeFlags flags =
-        new ServeFlags(List.of(), file.toString(), null, null, null, null, null, null);
+    Map<String, List<String>> flags =
+        Options.of("--config", file.toString());
     assertThat(config(environment, flags).policies().runtime())
         .isEqualTo(new RuntimeFolder(Path.of("/own"), "x", "config", true, true));
   }
@@ -340,10 +339,10 @@ class PeerEnvironmentTest {
   private static ServiceConfig standIn(Map<String, String> more) {
     Map<String, String> environment = new HashMap<>(more);
     environment.put("RUNTIME_ROOT", "/data");
-    return config(environment, ServeFlags.none());
+    return config(environment, Map.of());
   }
 
-  private static ServiceConfig config(Map<String, String> environment, ServeFlags flags) {
+  private static ServiceConfig config(Map<String, String> environment, Map<String, List<String>> flags) {
     LoadedConfig loaded = new ConfigLoader(environment).load(flags);
     assertThat(loaded.errors()).isEmpty();
     return Objects.requireNonNull(loaded.config());

@@ -10,7 +10,6 @@ import io.throttlekit.service.config.StoreAccess.StoreTls;
 import io.throttlekit.service.config.StoreConfig;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -123,7 +122,7 @@ class PeerStoreTest {
                 "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true",
                 "LOCAL_CACHE_SIZE_IN_BYTES", "1048576",
                 "CACHE_KEY_PREFIX", "rl:"));
-    LoadedConfig loaded = new ConfigLoader(environment).load(ServeFlags.none());
+    LoadedConfig loaded = new ConfigLoader(environment).load(Map.of());
     assertThat(loaded.errors()).isEmpty();
     assertThat(loaded.warnings()).isEmpty();
     ServiceConfig config = Objects.requireNonNull(loaded.config());
@@ -142,7 +141,7 @@ class PeerStoreTest {
     assertThat(store(environment).address()).hasToString("redis://own:1");
     LoadedConfig loaded =
         new ConfigLoader(environment)
-            .load(new ServeFlags(List.of("p"), null, null, null, null, "memory", null, null));
+            .load(Options.of("--policies", "p", "--store", "memory"));
     assertThat(Objects.requireNonNull(loaded.config()).store().address().inMemory()).isTrue();
     assertThat(loaded.warnings())
         .containsExactly(
@@ -229,6 +228,6 @@ class PeerStoreTest {
 
   private static LoadedConfig load(Map<String, String> environment) {
     return new ConfigLoader(environment)
-        .load(new ServeFlags(List.of("p"), null, null, null, null, null, null, null));
+        .load(Options.of("--policies", "p"));
   }
 }

@@ -7,7 +7,6 @@ import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreConfig;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -20,7 +19,7 @@ class StoreAssemblyTest {
   @Test
   void aPasswordInMemoryIsForNobody() {
     set("PASSWORD", "hunter2");
-    assertThat(store()).isEqualTo(StoreConfig.defaults());
+    assertThat(store()).isEqualTo(ConfigLoader.defaults().store());
   }
 
   @Test
@@ -144,6 +143,6 @@ class StoreAssemblyTest {
 
   private LoadedConfig load() {
     return new ConfigLoader(environment)
-        .load(new ServeFlags(List.of(), null, null, null, null, null, null, null));
+        .load(Options.of());
   }
 }

@@ -18,14 +18,14 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class WhoseDefaultsTest {
 
-  private static final ServeFlags OWN =
-      new ServeFlags(List.of("own"), null, null, null, null, null, null, null);
+  private static final Map<String, List<String>> OWN =
+      Options.of("--policies", "own");
 
   @Test
   void whatElseIsConfiguredChangesOnlyItself(@TempDir Path folder) throws IOException {
     String file =
         Files.writeString(folder.resolve("c.yaml"), "warm_up: {requests: 7}\n").toString();
-    ServeFlags flags = new ServeFlags(List.of(), file, "1", null, null, null, null, null);
+    Map<String, List<String>> flags = Options.of("--config", file, "--grpc-port", "1");
     Map<String, String> environment = Map.of("RUNTIME_ROOT", "/data", "THROTTLEKIT_HTTP_PORT", "2");
     ServiceConfig config = config(environment, flags);
     assertThat(config.warmUp().requests()).isEqualTo(7);
@@ -41,8 +41,8 @@ class WhoseDefaultsTest {
         Files.writeString(
             folder.resolve("c.yaml"),
             "compatibility: {charge_rejected: false}\nresponse: {retry_after: true}\n");
-    ServeFlags flags =
-        new ServeFlags(List.of(), file.toString(), null, null, null, null, null, null);
+    Map<String, List<String>> flags =
+        Options.of("--config", file.toString());
     ServiceConfig config = config(Map.of("RUNTIME_ROOT", "/data"), flags);
     assertThat(config.compatibility().chargeRejected()).isFalse();
     assertThat(config.response().retryAfter()).isTrue();
@@ -52,8 +52,8 @@ class WhoseDefaultsTest {
   @Test
   void policyPathsInTheFileKeepOurDefaults(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("c.yaml"), "policies: {paths: [p]}\n");
-    ServeFlags flags =
-        new ServeFlags(List.of(), file.toString(), null, null, null, null, null, null);
+    Map<String, List<String>> flags =
+        Options.of("--config", file.toString());
     ServiceConfig config = config(Map.of("RUNTIME_ROOT", "/data"), flags);
     assertThat(config.compatibility().chargeRejected()).isFalse();
     assertThat(config.telemetry().logLevel()).isEqualTo("info");
@@ -63,7 +63,7 @@ class WhoseDefaultsTest {
   void jsonIsServedOnlyWhereThatProgramServesItAndWithoutRefunds() {
     ServiceConfig own = config(Map.of(), OWN);
     assertThat(own.http().json()).isFalse();
-    ServiceConfig standsIn = config(Map.of("RUNTIME_ROOT", "/data"), ServeFlags.none());
+    ServiceConfig standsIn = config(Map.of("RUNTIME_ROOT", "/data"), Map.of());
     assertThat(standsIn.http().json()).isTrue();
     assertThat(standsIn.http().jsonRefunds()).isFalse();
     assertThat(config(Map.of("THROTTLEKIT_HTTP_JSON", "true"), OWN).http().json()).isTrue();
@@ -78,7 +78,7 @@ class WhoseDefaultsTest {
             "GRPC_SERVER_TLS_CERT", "c",
             "GRPC_SERVER_TLS_KEY", "k",
             "GRPC_CLIENT_TLS_CACERT", "ca");
-    LoadedConfig loaded = new ConfigLoader(environment).load(ServeFlags.none());
+    LoadedConfig loaded = new ConfigLoader(environment).load(Map.of());
     assertThat(Objects.requireNonNull(loaded.config()).http().json()).isFalse();
     assertThat(loaded.warnings())
         .contains(
@@ -89,7 +89,7 @@ class WhoseDefaultsTest {
   @Test
   void whichDefaultsApplyIsSaidWithTheReason() {
     Map<String, String> environment = Map.of("RUNTIME_ROOT", "/data");
-    assertThat(new ConfigLoader(environment).load(ServeFlags.none()).defaults())
+    assertThat(new ConfigLoader(environment).load(Map.of()).defaults())
         .isEqualTo(
             "the defaults of envoyproxy/ratelimit apply: policies are read where it reads them"
                 + " (/data, env RUNTIME_ROOT), and policies.paths is not set");
@@ -97,7 +97,7 @@ class WhoseDefaultsTest {
         .isEqualTo("the service's own defaults apply: policies are read from [own], --policies");
   }
 
-  private static ServiceConfig config(Map<String, String> environment, ServeFlags flags) {
+  private static ServiceConfig config(Map<String, String> environment, Map<String, List<String>> flags) {
     LoadedConfig loaded = new ConfigLoader(environment).load(flags);
     assertThat(loaded.errors()).isEmpty();
     return Objects.requireNonNull(loaded.config());
