@@ -19,7 +19,7 @@ import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
-import io.throttlekit.service.server.ListenException;
+import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.steering.Steering;
 import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.MeasuredPath;
@@ -123,8 +123,6 @@ public final class RateLimitService {
       warmUp();
       awaitStore();
       started = true;
-    } catch (ListenException e) {
-      throw new StartException(String.valueOf(e.getMessage()), e);
     } catch (StartException e) {
       throw e;
     } catch (RuntimeException e) {
@@ -204,12 +202,7 @@ public final class RateLimitService {
   }
 
   private MeasuredPath shared() {
-    EventLoopGroup loops;
-    try {
-      loops = GrpcServer.eventLoops(config.grpc(), time);
-    } catch (ListenException e) {
-      throw new StartException(String.valueOf(e.getMessage()), e);
-    }
+    EventLoopGroup loops = GrpcServer.eventLoops(config.grpc(), time);
     SharedStore shared;
     try {
       shared =

@@ -9,6 +9,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
 import io.throttlekit.service.loop.LoopThread;
+import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;

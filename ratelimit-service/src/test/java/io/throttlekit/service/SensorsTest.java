@@ -34,6 +34,7 @@ import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.Options;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.server.Ask;
+import io.throttlekit.service.server.StartException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -369,8 +370,7 @@ class SensorsTest {
     environment.put("THROTTLEKIT_HTTP_PORT", "0");
     environment.put("THROTTLEKIT_DEBUG_PORT", "0");
     environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
-    Map<String, List<String>> flags =
-        Options.of("--policies", folder.toString());
+    Map<String, List<String>> flags = Options.of("--policies", folder.toString());
     ServiceConfig config =
         Objects.requireNonNull(new ConfigLoader(environment).load(flags).config());
     RateLimitService started = new RateLimitService(config, TimeSource.system());

@@ -2,12 +2,11 @@ package io.throttlekit.service.cli;
 
 import static io.throttlekit.service.cli.PolicyReading.counted;
 
-import com.google.gson.stream.JsonWriter;
+import com.google.gson.JsonArray;
+import com.google.gson.JsonObject;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.Problem;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -36,7 +35,7 @@ final class CheckCommand implements Callable<Integer> {
   private boolean json;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     PolicyReading reading = PolicyReading.of(paths, spec.commandLine());
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
@@ -66,26 +65,24 @@ final class CheckCommand implements Callable<Integer> {
         + rules;
   }
 
-  private static String json(PolicyReading reading) throws IOException {
-    StringWriter text = new StringWriter();
-    JsonWriter writer = new JsonWriter(text);
-    writer.beginObject();
-    writer.name("ok").value(reading.errors() == 0);
-    writer.name("files").value(reading.files());
-    writer.name("errors").value(reading.errors());
-    writer.name("warnings").value(reading.warnings());
-    writer.name("problems").beginArray();
+  private static JsonObject json(PolicyReading reading) {
+    JsonObject json = new JsonObject();
+    json.addProperty("ok", reading.errors() == 0);
+    json.addProperty("files", reading.files());
+    json.addProperty("errors", reading.errors());
+    json.addProperty("warnings", reading.warnings());
+    JsonArray problems = new JsonArray();
     for (Problem problem : reading.result().problems()) {
-      writer.beginObject();
-      writer.name("severity").value(problem.severity().name().toLowerCase(Locale.ROOT));
-      writer.name("file").value(problem.location().file());
-      writer.name("line").value(problem.location().line());
-      writer.name("column").value(problem.location().column());
-      writer.name("message").value(problem.message());
-      writer.name("hint").value(problem.hint());
-      writer.endObject();
+      JsonObject line = new JsonObject();
+      line.addProperty("severity", problem.severity().name().toLowerCase(Locale.ROOT));
+      line.addProperty("file", problem.location().file());
+      line.addProperty("line", problem.location().line());
+      line.addProperty("column", problem.location().column());
+      line.addProperty("message", problem.message());
+      line.addProperty("hint", problem.hint());
+      problems.add(line);
     }
-    writer.endArray().endObject();
-    return text.toString();
+    json.add("problems", problems);
+    return json;
   }
 }

@@ -8,9 +8,10 @@ import picocli.CommandLine.TypeConversionException;
  * Descriptor on a command line: {@code key=value,key=value}. A comma or a backslash in a value is
  * escaped by a backslash.
  *
+ * @param text as it is written
  * @param entries key, value, key, value …
  */
-record DescriptorArgument(List<String> entries) {
+record DescriptorArgument(String text, List<String> entries) {
 
   static DescriptorArgument parse(String text) {
     List<String> entries = new ArrayList<>();
@@ -26,7 +27,7 @@ record DescriptorArgument(List<String> entries) {
       entries.add(entry.substring(0, equals));
       entries.add(entry.substring(equals + 1));
     }
-    return new DescriptorArgument(List.copyOf(entries));
+    return new DescriptorArgument(text, List.copyOf(entries));
   }
 
   private static List<String> split(String text) {
@@ -49,15 +50,6 @@ record DescriptorArgument(List<String> entries) {
 
   @Override
   public String toString() {
-    StringBuilder text = new StringBuilder();
-    for (int i = 0; i < entries.size(); i += 2) {
-      text.append(i == 0 ? "" : ",").append(written(entries.get(i)));
-      text.append('=').append(written(entries.get(i + 1)));
-    }
-    return text.toString();
-  }
-
-  private static String written(String part) {
-    return part.replace("\\", "\\\\").replace(",", "\\,");
+    return text;
   }
 }

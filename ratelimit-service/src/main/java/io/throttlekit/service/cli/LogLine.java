@@ -1,10 +1,8 @@
 package io.throttlekit.service.cli;
 
-import com.google.gson.stream.JsonWriter;
-import java.io.IOException;
+import com.google.gson.JsonObject;
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.logging.Formatter;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -22,11 +20,7 @@ final class LogLine extends Formatter {
 
   @Override
   public String format(LogRecord record) {
-    try {
-      return json ? json(record) : text(record);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // a StringWriter does not fail
-    }
+    return json ? json(record) : text(record);
   }
 
   private String text(LogRecord record) {
@@ -40,19 +34,16 @@ final class LogLine extends Formatter {
             stack(record));
   }
 
-  private String json(LogRecord record) throws IOException {
-    StringWriter text = new StringWriter();
-    JsonWriter writer = new JsonWriter(text);
-    writer.beginObject();
-    writer.name("@timestamp").value(record.getInstant().toString());
-    writer.name("level").value(level(record.getLevel()));
-    writer.name("logger").value(record.getLoggerName());
-    writer.name("@message").value(formatMessage(record));
+  private String json(LogRecord record) {
+    JsonObject line = new JsonObject();
+    line.addProperty("@timestamp", record.getInstant().toString());
+    line.addProperty("level", level(record.getLevel()));
+    line.addProperty("logger", record.getLoggerName());
+    line.addProperty("@message", formatMessage(record));
     if (record.getThrown() != null) {
-      writer.name("stack").value(stack(record));
+      line.addProperty("stack", stack(record));
     }
-    writer.endObject();
-    return text + "\n";
+    return line + "\n";
   }
 
   private static String stack(LogRecord record) {

@@ -2,13 +2,13 @@ package io.throttlekit.service.cli;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.StartException;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
 import io.throttlekit.service.config.load.ServeOption;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.server.StartException;
 import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.List;

@@ -7,5 +7,4 @@ package io.throttlekit.service.config;
  * @param shadowMode whether requests are never refused, only reported
  * @param quotaMode whether a request is refused only when all its descriptors are
  */
-public record CompatibilityConfig(boolean chargeRejected, boolean shadowMode, boolean quotaMode) {
-}
+public record CompatibilityConfig(boolean chargeRejected, boolean shadowMode, boolean quotaMode) {}

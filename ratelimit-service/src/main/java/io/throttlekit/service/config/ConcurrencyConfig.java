@@ -7,8 +7,8 @@ import java.time.Duration;
  * Envoys. Features that are not used cost nothing.
  *
  * @param accessLog whether access logs of Envoys are accepted
- * @param maxSamplesPerSecond maximum number of requests in a second that one stream of a log passes to
- *     the limit algorithms
+ * @param maxSamplesPerSecond maximum number of requests in a second that one stream of a log passes
+ *     to the limit algorithms
  * @param loadReports whether Envoys may report their load
  * @param loadReportInterval interval at which Envoys report
  * @param pushLimits whether this process pushes the limits of {@code gate: envoy} to Envoys
@@ -20,5 +20,4 @@ public record ConcurrencyConfig(
     boolean loadReports,
     Duration loadReportInterval,
     boolean pushLimits,
-    int maxEnvoys) {
-}
+    int maxEnvoys) {}

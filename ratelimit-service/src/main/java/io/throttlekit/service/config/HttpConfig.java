@@ -18,8 +18,7 @@ public record HttpConfig(
    * @param host address to listen on
    * @param port from 0 (any free one) to 65535
    */
-  public record DebugConfig(String host, int port) {
-  }
+  public record DebugConfig(String host, int port) {}
 
   /**
    * Configuration of a separate HTTP listener for Prometheus, beside the operators' listener.

@@ -25,8 +25,7 @@ public record ResponseConfig(
    * @param remaining name of the header for the remaining units
    * @param reset name of the header for the seconds until the limit is whole again
    */
-  public record RateLimitHeaders(boolean enabled, String limit, String remaining, String reset) {
-  }
+  public record RateLimitHeaders(boolean enabled, String limit, String remaining, String reset) {}
 
   /**
    * Body of a refusal.
@@ -34,6 +33,5 @@ public record ResponseConfig(
    * @param contentType of the text
    * @param text empty for no body
    */
-  public record DeniedBody(String contentType, String text) {
-  }
+  public record DeniedBody(String contentType, String text) {}
 }

@@ -46,14 +46,12 @@ public record ServiceConfig(
    * @param storeMustBeReachable whether an unreachable store makes it unhealthy
    * @param needsPolicies whether it is unhealthy until policies are loaded
    */
-  public record HealthConfig(boolean storeMustBeReachable, boolean needsPolicies) {
-  }
+  public record HealthConfig(boolean storeMustBeReachable, boolean needsPolicies) {}
 
   /**
    * Configuration of the warm-up before the process reports that it serves.
    *
    * @param requests synthetic requests that the process sends to itself; 0 for none
    */
-  public record WarmUpConfig(int requests) {
-  }
+  public record WarmUpConfig(int requests) {}
 }

@@ -27,5 +27,4 @@ public record TelemetryConfig(
     String logLevel,
     String logFormat,
     double nearLimitRatio,
-    int maxSeries) {
-}
+    int maxSeries) {}

@@ -10,11 +10,6 @@ import org.jspecify.annotations.Nullable;
  * @param pattern as it is written
  */
 public record Identity(String pattern) {
-  /** Description of valid patterns, to complete "is not …". */
-  public static final String EXPECTED =
-      "a DNS name such as edge.mesh.local, a URI such as spiffe://mesh.local/edge, or all below"
-          + " one: *.mesh.local, spiffe://mesh.local/ns/edge/*";
-
   // No commas: the setting separates patterns by them.
   private static final Pattern DNS = Pattern.compile("(\\*\\.)?[0-9A-Za-z_-]+(\\.[0-9A-Za-z_-]+)*");
   private static final Pattern URI =

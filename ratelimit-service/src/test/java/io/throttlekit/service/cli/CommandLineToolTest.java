@@ -334,7 +334,8 @@ class CommandLineToolTest {
             "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
             "THROTTLEKIT_HTTP_HOST", "127.0.0.1",
             "THROTTLEKIT_WARM_UP_REQUESTS", "0");
-    Map<String, List<String>> flags = Options.of("--grpc-port", "0", "--http-port", "0", "--debug-port", "0");
+    Map<String, List<String>> flags =
+        Options.of("--grpc-port", "0", "--http-port", "0", "--debug-port", "0");
     return Serving.with(environment, flags);
   }
 }

@@ -36,7 +36,11 @@ class DenialsTest {
       """;
   private static final ResponseConfig RESPONSE =
       new ResponseConfig(
-          ConfigLoader.defaults().response().headers(), false, true, new DeniedBody("text/html", "<p/>"), true);
+          ConfigLoader.defaults().response().headers(),
+          false,
+          true,
+          new DeniedBody("text/html", "<p/>"),
+          true);
 
   private final RateLimitFrontEnd frontEnd = new Setup(POLICY, Setup.NATIVE, RESPONSE).frontEnd();
 

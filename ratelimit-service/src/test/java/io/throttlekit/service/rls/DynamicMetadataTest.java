@@ -40,7 +40,12 @@ class DynamicMetadataTest {
           rate_limit: {unit: minute, requests_per_unit: 0}
       """;
   private static final ResponseConfig METADATA =
-      new ResponseConfig(ConfigLoader.defaults().response().headers(), false, false, ConfigLoader.defaults().response().deniedBody(), true);
+      new ResponseConfig(
+          ConfigLoader.defaults().response().headers(),
+          false,
+          false,
+          ConfigLoader.defaults().response().deniedBody(),
+          true);
   private static final RateLimitRequest BOTH =
       to("rl", entries("service", "one"), entries("service", "two"));
 

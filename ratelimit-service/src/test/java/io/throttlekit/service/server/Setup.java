@@ -37,7 +37,12 @@ public final class Setup {
 
   /** Responses without headers and metadata. */
   public static final ResponseConfig BARE =
-      new ResponseConfig(ConfigLoader.defaults().response().headers(), false, false, ConfigLoader.defaults().response().deniedBody(), false);
+      new ResponseConfig(
+          ConfigLoader.defaults().response().headers(),
+          false,
+          false,
+          ConfigLoader.defaults().response().deniedBody(),
+          false);
 
   final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
   final FixedTime time = new FixedTime(NOW);

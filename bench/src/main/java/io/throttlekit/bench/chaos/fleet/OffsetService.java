@@ -1,10 +1,10 @@
 package io.throttlekit.bench.chaos.fleet;
 
 import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.StartException;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
+import io.throttlekit.service.server.StartException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;

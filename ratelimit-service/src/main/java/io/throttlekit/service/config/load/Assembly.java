@@ -231,7 +231,7 @@ final class Assembly {
   private <R extends Record> R record(Class<R> type, String path) {
     RecordComponent[] components = type.getRecordComponents();
     Class<?>[] types = new Class<?>[components.length];
-    Object[] arguments = new Object[components.length];
+    @Nullable Object[] arguments = new @Nullable Object[components.length];
     for (int i = 0; i < components.length; i++) {
       types[i] = components[i].getType();
       String name = components[i].getName();

@@ -118,7 +118,9 @@ final class ConfigFile {
       return;
     }
     List<Node> nodes =
-        setting.form().list() && node instanceof SequenceNode list ? list.getValue() : List.of(node);
+        setting.form().list() && node instanceof SequenceNode list
+            ? list.getValue()
+            : List.of(node);
     List<String> texts = new ArrayList<>();
     for (Node part : nodes) {
       if (!(part instanceof ScalarNode scalar)) {

@@ -39,8 +39,7 @@ record Form(
   private static final Pattern WHOLE_NUMBER = Pattern.compile("[+-]?[0-9]{1,19}");
   private static final Pattern DECIMAL =
       Pattern.compile("(?=.{1,64}$)[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)");
-  private static final Pattern ADDRESS =
-      Pattern.compile("([0-9A-Za-z_.:%-]{1,255})?:([0-9]{1,5})");
+  private static final Pattern ADDRESS = Pattern.compile("([0-9A-Za-z_.:%-]{1,255})?:([0-9]{1,5})");
   private static final int MAX_PORT = 65_535;
 
   /** Syntax of a value that is one text. */
@@ -77,66 +76,65 @@ record Form(
    */
   static Form declared(
       Map<String, String> attributes, List<String> words, Map<String, Object> synonyms) {
+    String kind = attributes.getOrDefault("kind", "");
+    Parser parser = parser(kind, attributes, words, synonyms);
+    boolean optional = attributes.containsKey("optional");
+    return new Form(
+        switch (kind) {
+          case "store" -> StoreUri.EXPECTED;
+          case "descriptors" -> RequestDescriptors.EXPECTED;
+          default ->
+              attributes
+                  .getOrDefault("expected", "")
+                  .replace("{min}", attributes.getOrDefault("min", ""))
+                  .replace("{max}", attributes.getOrDefault("max", ""))
+                  .replace("{words}", String.join(", ", words));
+        },
+        words,
+        attributes.containsKey("list"),
+        optional ? text -> text.isEmpty() ? text : parser.parse(text) : parser,
+        switch (kind) {
+          case "store" -> Secrets::maskStore;
+          case "secret" -> Secrets::hide;
+          default -> Secrets::mask;
+        },
+        kind.equals("descriptors") ? RequestDescriptors::read : null);
+  }
+
+  private static Parser parser(
+      String kind,
+      Map<String, String> attributes,
+      List<String> words,
+      Map<String, Object> synonyms) {
     String min = attributes.getOrDefault("min", "");
     String max = attributes.getOrDefault("max", "");
-    String expected =
-        attributes
-            .getOrDefault("expected", "")
-            .replace("{min}", min)
-            .replace("{max}", max)
-            .replace("{words}", String.join(", ", words));
-    String kind = attributes.getOrDefault("kind", "");
-    Form form =
-        switch (kind) {
-          case "flag" -> of(expected, Form::parseFlag);
-          case "number" -> {
-            long least = Long.parseLong(min);
-            long most = Long.parseLong(max);
-            yield of(expected, text -> parseLong(text, least, most));
-          }
-          case "ratio" -> of(expected, Form::parseRatio);
-          case "duration" -> {
-            Duration least = GoDuration.parse(min);
-            Duration most = GoDuration.parse(max);
-            yield of(expected, text -> within(GoDuration.parse(text), least, most));
-          }
-          case "word" -> of(expected, text -> parseWord(text, words, synonyms));
-          case "pattern" -> {
-            Pattern pattern = Pattern.compile(attributes.getOrDefault("pattern", ""));
-            yield of(expected, text -> pattern.matcher(text).matches() ? text : null);
-          }
-          case "address" -> of(expected, text -> isAddress(text) ? text : null);
-          case "path" -> of(expected, text -> parsePath(text) == null ? null : text);
-          case "paths" -> listOf(expected, text -> text.isEmpty() ? null : parsePath(text));
-          case "identities" ->
-              listOf(
-                  "a list of identities, each " + Identity.EXPECTED,
-                  text -> Identity.parse(text.strip()));
-          case "secret" ->
-              new Form(expected, words, false, Form::parseSecret, Secrets::hide, null);
-          case "store" ->
-              new Form(
-                  StoreUri.EXPECTED, words, false, StoreUri::parse, Secrets::maskStore, null);
-          case "descriptors" -> RequestDescriptors.form();
-          default -> throw new IllegalArgumentException("there is no form " + kind);
-        };
-    boolean optional = attributes.containsKey("optional");
-    Parser parser = form.parser;
-    return new Form(
-        form.expected,
-        words,
-        form.list,
-        optional ? text -> text.isEmpty() ? text : parser.parse(text) : parser,
-        form.mask,
-        form.structure);
-  }
-
-  private static Form of(String expected, Parser parser) {
-    return new Form(expected, List.of(), false, parser, Secrets::mask, null);
-  }
-
-  private static Form listOf(String expected, Parser element) {
-    return new Form(expected, List.of(), true, element, Secrets::mask, null);
+    return switch (kind) {
+      case "flag" -> Form::parseFlag;
+      case "number" -> {
+        long least = Long.parseLong(min);
+        long most = Long.parseLong(max);
+        yield text -> parseLong(text, least, most);
+      }
+      case "ratio" -> Form::parseRatio;
+      case "duration" -> {
+        Duration least = GoDuration.parse(min);
+        Duration most = GoDuration.parse(max);
+        yield text -> within(GoDuration.parse(text), least, most);
+      }
+      case "word" -> text -> parseWord(text, words, synonyms);
+      case "pattern" -> {
+        Pattern pattern = Pattern.compile(attributes.getOrDefault("pattern", ""));
+        yield text -> pattern.matcher(text).matches() ? text : null;
+      }
+      case "address" -> text -> isAddress(text) ? text : null;
+      case "path" -> text -> parsePath(text) == null ? null : text;
+      case "paths" -> text -> text.isEmpty() ? null : parsePath(text);
+      case "identities" -> text -> Identity.parse(text.strip());
+      case "secret" -> Form::parseSecret;
+      case "store" -> StoreUri::parse;
+      case "descriptors" -> RequestDescriptors::parse;
+      default -> throw new IllegalArgumentException("there is no form " + kind);
+    };
   }
 
   /**

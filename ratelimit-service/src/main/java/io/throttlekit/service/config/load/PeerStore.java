@@ -79,8 +79,7 @@ final class PeerStore {
               + " is the path of a Unix socket, which has no TLS here; turn REDIS_TLS"
               + " off, or give HOST:PORT and REDIS_SOCKET_TYPE=tcp");
     } else {
-      values.read(
-          URI, List.of("redis-socket://" + StoreAddress.encodedPath(path)), origin);
+      values.read(URI, List.of("redis-socket://" + StoreAddress.encodedPath(path)), origin);
     }
   }
 

@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
@@ -29,7 +30,7 @@ import org.snakeyaml.engine.v2.nodes.SequenceNode;
  * environment the same text is used.
  */
 final class RequestDescriptors {
-  private static final String EXPECTED =
+  static final String EXPECTED =
       "a list of descriptors, such as [{entries: [{key: user, header: x-user}]}]";
   private static final String ENTRIES = "entries";
   private static final String KEY = "key";
@@ -47,23 +48,26 @@ final class RequestDescriptors {
    */
   private static final Pattern HEADER = Pattern.compile(":?[!#$%&'*+.^_`|~0-9a-z-]{1,256}");
 
+  /** Result for an entry with mistakes, which has no meaning. */
+  private static final Entry NO_ENTRY = new Entry("", new Constant(""), null);
+
   private final Mistakes mistakes;
 
   private RequestDescriptors(Mistakes mistakes) {
     this.mistakes = mistakes;
   }
 
-  static Form form() {
-    return new Form(
-        EXPECTED,
-        List.of(),
-        false,
-        RequestDescriptors::parse,
-        Secrets::mask,
-        (node, mistakes) -> new RequestDescriptors(mistakes).read(node));
+  /** Reads a node, and reports all mistakes; the result is meaningless when there are any. */
+  static List<RequestDescriptor> read(Node node, Mistakes mistakes) {
+    return new RequestDescriptors(mistakes).descriptors(node);
   }
 
-  private static List<RequestDescriptor> parse(String text) throws InvalidTextException {
+  /**
+   * Reads a text.
+   *
+   * @throws InvalidTextException with all mistakes
+   */
+  static List<RequestDescriptor> parse(String text) throws InvalidTextException {
     List<String> mistakes = new ArrayList<>();
     try {
       Node root = Yaml.compose("", text).orElse(null);
@@ -71,7 +75,7 @@ final class RequestDescriptors {
         throw new InvalidTextException("it is empty");
       }
       List<RequestDescriptor> descriptors =
-          new RequestDescriptors((node, what) -> mistakes.add(place(node) + what)).read(root);
+          read(root, (node, what) -> mistakes.add(place(node) + what));
       if (mistakes.isEmpty()) {
         return descriptors;
       }
@@ -109,139 +113,131 @@ final class RequestDescriptors {
             otherwise == null ? "" : ", default: " + Yaml.quoted(otherwise));
   }
 
-  private List<RequestDescriptor> read(Node node) {
-    List<RequestDescriptor> descriptors = new ArrayList<>();
-    if (!(node instanceof SequenceNode list)) {
-      mistakes.at(node, "ext_authz.descriptors has to be " + EXPECTED);
-      return descriptors;
+  private List<RequestDescriptor> descriptors(Node node) {
+    if (node instanceof SequenceNode list) {
+      return list.getValue().stream().map(this::descriptor).toList();
     }
-    for (Node element : list.getValue()) {
-      Map<String, Node> fields = fields(element, "a descriptor", List.of(ENTRIES));
-      if (fields != null) {
-        descriptors.add(new RequestDescriptor(entries(element, fields.get(ENTRIES))));
-      }
-    }
-    return descriptors;
+    mistakes.at(node, "ext_authz.descriptors has to be " + EXPECTED);
+    return List.of();
   }
 
-  private List<Entry> entries(Node descriptor, @Nullable Node node) {
-    List<Entry> entries = new ArrayList<>();
-    if (node == null) {
-      mistakes.at(descriptor, "a descriptor needs entries");
-    } else if (!(node instanceof SequenceNode list) || list.getValue().isEmpty()) {
-      mistakes.at(node, "entries has to be a list of at least one entry");
-    } else {
-      for (Node element : list.getValue()) {
-        Map<String, Node> fields = fields(element, "an entry", OF_ENTRY);
-        Entry entry = fields == null ? null : entry(element, fields);
-        if (entry != null) {
-          entries.add(entry);
-        }
-      }
+  private RequestDescriptor descriptor(Node node) {
+    Node entries = fields(node, "a descriptor", List.of(ENTRIES)).get(ENTRIES);
+    if (entries instanceof SequenceNode list && !list.getValue().isEmpty()) {
+      return new RequestDescriptor(list.getValue().stream().map(this::entry).toList());
     }
-    return entries;
+    if (entries != null) {
+      mistakes.at(entries, "entries has to be a list of at least one entry");
+    } else if (node instanceof MappingNode) { // others are reported above
+      mistakes.at(node, "a descriptor needs entries");
+    }
+    return new RequestDescriptor(List.of());
   }
 
-  private @Nullable Entry entry(Node node, Map<String, Node> fields) {
+  private Entry entry(Node node) {
+    Map<String, Node> fields = fields(node, "an entry", OF_ENTRY);
+    if (!(node instanceof MappingNode)) {
+      return NO_ENTRY;
+    }
     String key = key(node, fields.get(KEY));
-    List<String> given = SOURCES.stream().filter(fields::containsKey).toList();
     Node otherwise = fields.get(DEFAULT);
-    if (given.size() != 1) {
+    List<String> given = SOURCES.stream().filter(fields::containsKey).toList();
+    Node place = given.size() == 1 ? fields.get(given.getFirst()) : null;
+    if (place == null) {
       mistakes.at(node, "an entry has exactly one of " + String.join(", ", SOURCES));
-      return null;
+      return NO_ENTRY;
     }
-    String word = given.getFirst();
-    Node place = fields.get(word);
-    Source source = place == null ? null : source(word, place);
-    if (otherwise != null && word.equals(VALUE)) {
+    Source source = source(given.getFirst(), place);
+    if (otherwise != null && source instanceof Constant) {
       mistakes.at(otherwise, "a value that is always the same needs no default");
     }
-    String instead = otherwise == null ? null : text(otherwise, DEFAULT);
-    return key == null || source == null ? null : new Entry(key, source, instead);
+    return new Entry(key, source, otherwise == null ? null : text(otherwise, DEFAULT));
   }
 
-  private @Nullable String key(Node entry, @Nullable Node node) {
+  private String key(Node entry, @Nullable Node node) {
     if (node == null) {
       mistakes.at(entry, "an entry needs a key");
-      return null;
+      return "";
     }
     String key = notEmpty(node, KEY);
     if (Rule.LEASE_ENTRY.equals(key)) {
       mistakes.at(
           node,
           key + " releases permits, and a check acquires them: leave that to stream-done calls");
-      return null;
     }
     return key;
   }
 
-  private @Nullable Source source(String word, Node node) {
-    if (word.equals(VALUE)) {
-      String value = text(node, VALUE);
-      return value == null ? null : new Constant(value);
-    }
-    String text = notEmpty(node, word);
-    if (text == null) {
-      return null;
-    }
+  private Source source(String word, Node node) {
     return switch (word) {
-      case "header" -> header(node, text);
-      case "attribute" -> attribute(node, text);
-      default -> new Context(text);
+      case "header" -> header(node, notEmpty(node, word));
+      case "attribute" -> attribute(node, notEmpty(node, word));
+      case "context" -> new Context(notEmpty(node, word));
+      default -> new Constant(text(node, word));
     };
   }
 
-  private @Nullable Source header(Node node, String name) {
-    if (HEADER.matcher(name).matches()) {
-      return new Header(name);
-    }
+  private Source header(Node node, String name) {
     String lower = name.toLowerCase(Locale.ROOT);
-    mistakes.at(
-        node,
-        Yaml.alwaysQuoted(name)
-            + (HEADER.matcher(lower).matches()
-                ? " has to be in lower case, as Envoy sends it: " + lower
-                : " is not the name of an HTTP header"));
-    return null;
+    if (!name.isEmpty() && !HEADER.matcher(name).matches()) {
+      mistakes.at(
+          node,
+          Yaml.alwaysQuoted(name)
+              + (HEADER.matcher(lower).matches()
+                  ? " has to be in lower case, as Envoy sends it: " + lower
+                  : " is not the name of an HTTP header"));
+    }
+    return new Header(name);
   }
 
-  private @Nullable Source attribute(Node node, String word) {
+  private Source attribute(Node node, String word) {
     for (Attribute attribute : Attribute.values()) {
       if (attribute.word().equals(word)) {
         return attribute;
       }
     }
-    mistakes.at(
-        node,
-        Yaml.alwaysQuoted(word)
-            + " is not one of "
-            + String.join(", ", ATTRIBUTES)
-            + Wording.hint(word, ATTRIBUTES));
-    return null;
+    if (!word.isEmpty()) {
+      mistakes.at(
+          node,
+          Yaml.alwaysQuoted(word)
+              + " is not one of "
+              + String.join(", ", ATTRIBUTES)
+              + Wording.hint(word, ATTRIBUTES));
+    }
+    return Attribute.METHOD;
   }
 
-  private @Nullable String notEmpty(Node node, String name) {
+  /** Returns the text of a node that must have one; empty after reporting that it has none. */
+  private String notEmpty(Node node, String name) {
     String text = text(node, name);
-    if (text != null && text.isEmpty()) {
+    if (text.isEmpty() && isText(node)) {
       mistakes.at(node, name + " has to be a text that is not empty");
-      return null;
     }
     return text;
   }
 
-  private @Nullable String text(Node node, String name) {
-    if (node instanceof ScalarNode scalar && !Yaml.isNull(scalar)) {
-      return scalar.getValue();
+  /** Returns the text of a node; empty after reporting that it is none. */
+  private String text(Node node, String name) {
+    if (isText(node)) {
+      return ((ScalarNode) node).getValue();
     }
     mistakes.at(node, name + " has to be a text");
-    return null;
+    return "";
   }
 
-  /** Returns the fields of a map that may have only these; null when the node is no map. */
-  private @Nullable Map<String, Node> fields(Node node, String what, List<String> allowed) {
+  private static boolean isText(Node node) {
+    return node instanceof ScalarNode && !Yaml.isNull(node);
+  }
+
+  /** Returns the fields of a map that may have only these; none when the node is no map. */
+  private Map<String, Node> fields(Node node, String what, List<String> allowed) {
     Map<String, Node> fields = new HashMap<>();
-    boolean isMap =
-        Yaml.forEachField(node, what, allowed, mistakes, (key, value) -> {
+    Yaml.forEachField(
+        node,
+        what,
+        allowed,
+        mistakes,
+        (key, value) -> {
           fields.put(key.getValue(), value);
           if (!allowed.contains(key.getValue())) {
             String name = Yaml.alwaysQuoted(key.getValue());
@@ -249,6 +245,6 @@ final class RequestDescriptors {
             mistakes.at(key, "unknown key " + name + " in " + what + hint);
           }
         });
-    return isMap ? fields : null;
+    return fields;
   }
 }

@@ -1,7 +1,6 @@
 package io.throttlekit.service.config.load;
 
 import io.throttlekit.descriptors.source.Wording;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -95,11 +95,12 @@ final class Settings {
 
   private static Map<String, List<Setting>> tables() {
     Map<String, List<Setting>> tables = new LinkedHashMap<>();
-    map(DECLARED.get("settings")).forEach((heading, settings) -> {
-      List<Setting> table = new ArrayList<>();
-      map(settings).forEach((path, declared) -> table.add(setting(path, map(declared))));
-      tables.put(heading, List.copyOf(table));
-    });
+    map(DECLARED.get("settings"))
+        .forEach((heading, settings) -> {
+          List<Setting> table = new ArrayList<>();
+          map(settings).forEach((path, declared) -> table.add(setting(path, map(declared))));
+          tables.put(heading, List.copyOf(table));
+        });
     return tables;
   }
 

@@ -196,7 +196,8 @@ record StoreUri(StoreAddress address, Login login) {
     if (database.isEmpty()
         || !printable(database)
         || database.getBytes(StandardCharsets.UTF_8).length > MAX_NAME) {
-      throw new InvalidTextException("after the hosts the name of a database has to follow", POSTGRES);
+      throw new InvalidTextException(
+          "after the hosts the name of a database has to follow", POSTGRES);
     }
     String[] names = read.getOrDefault("PGHOST", "").split(",", -1);
     String[] ports = read.getOrDefault("PGPORT", "").split(",", -1);
@@ -257,13 +258,14 @@ record StoreUri(StoreAddress address, Login login) {
     if (text == null) {
       return SslMode.PREFER;
     }
-    for (SslMode mode : SslMode.values()) {
-      if (mode.toString().equalsIgnoreCase(text)) {
-        return mode;
-      }
-    }
-    throw new InvalidTextException(
-        "sslmode is one of " + String.join(", ", SSL_MODES) + Wording.hint(text, SSL_MODES));
+    return Arrays.stream(SslMode.values())
+        .filter(mode -> mode.toString().equalsIgnoreCase(text))
+        .findFirst()
+        .orElseThrow(() ->
+            new InvalidTextException(
+                "sslmode is one of "
+                    + String.join(", ", SSL_MODES)
+                    + Wording.hint(text, SSL_MODES)));
   }
 
   /** Returns the hosts, each with a port or without one; at least one. */
@@ -285,7 +287,8 @@ record StoreUri(StoreAddress address, Login login) {
     return hosts;
   }
 
-  private static List<Node> redisNodes(Matcher parts, boolean sentinels) throws InvalidTextException {
+  private static List<Node> redisNodes(Matcher parts, boolean sentinels)
+      throws InvalidTextException {
     List<Node> nodes = new ArrayList<>();
     try {
       for (String host : hosts(parts)) { // one by one: Lettuce reads no list with IPv6 addresses

@@ -48,13 +48,13 @@ final class Yaml {
   }
 
   /**
-   * Passes on the fields of a map, and reports keys that are no text or given twice.
+   * Passes on the fields of a node that must be a map, and reports keys that are no text or given
+   * twice.
    *
    * @param what the map in words
    * @param names the names of fields that it may have
-   * @return whether the node is a map; false after reporting that it is none
    */
-  static boolean forEachField(
+  static void forEachField(
       Node node,
       String what,
       List<String> names,
@@ -62,7 +62,7 @@ final class Yaml {
       BiConsumer<ScalarNode, Node> action) {
     if (!(node instanceof MappingNode mapping)) {
       mistakes.at(node, what + " has to be a map of " + String.join(", ", names));
-      return false;
+      return;
     }
     Set<String> seen = new HashSet<>();
     for (NodeTuple tuple : mapping.getValue()) {
@@ -74,7 +74,6 @@ final class Yaml {
         action.accept(key, tuple.getValueNode());
       }
     }
-    return true;
   }
 
   /** Returns a value of a setting as YAML. */

@@ -74,7 +74,8 @@ class ConfigLoaderTest {
             "DEBUG_PORT", "2",
             "THROTTLEKIT_HTTP_PORT", "3",
             "THROTTLEKIT_DEBUG_PORT", "3");
-    Map<String, List<String>> flags = Options.of("--policies", "p", "--config", file, "--debug-port", "4");
+    Map<String, List<String>> flags =
+        Options.of("--policies", "p", "--config", file, "--debug-port", "4");
     ServiceConfig config = config(environment, flags);
     assertThat(config.store().maxCounters()).isEqualTo(9);
     assertThat(config.grpc().port()).isEqualTo(2);
@@ -106,7 +107,8 @@ class ConfigLoaderTest {
   @Test
   void printingTellsWhereEachValueCameFrom() throws IOException {
     String file = file("grpc:\n  port: 7\n");
-    Map<String, List<String>> flags = Options.of("--policies", "p", "--config", file, "--debug-port", "5");
+    Map<String, List<String>> flags =
+        Options.of("--policies", "p", "--config", file, "--debug-port", "5");
     String yaml = new ConfigLoader(Map.of("PORT", "6")).load(flags).yaml();
     assertThat(yaml)
         .contains("  paths: [p]  # --policies\n")

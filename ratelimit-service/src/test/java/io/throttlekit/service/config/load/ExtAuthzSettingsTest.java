@@ -190,7 +190,6 @@ class ExtAuthzSettingsTest {
   private LoadedConfig load(String text) throws IOException {
     Path file = Files.writeString(folder.resolve("c.yaml"), text);
     return new ConfigLoader(environment)
-        .load(
-            Options.of("--policies", "policies", "--config", file.toString()));
+        .load(Options.of("--policies", "policies", "--config", file.toString()));
   }
 }

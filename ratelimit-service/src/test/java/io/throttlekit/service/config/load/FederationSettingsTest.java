@@ -97,7 +97,15 @@ class FederationSettingsTest {
         .extracting(FederationConfig::region, FederationConfig::coordinator)
         .containsExactly("b", REDIS);
     Map<String, List<String>> flags =
-        Options.of("--policies", "p", "--config", file, "--region", "c", "--coordinator", "redis-cluster://r");
+        Options.of(
+            "--policies",
+            "p",
+            "--config",
+            file,
+            "--region",
+            "c",
+            "--coordinator",
+            "redis-cluster://r");
     assertThat(federation(flags))
         .extracting(FederationConfig::region, FederationConfig::deadline)
         .containsExactly("c", Duration.ofSeconds(1));
@@ -231,7 +239,8 @@ class FederationSettingsTest {
     return new ConfigLoader(environment).load(flags);
   }
 
-  private static Map<String, List<String>> flags(@Nullable String region, @Nullable String coordinator) {
+  private static Map<String, List<String>> flags(
+      @Nullable String region, @Nullable String coordinator) {
     return Options.of("--policies", "p", "--region", region, "--coordinator", coordinator);
   }
 

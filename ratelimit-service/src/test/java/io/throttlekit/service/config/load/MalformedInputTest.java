@@ -91,8 +91,7 @@ class MalformedInputTest {
       String value = scraps(random);
       refused +=
           check(
-              new ConfigLoader(Map.of())
-                  .load(Options.of("--policies", "p", "--grpc-port", value)),
+              new ConfigLoader(Map.of()).load(Options.of("--policies", "p", "--grpc-port", value)),
               "--grpc-port");
     }
     assertThat(refused).isGreaterThan(400);
@@ -110,8 +109,7 @@ class MalformedInputTest {
       Path file = Files.writeString(folder.resolve("c.yaml"), damaged);
       LoadedConfig loaded =
           new ConfigLoader(Map.of())
-              .load(
-                  Options.of("--policies", "p", "--config", file.toString()));
+              .load(Options.of("--policies", "p", "--config", file.toString()));
       refused += check(loaded, file + ":");
     }
     assertThat(refused).isGreaterThan(300);

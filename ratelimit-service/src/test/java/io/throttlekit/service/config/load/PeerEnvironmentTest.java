@@ -28,8 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class PeerEnvironmentTest {
 
-  private static final Map<String, List<String>> OWN =
-      Options.of("--policies", "own");
+  private static final Map<String, List<String>> OWN = Options.of("--policies", "own");
 
   static Stream<Arguments> aliases() {
     return Stream.of(
@@ -176,8 +175,7 @@ class PeerEnvironmentTest {
     assertThat(config(environment, OWN).compatibility().chargeRejected()).isFalse();
     environment.put("THROTTLEKIT_POLICIES_PATHS", "p");
     assertThat(config(environment, Map.of()).compatibility().chargeRejected()).isFalse();
-    assertThat(config(environment, Map.of()).policies().paths())
-        .containsExactly(Path.of("p"));
+    assertThat(config(environment, Map.of()).policies().paths()).containsExactly(Path.of("p"));
   }
 
   @Test
@@ -222,8 +220,7 @@ class PeerEnvironmentTest {
         Files.writeString(
             folder.resolve("c.yaml"), "policies: {runtime: {root: /own, subdirectory: s}}\n");
     Map<String, String> environment = Map.of("RUNTIME_SUBDIRECTORY", "x");
-    Map<String, List<String>> flags =
-        Options.of("--config", file.toString());
+    Map<String, List<String>> flags = Options.of("--config", file.toString());
     assertThat(config(environment, flags).policies().runtime())
         .isEqualTo(new RuntimeFolder(Path.of("/own"), "x", "config", true, true));
   }
@@ -342,7 +339,8 @@ class PeerEnvironmentTest {
     return config(environment, Map.of());
   }
 
-  private static ServiceConfig config(Map<String, String> environment, Map<String, List<String>> flags) {
+  private static ServiceConfig config(
+      Map<String, String> environment, Map<String, List<String>> flags) {
     LoadedConfig loaded = new ConfigLoader(environment).load(flags);
     assertThat(loaded.errors()).isEmpty();
     return Objects.requireNonNull(loaded.config());

@@ -140,8 +140,7 @@ class PeerStoreTest {
     environment.put("THROTTLEKIT_STORE_URI", "redis://own:1");
     assertThat(store(environment).address()).hasToString("redis://own:1");
     LoadedConfig loaded =
-        new ConfigLoader(environment)
-            .load(Options.of("--policies", "p", "--store", "memory"));
+        new ConfigLoader(environment).load(Options.of("--policies", "p", "--store", "memory"));
     assertThat(Objects.requireNonNull(loaded.config()).store().address().inMemory()).isTrue();
     assertThat(loaded.warnings())
         .containsExactly(
@@ -227,7 +226,6 @@ class PeerStoreTest {
   }
 
   private static LoadedConfig load(Map<String, String> environment) {
-    return new ConfigLoader(environment)
-        .load(Options.of("--policies", "p"));
+    return new ConfigLoader(environment).load(Options.of("--policies", "p"));
   }
 }

@@ -142,7 +142,6 @@ class StoreAssemblyTest {
   }
 
   private LoadedConfig load() {
-    return new ConfigLoader(environment)
-        .load(Options.of());
+    return new ConfigLoader(environment).load(Options.of());
   }
 }

@@ -18,8 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class WhoseDefaultsTest {
 
-  private static final Map<String, List<String>> OWN =
-      Options.of("--policies", "own");
+  private static final Map<String, List<String>> OWN = Options.of("--policies", "own");
 
   @Test
   void whatElseIsConfiguredChangesOnlyItself(@TempDir Path folder) throws IOException {
@@ -41,8 +40,7 @@ class WhoseDefaultsTest {
         Files.writeString(
             folder.resolve("c.yaml"),
             "compatibility: {charge_rejected: false}\nresponse: {retry_after: true}\n");
-    Map<String, List<String>> flags =
-        Options.of("--config", file.toString());
+    Map<String, List<String>> flags = Options.of("--config", file.toString());
     ServiceConfig config = config(Map.of("RUNTIME_ROOT", "/data"), flags);
     assertThat(config.compatibility().chargeRejected()).isFalse();
     assertThat(config.response().retryAfter()).isTrue();
@@ -52,8 +50,7 @@ class WhoseDefaultsTest {
   @Test
   void policyPathsInTheFileKeepOurDefaults(@TempDir Path folder) throws IOException {
     Path file = Files.writeString(folder.resolve("c.yaml"), "policies: {paths: [p]}\n");
-    Map<String, List<String>> flags =
-        Options.of("--config", file.toString());
+    Map<String, List<String>> flags = Options.of("--config", file.toString());
     ServiceConfig config = config(Map.of("RUNTIME_ROOT", "/data"), flags);
     assertThat(config.compatibility().chargeRejected()).isFalse();
     assertThat(config.telemetry().logLevel()).isEqualTo("info");
@@ -97,7 +94,8 @@ class WhoseDefaultsTest {
         .isEqualTo("the service's own defaults apply: policies are read from [own], --policies");
   }
 
-  private static ServiceConfig config(Map<String, String> environment, Map<String, List<String>> flags) {
+  private static ServiceConfig config(
+      Map<String, String> environment, Map<String, List<String>> flags) {
     LoadedConfig loaded = new ConfigLoader(environment).load(flags);
     assertThat(loaded.errors()).isEmpty();
     return Objects.requireNonNull(loaded.config());
