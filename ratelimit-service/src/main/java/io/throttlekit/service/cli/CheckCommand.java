@@ -48,21 +48,20 @@ final class CheckCommand implements Callable<Integer> {
   }
 
   private static String summary(PolicyReading reading) {
-    String files = " in " + counted(reading.files(), "file");
+    String counts =
+        "%s, %s in %s"
+            .formatted(
+                counted(reading.errors(), "error"),
+                counted(reading.warnings(), "warning"),
+                counted(reading.files(), "file"));
     PolicyBook book = reading.result().book();
-    String rules =
-        book == null
-            ? ""
-            : "; "
-                + counted(book.rules().size(), "rule")
-                + " in "
-                + counted(book.domains().size(), "domain");
-    return (book == null ? "" : "ok: ")
-        + counted(reading.errors(), "error")
-        + ", "
-        + counted(reading.warnings(), "warning")
-        + files
-        + rules;
+    return book == null
+        ? counts
+        : "ok: %s; %s in %s"
+            .formatted(
+                counts,
+                counted(book.rules().size(), "rule"),
+                counted(book.domains().size(), "domain"));
   }
 
   private static JsonObject json(PolicyReading reading) {

@@ -71,7 +71,7 @@ public final class CommandLineTool implements Runnable {
   private static int wrongUse(ParameterException mistake, String[] arguments) {
     CommandLine command = mistake.getCommandLine();
     PrintWriter err = command.getErr();
-    err.println("error: " + described(mistake) + meant(mistake));
+    err.println("error: " + described(mistake));
     err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
     return WRONG_USE;
   }
@@ -80,11 +80,10 @@ public final class CommandLineTool implements Runnable {
     if (!(mistake instanceof UnmatchedArgumentException unmatched)) {
       return String.valueOf(mistake.getMessage());
     }
-    String first = unmatched.getUnmatched().getFirst();
+    List<String> near = unmatched.getSuggestions();
     return (unmatched.isUnknownOption() ? "there is no option " : "nothing is expected here: ")
-        + "'"
-        + first
-        + "'";
+        + ("'" + unmatched.getUnmatched().getFirst() + "'")
+        + (near.isEmpty() ? "" : " (did you mean " + near.getFirst() + "?)");
   }
 
   private static Long whole(String text) {
@@ -93,14 +92,6 @@ public final class CommandLineTool implements Runnable {
     } catch (NumberFormatException e) {
       throw new TypeConversionException("'" + text + "' is not a whole number");
     }
-  }
-
-  private static String meant(ParameterException mistake) {
-    List<String> near =
-        mistake instanceof UnmatchedArgumentException unmatched
-            ? unmatched.getSuggestions()
-            : List.of();
-    return near.isEmpty() ? "" : " (did you mean " + near.getFirst() + "?)";
   }
 
   private static String describe(Exception failure) {

@@ -72,7 +72,11 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    LoadedConfig loaded = new ConfigLoader(environment).load(options());
+    Map<String, List<String>> given = new HashMap<>();
+    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+      given.put(option.longestName(), option.stringValues());
+    }
+    LoadedConfig loaded = new ConfigLoader(environment).load(given);
     PrintWriter err = spec.commandLine().getErr();
     ServiceConfig effective = loaded.config();
     if (effective == null) {
@@ -91,17 +95,6 @@ final class ServeCommand implements Callable<Integer> {
     LoggerFactory.getLogger(RateLimitService.LIFECYCLE).info("{}", loaded.defaults());
     loaded.warnings().forEach(LoggerFactory.getLogger(ServeCommand.class)::warn);
     return serve(effective, err);
-  }
-
-  private Map<String, List<String>> options() {
-    Map<String, List<String>> given = new HashMap<>();
-    for (ServeOption option : ConfigLoader.options()) {
-      OptionSpec matched = spec.commandLine().getParseResult().matchedOption(option.name());
-      if (matched != null) {
-        given.put(option.name(), matched.stringValues());
-      }
-    }
-    return given;
   }
 
   /** Fails without valid policies, as the service would; their errors are in the log. */

@@ -1,7 +1,22 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.config.ConcurrencyConfig;
+import io.throttlekit.service.config.ExtAuthzConfig;
+import io.throttlekit.service.config.FederationConfig;
+import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.config.HttpConfig;
+import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
+import io.throttlekit.service.config.PolicyConfig;
+import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
+import io.throttlekit.service.config.ResponseConfig;
+import io.throttlekit.service.config.ResponseConfig.DeniedBody;
+import io.throttlekit.service.config.ResponseConfig.RateLimitHeaders;
+import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.ServiceConfig.HealthConfig;
+import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAccess.ClientCertificate;
 import io.throttlekit.service.config.StoreAccess.Login;
@@ -9,25 +24,19 @@ import io.throttlekit.service.config.StoreAccess.StoreTls;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Postgres;
 import io.throttlekit.service.config.StoreAddress.SslMode;
-import java.lang.reflect.RecordComponent;
+import io.throttlekit.service.config.StoreConfig;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.config.TlsConfig;
 import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the typed configuration from the values of settings, and reports values that contradict
  * each other or have no effect.
- *
- * <p>Each component of the configuration has the value of the setting whose {@link Setting#field}
- * it is, except for those that depend on several settings.
  */
 final class Assembly {
   private final SettingValues values;
-
-  /** Values of components that depend on several settings; null for absent ones. */
-  private final Map<String, @Nullable Object> combined = new HashMap<>();
 
   private Assembly(SettingValues values) {
     this.values = values;
@@ -36,8 +45,11 @@ final class Assembly {
   /** Returns the typed configuration. It is meaningless when there are errors. */
   static ServiceConfig of(SettingValues values) {
     Assembly assembly = new Assembly(values);
-    assembly.combine();
-    return assembly.record(ServiceConfig.class, "");
+    assembly.warnOfPort();
+    assembly.warnOfStoreHealth();
+    ServiceConfig config = assembly.service();
+    assembly.checkNeeds();
+    return config;
   }
 
   /** Returns whether policies are read where envoyproxy/ratelimit reads them. */
@@ -47,105 +59,176 @@ final class Assembly {
 
   /** Returns whether counters are in the memory of this process. */
   static boolean inMemory(SettingValues values) {
-    return ((StoreUri) values.get("store.uri")).address().inMemory();
+    return values.uri("store.uri").address().inMemory();
   }
 
-  private void combine() {
-    warnOfPort();
-    warnOfStoreHealth();
-    combinePolicies();
-    combineListeners();
-    StoreUri store = (StoreUri) values.get("store.uri");
-    combined.put("store.address", store.address());
-    combined.put("store.access", access("store", store));
-    combineFederation();
-    combineExtAuthz();
-    for (Setting setting : Settings.ALL) {
-      String needed = setting.attribute("needs");
-      if (!needed.isEmpty()) {
-        values.needs(setting.path(), needed);
-      }
-    }
+  private ServiceConfig service() {
+    return new ServiceConfig(
+        policies(),
+        grpc(),
+        http(),
+        new DebugConfig(values.text("debug.host"), values.count("debug.port")),
+        metrics(),
+        store(),
+        federation(),
+        concurrency(),
+        sensors(),
+        response(),
+        new CompatibilityConfig(
+            values.flag("compatibility.charge_rejected"),
+            values.flag("compatibility.shadow_mode"),
+            values.flag("compatibility.quota_mode")),
+        telemetry(),
+        new HealthConfig(
+            values.flag("health.store_must_be_reachable"), values.flag("health.needs_policies")),
+        new WarmUpConfig(values.count("warm_up.requests")),
+        extAuthz());
   }
 
-  private void combinePolicies() {
-    if (values.differs("policies.runtime.root")) {
-      return;
-    }
-    combined.put("policies.runtime", null);
-    if (!values.differs("policies.paths") && !values.malformed("policies.paths")) {
+  private PolicyConfig policies() {
+    Path root = values.path("policies.runtime.root");
+    if (root == null && !values.differs("policies.paths") && !values.malformed("policies.paths")) {
       values.error(
           Origin.option("--policies"),
           "no policies: give --policies PATH, policies.paths in the configuration file, or the"
               + " variable RUNTIME_ROOT");
     }
+    return new PolicyConfig(
+        values.list("policies.paths"),
+        root == null
+            ? null
+            : new RuntimeFolder(
+                root,
+                values.text("policies.runtime.subdirectory"),
+                values.text("policies.runtime.app_directory"),
+                values.flag("policies.runtime.watch_root"),
+                values.flag("policies.runtime.ignore_dot_files")),
+        values.flag("policies.merge_domains"),
+        values.duration("policies.poll_interval"),
+        values.flag("policies.require_at_start"));
   }
 
-  private void combineListeners() {
-    String clientSan = values.text("grpc.tls.client_san");
-    combined.put("grpc.tls.clientSan", clientSan.isEmpty() ? null : clientSan);
-    combined.put("sensors.tls.clientSan", null);
-    for (String section : List.of("grpc.tls", "sensors.tls")) {
-      if (!isSet(section + ".certificate") || !isSet(section + ".key")) {
-        combined.put(section, null);
-      }
-    }
-    // The HTTP listener does not check client certificates.
-    if (values.flag("http.json") && isSet("grpc.tls.client_ca")) {
+  private GrpcConfig grpc() {
+    return new GrpcConfig(
+        values.text("grpc.host"),
+        values.count("grpc.port"),
+        values.path("grpc.unix_socket"),
+        tls("grpc.tls", values.text("grpc.tls.client_san")),
+        new GrpcConfig.ConnectionAge(
+            values.duration("grpc.max_connection_age"),
+            values.duration("grpc.max_connection_age_grace"),
+            values.duration("grpc.max_connection_idle")),
+        new GrpcConfig.KeepAlive(
+            values.duration("grpc.keep_alive_time"),
+            values.duration("grpc.keep_alive_timeout"),
+            values.duration("grpc.permit_keep_alive_time")),
+        new GrpcConfig.Limits(
+            values.count("grpc.max_message_bytes"),
+            values.count("grpc.max_descriptors"),
+            values.count("grpc.max_entry_bytes"),
+            values.count("grpc.max_concurrent_calls_per_connection"),
+            values.count("grpc.max_connections"),
+            values.count("grpc.max_resets_per_second")),
+        values.count("grpc.event_loops"),
+        new GrpcConfig.Drain(
+            values.duration("grpc.drain_delay"), values.duration("grpc.drain_timeout")),
+        values.flag("grpc.reflection"));
+  }
+
+  /** Returns the certificate of a listener; null for plaintext. */
+  private @Nullable TlsConfig tls(String section, String clientSan) {
+    Path certificate = values.path(section + ".certificate");
+    Path key = values.path(section + ".key");
+    return certificate == null || key == null
+        ? null
+        : new TlsConfig(
+            certificate,
+            key,
+            values.path(section + ".client_ca"),
+            clientSan.isEmpty() ? null : clientSan);
+  }
+
+  /**
+   * Returns the HTTP listener. It does not check client certificates, so {@code /json} is off where
+   * gRPC requires them.
+   */
+  private HttpConfig http() {
+    boolean clientsAreChecked = values.differs("grpc.tls.client_ca");
+    boolean json = values.flag("http.json");
+    if (json && clientsAreChecked) {
       values.warnOfNoEffect(
           "http.json",
           "/json does not check client certificates, which gRPC requires (grpc.tls.client_ca)");
-      combined.put("http.json", false);
     }
-    String listen = values.text("sensors.listen");
-    combined.put("sensors.host", Form.hostOf(listen));
-    combined.put("sensors.port", Form.portOf(listen));
-    String metrics = values.text("metrics.address");
-    combined.put(
-        "metrics",
-        metrics.isEmpty() || !values.flag("telemetry.prometheus")
-            ? null
-            : new MetricsConfig(
-                Form.hostOf(metrics), Form.portOf(metrics), values.text("metrics.path")));
+    return new HttpConfig(
+        values.text("http.host"),
+        values.count("http.port"),
+        json && !clientsAreChecked,
+        values.flag("http.json_refunds"),
+        values.count("http.max_connections"));
   }
 
-  private void combineFederation() {
-    String region = "federation.region";
-    String coordinator = "federation.coordinator";
-    StoreUri uri = values.get(coordinator) instanceof StoreUri given ? given : null;
-    StoreAccess access = access("federation", uri == null ? StoreUri.memory() : uri);
-    if (uri != null && isSet(region)) {
-      combined.put(coordinator, uri.address());
-      combined.put("federation.access", access);
-      return;
+  /** Returns the separate listener for metrics, or null. */
+  private @Nullable MetricsConfig metrics() {
+    String address = values.text("metrics.address");
+    return address.isEmpty() || !values.flag("telemetry.prometheus")
+        ? null
+        : new MetricsConfig(
+            Form.hostOf(address), Form.portOf(address), values.text("metrics.path"));
+  }
+
+  private StoreConfig store() {
+    return new StoreConfig(
+        values.uri("store.uri").address(),
+        access("store", values.uri("store.uri")),
+        values.text("store.key_prefix"),
+        values.number("store.max_counters"),
+        new StoreConfig.Deadlines(
+            values.duration("store.deadline"),
+            values.duration("store.lease_deadline"),
+            values.duration("store.connect_timeout")),
+        new StoreConfig.Breaker(
+            values.count("store.breaker.failures"),
+            values.duration("store.breaker.after"),
+            values.duration("store.breaker.probe_after")),
+        values.count("store.max_lease_cells"),
+        values.ratio("store.local_share"),
+        values.flag("store.cached_deny_default"));
+  }
+
+  /**
+   * Returns the federation, or null when there is none; reports a region without coordinator, and
+   * the reverse.
+   */
+  private @Nullable FederationConfig federation() {
+    String region = values.text("federation.region");
+    boolean coordinated = values.differs("federation.coordinator");
+    StoreUri uri = coordinated ? values.uri("federation.coordinator") : StoreUri.memory();
+    StoreAccess access = access("federation", uri);
+    if (coordinated && !region.isEmpty()) {
+      return new FederationConfig(
+          region,
+          uri.address(),
+          access,
+          values.text("federation.key_prefix"),
+          values.duration("federation.deadline"),
+          values.duration("federation.probe_after"),
+          values.count("federation.regional_leases"));
     }
-    combined.put("federation", null);
-    if (uri != null && !values.malformed(region)) {
+    if (coordinated && !values.malformed("federation.region")) {
       values.error(
-          values.origin(coordinator),
+          values.origin("federation.coordinator"),
           "a coordinator needs the name of the region: --region or federation.region");
-    } else if (isSet(region) && !values.malformed(coordinator)) {
+    } else if (!region.isEmpty() && !values.malformed("federation.coordinator")) {
       values.error(
-          values.origin(region),
+          values.origin("federation.region"),
           "a region needs a coordinator to share limits with others: --coordinator or"
               + " federation.coordinator");
     }
+    return null;
   }
 
-  private void combineExtAuthz() {
-    String descriptors = "ext_authz.descriptors";
-    if (values.differs(descriptors)) {
-      boolean allows = values.text("ext_authz.undescribed").equals("allow");
-      combined.put(
-          "extAuthz.admitsUndescribed", allows || values.flag("compatibility.shadow_mode"));
-    } else {
-      values.warnIfSet("ext_authz.domain", "there are no " + descriptors);
-      values.warnIfSet("ext_authz.undescribed", "there are no " + descriptors);
-      combined.put("extAuthz", null);
-    }
-  }
-
-  /** Returns the access to a store; counters in the memory of this process need none. */
+  /** Returns credentials and TLS of a store; counters in the memory of this process need none. */
   private StoreAccess access(String section, StoreUri uri) {
     StoreAddress address = uri.address();
     boolean postgres = address instanceof Postgres;
@@ -155,15 +238,15 @@ final class Assembly {
     if (address.inMemory()) {
       return StoreAccess.open();
     }
-    Login login = login(section + ".user", section + ".password");
+    Login login = login(section + ".");
     return new StoreAccess(
         postgres ? merged(login, uri.login()) : login.password().isEmpty() ? uri.login() : login,
-        login(section + ".sentinel_user", section + ".sentinel_password"),
-        tls(section + ".tls", address));
+        login(section + ".sentinel_"),
+        storeTls(section + ".tls", address));
   }
 
-  private Login login(String user, String password) {
-    return new Login(values.text(user), values.text(password));
+  private Login login(String prefix) {
+    return new Login(values.text(prefix + "user"), values.text(prefix + "password"));
   }
 
   /**
@@ -175,7 +258,7 @@ final class Assembly {
         configured.password().isEmpty() ? ofUri.password() : configured.password());
   }
 
-  private @Nullable StoreTls tls(String section, StoreAddress address) {
+  private @Nullable StoreTls storeTls(String section, StoreAddress address) {
     if (!address.usesTls()) {
       for (String setting : List.of(".ca", ".certificate", ".key", ".verify_host")) {
         values.warnIfSet(section + setting, address + " does not use TLS");
@@ -187,12 +270,87 @@ final class Assembly {
       values.warnIfSet(section + ".verify_host", "sslmode=" + postgres.sslMode() + " decides");
       verifyHost = postgres.sslMode() == SslMode.VERIFY_FULL;
     }
-    Path certificate = path(values.text(section + ".certificate"));
-    Path key = path(values.text(section + ".key"));
+    Path certificate = values.path(section + ".certificate");
+    Path key = values.path(section + ".key");
     return new StoreTls(
-        path(values.text(section + ".ca")),
+        values.path(section + ".ca"),
         certificate == null || key == null ? null : new ClientCertificate(certificate, key),
         verifyHost);
+  }
+
+  private ConcurrencyConfig concurrency() {
+    return new ConcurrencyConfig(
+        values.flag("concurrency.access_log"),
+        values.count("concurrency.max_samples_per_second"),
+        values.flag("concurrency.load_reports"),
+        values.duration("concurrency.load_report_interval"),
+        values.flag("concurrency.push_limits"),
+        values.count("concurrency.max_envoys"));
+  }
+
+  private SensorsConfig sensors() {
+    return new SensorsConfig(
+        Form.hostOf(values.text("sensors.listen")),
+        Form.portOf(values.text("sensors.listen")),
+        tls("sensors.tls", ""),
+        values.list("sensors.identities"),
+        values.flag("sensors.bind_node_id"),
+        values.count("sensors.max_streams"),
+        values.count("sensors.max_streams_per_connection"));
+  }
+
+  private ResponseConfig response() {
+    return new ResponseConfig(
+        new RateLimitHeaders(
+            values.flag("response.headers.enabled"),
+            values.text("response.headers.limit"),
+            values.text("response.headers.remaining"),
+            values.text("response.headers.reset")),
+        values.flag("response.retry_after"),
+        values.flag("response.structured_headers"),
+        new DeniedBody(
+            values.text("response.denied_body.content_type"),
+            values.text("response.denied_body.text")),
+        values.flag("response.dynamic_metadata"));
+  }
+
+  private TelemetryConfig telemetry() {
+    return new TelemetryConfig(
+        values.flag("telemetry.prometheus"),
+        values.flag("telemetry.otlp_metrics"),
+        values.flag("telemetry.tracing"),
+        values.ratio("telemetry.sampling_ratio"),
+        values.text("telemetry.otlp_protocol"),
+        values.text("telemetry.otlp_endpoint"),
+        values.text("telemetry.service_name"),
+        values.text("telemetry.log_level"),
+        values.text("telemetry.log_format"),
+        values.ratio("telemetry.near_limit_ratio"),
+        values.count("telemetry.max_series"));
+  }
+
+  /** Returns the configuration of external authorization; null without descriptors. */
+  private @Nullable ExtAuthzConfig extAuthz() {
+    String descriptors = "ext_authz.descriptors";
+    if (!values.differs(descriptors)) {
+      values.warnIfSet("ext_authz.domain", "there are no " + descriptors);
+      values.warnIfSet("ext_authz.undescribed", "there are no " + descriptors);
+      return null;
+    }
+    boolean admits =
+        values.text("ext_authz.undescribed").equals("allow")
+            || values.flag("compatibility.shadow_mode");
+    return new ExtAuthzConfig(values.text("ext_authz.domain"), values.list(descriptors), admits);
+  }
+
+  /** Reports settings without those that they require. */
+  private void checkNeeds() {
+    for (Setting setting : Settings.ALL) {
+      String needed = setting.attribute("needs");
+      if (!needed.isEmpty()) {
+        values.needs(setting.path(), needed);
+      }
+    }
   }
 
   /** Warns of a port that a Unix socket replaces. */
@@ -217,45 +375,5 @@ final class Assembly {
     if (inMemory(values) && values.flag(health) && !values.origin(health).equals(peer)) {
       values.warnOfNoEffect(health, "counters are in memory, which is always reachable");
     }
-  }
-
-  private boolean isSet(String path) {
-    return !values.text(path).isEmpty();
-  }
-
-  private static @Nullable Path path(String text) {
-    return text.isEmpty() ? null : Path.of(text);
-  }
-
-  /** Returns the record at a path of components. */
-  private <R extends Record> R record(Class<R> type, String path) {
-    RecordComponent[] components = type.getRecordComponents();
-    Class<?>[] types = new Class<?>[components.length];
-    @Nullable Object[] arguments = new @Nullable Object[components.length];
-    for (int i = 0; i < components.length; i++) {
-      types[i] = components[i].getType();
-      String name = components[i].getName();
-      arguments[i] = component(types[i], path.isEmpty() ? name : path + "." + name);
-    }
-    try {
-      return type.getDeclaredConstructor(types).newInstance(arguments);
-    } catch (ReflectiveOperationException e) { // a bug: the settings do not fit the record
-      throw new IllegalStateException("cannot make " + type, e);
-    }
-  }
-
-  private @Nullable Object component(Class<?> type, String path) {
-    if (combined.containsKey(path)) {
-      return combined.get(path);
-    }
-    if (type.isRecord()) {
-      return record(type.asSubclass(Record.class), path);
-    }
-    Object value = values.get(Settings.ofField(path).path());
-    return switch (value) {
-      case String text when type == Path.class -> path(text);
-      case Long number when type == int.class -> Math.toIntExact(number);
-      default -> value;
-    };
   }
 }

@@ -44,33 +44,27 @@ final class ConfigFile {
   /** Returns every effective setting and its origin as YAML that is a valid file. */
   static String print(SettingValues values) {
     StringBuilder text = new StringBuilder();
-    List<String> open = List.of();
+    String before = "";
     for (Setting setting : Settings.ALL) {
-      List<String> names = List.of(setting.path().split("\\.", -1));
-      List<String> sections = names.subList(0, names.size() - 1);
-      for (int depth = shared(open, sections); depth < sections.size(); depth++) {
-        text.append("  ".repeat(depth)).append(sections.get(depth)).append(":\n");
+      String path = setting.path();
+      String indent = "";
+      for (int dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+        if (!before.startsWith(path.substring(0, dot + 1))) { // a section begins
+          String section = path.substring(path.lastIndexOf('.', dot - 1) + 1, dot);
+          text.append(indent).append(section).append(":\n");
+        }
+        indent += "  ";
       }
-      open = sections;
-      text.append("  ".repeat(sections.size()))
-          .append(names.getLast())
+      text.append(indent)
+          .append(path.substring(path.lastIndexOf('.') + 1))
           .append(": ")
-          .append(values.print(setting.path()))
+          .append(values.print(path))
           .append("  # ")
-          .append(values.origin(setting.path()))
+          .append(values.origin(path))
           .append('\n');
+      before = path;
     }
     return text.toString();
-  }
-
-  private static int shared(List<String> open, List<String> sections) {
-    int depth = 0;
-    while (depth < open.size()
-        && depth < sections.size()
-        && open.get(depth).equals(sections.get(depth))) {
-      depth++;
-    }
-    return depth;
   }
 
   private void readText(String text) {
@@ -105,13 +99,12 @@ final class ConfigFile {
   }
 
   private void value(Setting setting, Node node) {
-    Form.Structure structure = setting.form().structure();
     if (Yaml.isNull(node)) {
       return;
     }
-    if (structure != null) {
+    if (setting.attribute("form").equals("descriptors")) {
       int errors = values.errors().size();
-      Object value = structure.read(node, this::error);
+      Object value = RequestDescriptors.read(node, this::error);
       if (values.errors().size() == errors) {
         values.put(setting.path(), value, origin(node.getStartMark()));
       }

@@ -42,7 +42,7 @@ public final class ConfigLoader {
 
   /** Returns the options of {@code serve}. */
   public static List<ServeOption> options() {
-    return Settings.OPTIONS;
+    return Settings.options();
   }
 
   /** Returns the configuration without a file, variables and options. */
@@ -62,7 +62,7 @@ public final class ConfigLoader {
     readFile(options.get(CONFIG_OPTION), values);
     peer.read();
     readEnvironment(values);
-    for (ServeOption option : Settings.OPTIONS) {
+    for (ServeOption option : Settings.options()) {
       List<String> texts = options.get(option.name());
       if (texts != null && !option.setting().isEmpty()) {
         values.read(Settings.at(option.setting()), texts, Origin.option(option.name()));

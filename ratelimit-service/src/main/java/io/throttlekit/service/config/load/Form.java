@@ -12,7 +12,6 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
  * Syntax of values.
@@ -22,15 +21,9 @@ import org.snakeyaml.engine.v2.nodes.Node;
  * @param list whether several texts make one value
  * @param parser returns the value of a text
  * @param mask hides secrets in a text that is shown
- * @param structure reader of a value that has parts in a file; null for others
  */
 record Form(
-    String expected,
-    List<String> words,
-    boolean list,
-    Parser parser,
-    UnaryOperator<String> mask,
-    @Nullable Structure structure) {
+    String expected, List<String> words, boolean list, Parser parser, UnaryOperator<String> mask) {
 
   // The words that Go's strconv.ParseBool accepts, as envoyproxy/ratelimit does.
   private static final Set<String> TRUE = Set.of("1", "t", "T", "TRUE", "true", "True");
@@ -54,29 +47,16 @@ record Form(
     @Nullable Object parse(String text) throws InvalidTextException;
   }
 
-  /** Syntax in YAML of a value that has parts. */
-  @FunctionalInterface
-  interface Structure {
-
-    /** Reads the value and reports all mistakes; the result is meaningless when there are any. */
-    Object read(Node node, Mistakes mistakes);
-
-    /** Receiver of mistakes and their places. */
-    @FunctionalInterface
-    interface Mistakes {
-      void at(Node node, String what);
-    }
-  }
-
   /**
    * Returns the form that {@code service-settings.yaml} declares.
    *
-   * @param attributes those that are texts, by name
-   * @param synonyms further words, each with the one of {@code words} that it stands for
+   * @param attributes all attributes, by name
+   * @param words the attribute of this name
+   * @param synonyms the attribute of this name
    */
   static Form declared(
-      Map<String, String> attributes, List<String> words, Map<String, Object> synonyms) {
-    String kind = attributes.getOrDefault("kind", "");
+      Map<String, Object> attributes, List<String> words, Map<String, Object> synonyms) {
+    String kind = text(attributes, "kind");
     Parser parser = parser(kind, attributes, words, synonyms);
     boolean optional = attributes.containsKey("optional");
     return new Form(
@@ -84,10 +64,9 @@ record Form(
           case "store" -> StoreUri.EXPECTED;
           case "descriptors" -> RequestDescriptors.EXPECTED;
           default ->
-              attributes
-                  .getOrDefault("expected", "")
-                  .replace("{min}", attributes.getOrDefault("min", ""))
-                  .replace("{max}", attributes.getOrDefault("max", ""))
+              text(attributes, "expected")
+                  .replace("{min}", text(attributes, "min"))
+                  .replace("{max}", text(attributes, "max"))
                   .replace("{words}", String.join(", ", words));
         },
         words,
@@ -97,17 +76,16 @@ record Form(
           case "store" -> Secrets::maskStore;
           case "secret" -> Secrets::hide;
           default -> Secrets::mask;
-        },
-        kind.equals("descriptors") ? RequestDescriptors::read : null);
+        });
   }
 
   private static Parser parser(
       String kind,
-      Map<String, String> attributes,
+      Map<String, Object> attributes,
       List<String> words,
       Map<String, Object> synonyms) {
-    String min = attributes.getOrDefault("min", "");
-    String max = attributes.getOrDefault("max", "");
+    String min = text(attributes, "min");
+    String max = text(attributes, "max");
     return switch (kind) {
       case "flag" -> Form::parseFlag;
       case "number" -> {
@@ -123,7 +101,7 @@ record Form(
       }
       case "word" -> text -> parseWord(text, words, synonyms);
       case "pattern" -> {
-        Pattern pattern = Pattern.compile(attributes.getOrDefault("pattern", ""));
+        Pattern pattern = Pattern.compile(text(attributes, "pattern"));
         yield text -> pattern.matcher(text).matches() ? text : null;
       }
       case "address" -> text -> isAddress(text) ? text : null;
@@ -135,6 +113,10 @@ record Form(
       case "descriptors" -> RequestDescriptors::parse;
       default -> throw new IllegalArgumentException("there is no form " + kind);
     };
+  }
+
+  private static String text(Map<String, Object> attributes, String name) {
+    return attributes.getOrDefault(name, "").toString();
   }
 
   /**
@@ -163,6 +145,9 @@ record Form(
    * @throws IllegalArgumentException if the texts are not valid, which is a bug
    */
   Object parseDeclared(List<String> texts) {
+    if (texts.isEmpty()) {
+      return List.of(); // no parser is needed for it, and that of descriptors starts slowly
+    }
     try {
       Object value = parse(texts);
       if (value != null) {

@@ -29,7 +29,8 @@ final class GoDuration {
     while (part.find() && part.start() == end && part.end() - part.start() <= 40) {
       nanos =
           nanos.add(
-              new BigDecimal(group(part, 1)).multiply(BigDecimal.valueOf(nanosOf(group(part, 2)))));
+              new BigDecimal(part.group(1))
+                  .multiply(BigDecimal.valueOf(nanosOf(String.valueOf(part.group(2))))));
       end = part.end();
     }
     if (end == 0 || end != unsigned.length() || nanos.compareTo(MAX_NANOS) > 0) {
@@ -50,11 +51,6 @@ final class GoDuration {
     append(text, duration.toMillisPart(), "ms");
     append(text, duration.toNanosPart() % 1_000_000, "ns");
     return text.toString();
-  }
-
-  private static String group(Matcher matcher, int group) {
-    String text = matcher.group(group);
-    return text == null ? "" : text;
   }
 
   private static void append(StringBuilder text, long count, String unit) {

@@ -3,6 +3,11 @@ package io.throttlekit.service.config.load;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +61,7 @@ final class PeerEnvironment {
     String condition = setting.attribute("peer_if");
     String text = text(same);
     if (text != null && (condition.isEmpty() || isOn(condition))) {
-      values.read(setting, List.of(text), Origin.variable(same));
+      values.read(setting.path(), text, Origin.variable(same));
     }
     // False is that program's default for these, not a choice.
     if (text(opposite) != null && (condition.isEmpty() || isOn(condition)) && isOn(opposite)) {
@@ -64,12 +69,34 @@ final class PeerEnvironment {
     }
   }
 
-  /** Warns of variables without effect; to be called when the store is known. */
+  /** Warns in one line of variables without effect; to be called when the store is known. */
   void warnOfIgnored() {
-    String warning = IgnoredVariables.warning(environment, Assembly.inMemory(values));
-    if (!warning.isEmpty()) {
-      values.warn(warning);
+    List<Map.Entry<String, List<String>>> reasons =
+        Stream.of(Assembly.inMemory(values) ? "without_store" : "with_store", "always")
+            .flatMap(when -> Settings.ignored(when).entrySet().stream())
+            .toList();
+    Map<String, Set<String>> byReason = new TreeMap<>();
+    environment.forEach((name, text) -> {
+      if (!Settings.switches().contains(name) || !Boolean.FALSE.equals(Form.parseFlag(text))) {
+        reasons.stream()
+            .filter(reason -> covers(reason.getValue(), name))
+            .findFirst()
+            .ifPresent(reason ->
+                byReason.computeIfAbsent(reason.getKey(), _ -> new TreeSet<>()).add(name));
+      }
+    });
+    if (!byReason.isEmpty()) {
+      values.warn(
+          byReason.entrySet().stream()
+              .map(entry -> String.join(", ", entry.getValue()) + " (" + entry.getKey() + ")")
+              .collect(Collectors.joining("; ", "set but without effect here: ", "")));
     }
+  }
+
+  /** Returns whether a name is one of {@code names}, or begins with one that is a prefix. */
+  private static boolean covers(List<String> names, String variable) {
+    return names.stream()
+        .anyMatch(name -> name.endsWith("_") ? variable.startsWith(name) : variable.equals(name));
   }
 
   /** Returns the text of a variable; null when it is not set. */

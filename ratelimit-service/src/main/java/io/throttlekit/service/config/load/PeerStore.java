@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /** Reads the address and credentials of Redis from the variables of envoyproxy/ratelimit. */
 final class PeerStore {
 
-  private static final Setting URI = Settings.at("store.uri");
+  private static final Origin URL = Origin.variable("REDIS_URL");
+  private static final Pattern OWN = Pattern.compile("(?i)rediss?-");
   private static final Pattern SCHEME = Pattern.compile("(?i)rediss?://");
   // No path of a socket.
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^/]*:[0-9]{1,5}");
@@ -32,55 +33,48 @@ final class PeerStore {
     }
     boolean tls = environment.isOn("REDIS_TLS");
     String url = environment.text("REDIS_URL");
-    if (url != null) {
-      readUrl(url, tls);
+    String uri = url == null ? null : uri(url, tls);
+    if (uri != null) {
+      values.read("store.uri", uri, URL);
     }
   }
 
-  private void readUrl(String url, boolean tls) {
+  /** Returns one of our own URIs; null after reporting that there is none. */
+  private @Nullable String uri(String url, boolean tls) {
     Object type = environment.value("REDIS_TYPE");
     Object socketType = environment.value("REDIS_SOCKET_TYPE");
     boolean secure = tls || "tls".equals(socketType);
-    Origin origin = Origin.variable("REDIS_URL");
-    if (url.regionMatches(true, 0, "redis-", 0, 6) || url.regionMatches(true, 0, "rediss-", 0, 7)) {
-      values.read(URI, List.of(url), origin); // one of our own URIs
-    } else if ("sentinel".equals(type)) {
+    String scheme = secure ? "rediss" : "redis";
+    if (OWN.matcher(url).lookingAt()) {
+      return url;
+    }
+    if ("sentinel".equals(type)) {
       int comma = url.indexOf(',');
-      if (comma < 1 || comma == url.length() - 1) {
-        values.error(
-            origin,
-            Yaml.alwaysQuoted(Secrets.maskStore(url))
-                + " is not MASTER,HOST:PORT,HOST:PORT…: the name of the master, then its"
-                + " Sentinels");
-      } else {
+      if (comma >= 1 && comma < url.length() - 1) {
         String master = StoreAddress.encoded(url.substring(0, comma));
-        readUri(secure, "sentinel", several(url.substring(comma + 1)) + "#" + master, origin);
+        return scheme + "-sentinel://" + several(url.substring(comma + 1)) + "#" + master;
       }
-    } else if ("cluster".equals(type)) {
-      readUri(secure, "cluster", several(url), origin);
-    } else if (isSocket(url, socketType)) {
-      readSocket(url, secure, origin);
-    } else {
+      return refused(
+          url, "is not MASTER,HOST:PORT,HOST:PORT…: the name of the master, then its Sentinels");
+    }
+    if ("cluster".equals(type)) {
+      return scheme + "-cluster://" + several(url);
+    }
+    if (!isSocket(url, socketType)) {
       boolean https = url.regionMatches(true, 0, "rediss:", 0, 7);
-      readUri(secure || https, "", here(SCHEME.matcher(url).replaceFirst("")), origin);
+      return (https ? "rediss" : scheme) + "://" + here(SCHEME.matcher(url).replaceFirst(""));
     }
+    return secure
+        ? refused(
+            url,
+            "is the path of a Unix socket, which has no TLS here; turn REDIS_TLS off, or give"
+                + " HOST:PORT and REDIS_SOCKET_TYPE=tcp")
+        : "redis-socket://" + StoreAddress.encodedPath(url);
   }
 
-  private void readUri(boolean tls, String kind, String rest, Origin origin) {
-    String scheme = (tls ? "rediss" : "redis") + (kind.isEmpty() ? "" : "-" + kind);
-    values.read(URI, List.of(scheme + "://" + rest), origin);
-  }
-
-  private void readSocket(String path, boolean tls, Origin origin) {
-    if (tls) {
-      values.error(
-          origin,
-          Yaml.alwaysQuoted(Secrets.maskStore(path))
-              + " is the path of a Unix socket, which has no TLS here; turn REDIS_TLS"
-              + " off, or give HOST:PORT and REDIS_SOCKET_TYPE=tcp");
-    } else {
-      values.read(URI, List.of("redis-socket://" + StoreAddress.encodedPath(path)), origin);
-    }
+  private @Nullable String refused(String url, String why) {
+    values.error(URL, Yaml.alwaysQuoted(Secrets.maskStore(url)) + " " + why);
+    return null;
   }
 
   /**
@@ -119,9 +113,9 @@ final class PeerStore {
       int colon = login.indexOf(':');
       Origin origin = Origin.variable(name);
       if (colon > 0) {
-        values.read(Settings.at(user), List.of(login.substring(0, colon)), origin);
+        values.read(user, login.substring(0, colon), origin);
       }
-      values.read(Settings.at(password), List.of(login.substring(colon + 1)), origin);
+      values.read(password, login.substring(colon + 1), origin);
     }
   }
 }

@@ -9,7 +9,7 @@ import io.throttlekit.service.config.RequestDescriptor.Context;
 import io.throttlekit.service.config.RequestDescriptor.Entry;
 import io.throttlekit.service.config.RequestDescriptor.Header;
 import io.throttlekit.service.config.RequestDescriptor.Source;
-import io.throttlekit.service.config.load.Form.Structure.Mistakes;
+import io.throttlekit.service.config.load.Yaml.Mistakes;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -179,6 +179,7 @@ final class RequestDescriptors {
 
   private Source header(Node node, String name) {
     String lower = name.toLowerCase(Locale.ROOT);
+    // An empty name is reported already.
     if (!name.isEmpty() && !HEADER.matcher(name).matches()) {
       mistakes.at(
           node,
@@ -191,12 +192,10 @@ final class RequestDescriptors {
   }
 
   private Source attribute(Node node, String word) {
-    for (Attribute attribute : Attribute.values()) {
-      if (attribute.word().equals(word)) {
-        return attribute;
-      }
+    if (ATTRIBUTES.contains(word)) {
+      return Attribute.valueOf(word.toUpperCase(Locale.ROOT));
     }
-    if (!word.isEmpty()) {
+    if (!word.isEmpty()) { // an empty one is reported already
       mistakes.at(
           node,
           Yaml.alwaysQuoted(word)

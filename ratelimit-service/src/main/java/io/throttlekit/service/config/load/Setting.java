@@ -2,7 +2,6 @@ package io.throttlekit.service.config.load;
 
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Pattern;
 
 /**
  * One setting of the configuration, as {@code service-settings.yaml} declares it.
@@ -10,11 +9,9 @@ import java.util.regex.Pattern;
  * @param path names from the root of the file, joined by dots
  * @param form syntax of its values
  * @param fallback the value when it is not configured
- * @param attributes the declared attributes that are texts, those of its form included, by name
+ * @param attributes the declared attributes, those of its form included, by name
  */
-record Setting(String path, Form form, Object fallback, Map<String, String> attributes) {
-  private static final Pattern NEXT_WORD = Pattern.compile("_([a-z])");
-
+record Setting(String path, Form form, Object fallback, Map<String, Object> attributes) {
   /** Returns the environment variable that overrides the file. */
   String variable() {
     return "THROTTLEKIT_" + path.replace('.', '_').toUpperCase(Locale.ROOT);
@@ -22,14 +19,7 @@ record Setting(String path, Form form, Object fallback, Map<String, String> attr
 
   /** Returns the attribute, or "" where the setting has none of that name. */
   String attribute(String name) {
-    return attributes.getOrDefault(name, "");
-  }
-
-  /** Returns the path of the component of {@code ServiceConfig} that has the value. */
-  String field() {
-    String camelCase =
-        NEXT_WORD.matcher(path).replaceAll(word -> word.group(1).toUpperCase(Locale.ROOT));
-    return attributes.getOrDefault("field", camelCase);
+    return attributes.getOrDefault(name, "").toString();
   }
 
   @Override

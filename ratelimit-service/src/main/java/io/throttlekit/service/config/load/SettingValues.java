@@ -1,6 +1,8 @@
 package io.throttlekit.service.config.load;
 
 import io.throttlekit.descriptors.source.Wording;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -32,14 +34,45 @@ final class SettingValues {
     return found == null ? Settings.at(path).fallback() : found.value();
   }
 
-  /** Returns the effective value of a setting that is a text. */
   String text(String path) {
     return (String) get(path);
   }
 
-  /** Returns the effective value of a setting that is true or false. */
+  /** Returns the path of a file; null for an empty text. */
+  @Nullable Path path(String path) {
+    String text = text(path);
+    return text.isEmpty() ? null : Path.of(text);
+  }
+
   boolean flag(String path) {
     return (boolean) get(path);
+  }
+
+  long number(String path) {
+    return (long) get(path);
+  }
+
+  /** Returns a whole number whose range is within that of an int. */
+  int count(String path) {
+    return Math.toIntExact(number(path));
+  }
+
+  double ratio(String path) {
+    return (double) get(path);
+  }
+
+  Duration duration(String path) {
+    return (Duration) get(path);
+  }
+
+  StoreUri uri(String path) {
+    return (StoreUri) get(path);
+  }
+
+  /** Returns a list of the values that the form of the setting makes. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // the caller knows the form
+  <T> List<T> list(String path) {
+    return (List<T>) get(path);
   }
 
   /** Returns the origin of the effective value. */
@@ -68,6 +101,11 @@ final class SettingValues {
     if (origin(path).equals(Origin.DEFAULT)) {
       put(path, Settings.at(path).form().parseDeclared(List.of(text)), Origin.PEER_DEFAULT);
     }
+  }
+
+  /** Replaces the effective value by the parsed text, or reports an error in it. */
+  void read(String path, String text, Origin origin) {
+    read(Settings.at(path), List.of(text), origin);
   }
 
   /** Replaces the effective value by the parsed texts, or reports an error in them. */

@@ -3,23 +3,27 @@ package io.throttlekit.service.config.load;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
-import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.schema.FailsafeSchema;
+import org.snakeyaml.engine.v2.api.lowlevel.Parse;
+import org.snakeyaml.engine.v2.events.Event;
+import org.snakeyaml.engine.v2.events.MappingEndEvent;
+import org.snakeyaml.engine.v2.events.ScalarEvent;
+import org.snakeyaml.engine.v2.events.SequenceEndEvent;
+import org.snakeyaml.engine.v2.events.SequenceStartEvent;
 
 /** The settings, as the resource {@code service-settings.yaml} declares them. */
 final class Settings {
   private static final String RESOURCE = "/service-settings.yaml";
-  private static final Map<String, Object> DECLARED = map(read());
+  private static final Map<String, Object> DECLARED = read();
 
   /** The settings of each table of the documents, by its heading. */
   static final Map<String, List<Setting>> TABLES = tables();
@@ -27,31 +31,13 @@ final class Settings {
   /** All settings, in the order in which they are printed. */
   static final List<Setting> ALL = TABLES.values().stream().flatMap(List::stream).toList();
 
-  private static final Map<String, Setting> BY_PATH = index(Setting::path);
-  private static final Map<String, Setting> BY_FIELD = index(Setting::field);
+  private static final Map<String, Setting> BY_PATH = new HashMap<>();
 
-  /** The options of {@code serve}. */
-  static final List<ServeOption> OPTIONS =
-      map(DECLARED.get("options")).entrySet().stream()
-          .map(option -> option(option.getKey(), map(option.getValue())))
-          .toList();
-
-  private static final Map<String, Form> VARIABLES =
-      map(DECLARED.get("variables")).entrySet().stream()
-          .collect(
-              Collectors.toMap(
-                  Map.Entry::getKey, variable -> form(withForm(map(variable.getValue())))));
+  static {
+    ALL.forEach(setting -> BY_PATH.put(setting.path(), setting));
+  }
 
   private Settings() {}
-
-  /**
-   * Returns the syntax of a variable of envoyproxy/ratelimit that is no setting by itself.
-   *
-   * @throws NullPointerException if it is not declared, which is a bug
-   */
-  static Form variable(String name) {
-    return Objects.requireNonNull(VARIABLES.get(name), name);
-  }
 
   /** Returns the setting at a path of the file; null if there is none. */
   static @Nullable Setting find(String path) {
@@ -67,13 +53,16 @@ final class Settings {
     return Objects.requireNonNull(find(path), path);
   }
 
-  /**
-   * Returns the setting whose value a component of {@code ServiceConfig} has.
-   *
-   * @throws NullPointerException if there is none, which is a bug
-   */
-  static Setting ofField(String field) {
-    return Objects.requireNonNull(BY_FIELD.get(field), field);
+  /** Returns the options of {@code serve}. */
+  static List<ServeOption> options() {
+    return map(DECLARED.get("options")).entrySet().stream()
+        .map(option -> option(option.getKey(), map(option.getValue())))
+        .toList();
+  }
+
+  /** Returns the syntax of a variable of envoyproxy/ratelimit that is no setting by itself. */
+  static Form variable(String name) {
+    return form(withForm(map(map(DECLARED.get("variables")).get(name))));
   }
 
   /**
@@ -105,24 +94,25 @@ final class Settings {
   }
 
   private static Setting setting(String path, Map<String, Object> declared) {
-    Map<String, Object> all = withForm(declared);
-    Form form = form(all);
-    Map<String, String> texts = texts(all);
-    return new Setting(path, form, form.parseDeclared(list(all.get("default"))), texts);
+    Map<String, Object> attributes = withForm(declared);
+    Form form = form(attributes);
+    Object fallback = form.parseDeclared(list(attributes.get("default")));
+    return new Setting(path, form, fallback, attributes);
   }
 
   private static Form form(Map<String, Object> attributes) {
     return Form.declared(
-        texts(attributes), list(attributes.get("words")), map(attributes.get("synonyms")));
+        attributes, list(attributes.get("words")), map(attributes.get("synonyms")));
   }
 
   /** Returns the attributes with those of their form that they do not override. */
   private static Map<String, Object> withForm(Map<String, Object> declared) {
     String form = String.valueOf(declared.get("form"));
-    Map<String, Object> all = new HashMap<>(Map.of("kind", form, "default", ""));
-    all.putAll(map(map(DECLARED.get("forms")).get(form)));
-    all.putAll(declared);
-    return all;
+    Map<String, Object> attributes = new HashMap<>(map(map(DECLARED.get("forms")).get(form)));
+    attributes.putIfAbsent("kind", form);
+    attributes.putIfAbsent("default", "");
+    attributes.putAll(declared);
+    return attributes;
   }
 
   private static ServeOption option(String name, Map<String, Object> declared) {
@@ -135,38 +125,54 @@ final class Settings {
         !setting.isEmpty() && at(setting).form().list());
   }
 
-  private static Map<String, Setting> index(Function<Setting, String> key) {
-    return ALL.stream().collect(Collectors.toUnmodifiableMap(key, setting -> setting));
-  }
-
-  private static @Nullable Object read() {
-    // Every scalar is a text: the forms of the settings decide what it means.
-    LoadSettings settings = LoadSettings.builder().setSchema(new FailsafeSchema()).build();
+  private static Map<String, Object> read() {
     try (InputStream in = Settings.class.getResourceAsStream(RESOURCE)) {
-      return new Load(settings).loadFromInputStream(Objects.requireNonNull(in, RESOURCE));
+      byte[] bytes = Objects.requireNonNull(in, RESOURCE).readAllBytes();
+      String text = new String(bytes, StandardCharsets.UTF_8);
+      LoadSettings settings = LoadSettings.builder().setBufferSize(text.length() + 1).build();
+      Iterator<Event> events = new Parse(settings).parseString(text).iterator();
+      events.next(); // the start of the stream
+      events.next(); // the start of the document
+      return map(node(events.next(), events));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
+  /**
+   * Returns a text, a list or a map. Every scalar is a text: the forms of the settings decide what
+   * it means. The events are read, as composing nodes takes thrice as long.
+   */
+  private static Object node(Event event, Iterator<Event> rest) {
+    if (event instanceof ScalarEvent scalar) {
+      return scalar.getValue();
+    }
+    if (event instanceof SequenceStartEvent) {
+      List<Object> list = new ArrayList<>();
+      for (Event next = rest.next(); !(next instanceof SequenceEndEvent); next = rest.next()) {
+        list.add(node(next, rest));
+      }
+      return list;
+    }
+    Map<String, Object> map = new LinkedHashMap<>();
+    for (Event next = rest.next(); !(next instanceof MappingEndEvent); next = rest.next()) {
+      map.put(node(next, rest).toString(), node(rest.next(), rest));
+    }
+    return map;
+  }
+
   /** Returns the entries of a mapping; none of an absent one. */
-  @SuppressWarnings("unchecked") // the keys of the resource are texts
+  @SuppressWarnings("unchecked") // its keys are texts
   private static Map<String, Object> map(@Nullable Object node) {
     return node == null ? Map.of() : (Map<String, Object>) node;
   }
 
-  private static Map<String, String> texts(Map<String, Object> attributes) {
-    return attributes.entrySet().stream()
-        .filter(attribute -> attribute.getValue() instanceof String)
-        .collect(Collectors.toMap(Map.Entry::getKey, attribute -> (String) attribute.getValue()));
-  }
-
   /** Returns the texts of a list, or a single text; none of an absent list. */
+  @SuppressWarnings("unchecked") // lists of the resource contain texts only
   private static List<String> list(@Nullable Object node) {
-    return switch (node) {
-      case null -> List.of();
-      case List<?> items -> items.stream().map(String::valueOf).toList();
-      default -> List.of(node.toString());
-    };
+    if (node instanceof String text) {
+      return List.of(text);
+    }
+    return node == null ? List.of() : (List<String>) node;
   }
 }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -160,13 +161,9 @@ record StoreUri(StoreAddress address, Login login) {
   }
 
   private static StoreAddress sentinel(boolean tls, Matcher parts) throws InvalidTextException {
-    String master = null;
-    try {
-      master = RedisURI.create("redis-sentinel://h#" + part(parts, "name")).getSentinelMasterId();
-    } catch (IllegalArgumentException e) {
-      // No name, or one that is not encoded: reported below.
-    }
-    if (master == null || !printable(master)) {
+    String master =
+        read("redis-sentinel://h#" + part(parts, "name"), RedisURI::getSentinelMasterId);
+    if (master.isEmpty()) {
       throw new InvalidTextException(
           "after # the name of the master has to follow, percent-encoded", SENTINEL);
     }
@@ -175,17 +172,22 @@ record StoreUri(StoreAddress address, Login login) {
   }
 
   private static StoreAddress socket(Matcher parts) throws InvalidTextException {
-    String path = null;
-    try {
-      path = RedisURI.create("redis-socket://" + part(parts, "path")).getSocket();
-    } catch (IllegalArgumentException e) {
-      // No path, or one that is not encoded: reported below.
-    }
-    if (path == null || path.length() < 2 || !part(parts, "hosts").isEmpty() || !printable(path)) {
+    String path = read("redis-socket://" + part(parts, "path"), RedisURI::getSocket);
+    if (path.length() < 2 || !part(parts, "hosts").isEmpty()) {
       throw new InvalidTextException(
           "the path of the socket has to begin with a slash, percent-encoded", SOCKET);
     }
     return new StoreAddress.Socket(path, database(parts, false));
+  }
+
+  /** Returns a part of a URI, as Lettuce reads it; empty when it is missing or not encoded. */
+  private static String read(String uri, Function<RedisURI, @Nullable String> part) {
+    try {
+      String read = part.apply(RedisURI.create(uri));
+      return read == null || !printable(read) ? "" : read;
+    } catch (IllegalArgumentException e) {
+      return "";
+    }
   }
 
   private static StoreAddress postgres(Matcher parts) throws InvalidTextException {

@@ -1,7 +1,6 @@
 package io.throttlekit.service.config.load;
 
 import io.throttlekit.service.config.RequestDescriptor;
-import io.throttlekit.service.config.load.Form.Structure.Mistakes;
 import io.throttlekit.service.identity.Identity;
 import java.time.Duration;
 import java.util.HashSet;
@@ -22,6 +21,12 @@ import org.snakeyaml.engine.v2.nodes.Tag;
 /** Parses YAML, and writes values of settings as YAML. */
 final class Yaml {
   private Yaml() {}
+
+  /** Receiver of mistakes and their places. */
+  @FunctionalInterface
+  interface Mistakes {
+    void at(Node node, String what);
+  }
 
   /**
    * Parses a text; empty when the text is.
@@ -84,8 +89,7 @@ final class Yaml {
           list.stream().map(Yaml::print).collect(Collectors.joining(", ", "[", "]"));
       case RequestDescriptor descriptor -> RequestDescriptors.print(descriptor);
       case Identity identity -> alwaysQuoted(identity.pattern());
-      case Boolean flag -> flag.toString();
-      case Number number -> number.toString();
+      case Boolean _, Number _ -> value.toString();
       default -> quoted(value.toString());
     };
   }
