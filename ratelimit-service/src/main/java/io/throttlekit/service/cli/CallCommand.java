@@ -8,6 +8,8 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.CallOptions;
+import io.grpc.ClientStreamTracer;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
@@ -70,13 +72,14 @@ final class CallCommand implements Callable<Integer> {
           ClientCalls.blockingUnaryCall(
               connection.channel(),
               RateLimitServiceGrpc.getShouldRateLimitMethod(),
-              answered.on(
-                  CallOptions.DEFAULT.withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)),
+              CallOptions.DEFAULT
+                  .withDeadlineAfter(DEADLINE_SECONDS, TimeUnit.SECONDS)
+                  .withStreamTracerFactory(answered),
               request);
       print(response);
       return CommandLineTool.OK;
     } catch (StatusRuntimeException e) {
-      return failed(describe(e.getStatus(), answered.answered()));
+      return failed(describe(e.getStatus(), answered.answered));
     }
   }
 
@@ -147,5 +150,25 @@ final class CallCommand implements Callable<Integer> {
             || why.contains("before any response")
         ? "it closed the connection; does it require TLS?"
         : why.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
+  }
+
+  /**
+   * Detects whether a server answered at all. The status of a failed call does not show it, as the
+   * client generates some statuses itself. For one call.
+   */
+  private static final class Answered extends ClientStreamTracer.Factory {
+
+    private volatile boolean answered;
+
+    @Override
+    public ClientStreamTracer newClientStreamTracer(
+        ClientStreamTracer.StreamInfo info, Metadata headers) {
+      return new ClientStreamTracer() {
+        @Override
+        public void inboundTrailers(Metadata trailers) {
+          answered = true;
+        }
+      };
+    }
   }
 }
