@@ -56,15 +56,17 @@ final class PeerEnvironment {
   }
 
   private void read(Setting setting) {
-    String same = setting.attribute("peer");
-    String opposite = setting.attribute("peer_not");
     String condition = setting.attribute("peer_if");
+    if (!condition.isEmpty() && !isOn(condition)) {
+      return;
+    }
+    String same = setting.attribute("peer");
     String text = text(same);
-    if (text != null && (condition.isEmpty() || isOn(condition))) {
+    if (text != null) {
       values.read(setting.path(), text, Origin.variable(same));
     }
-    // False is that program's default for these, not a choice.
-    if (text(opposite) != null && (condition.isEmpty() || isOn(condition)) && isOn(opposite)) {
+    String opposite = setting.attribute("peer_not");
+    if (isOn(opposite)) { // false is that program's default for these, not a choice
       values.put(setting.path(), false, Origin.variable(opposite));
     }
   }
