@@ -198,7 +198,7 @@ class SensorsTest {
       await().until(() -> service().readyLine().matches(".* sensors=127\\.0\\.0\\.1:\\d+"));
       assertThat(subscribeToLimits(sensors()).join().getLayer().getFieldsMap()).hasSize(1);
       assertThat(sample("throttlekit_sensors_connections")).isEqualTo("1.0");
-      assertThat(sample("throttlekit_sensors_cut_off_connections_total")).isEqualTo("0.0");
+      assertThat(sample("throttlekit_sensors_closed_connections_total")).isEqualTo("0.0");
       Files.writeString(folder.resolve("policy.yaml"), plain);
       await().until(() -> !service().readyLine().contains("sensors="));
       assertThatThrownBy(() -> sample("throttlekit_sensors_connections"))

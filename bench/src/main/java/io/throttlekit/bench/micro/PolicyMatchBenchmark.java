@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
-import io.throttlekit.descriptors.policy.DomainPolicies;
+import io.throttlekit.descriptors.policy.Level;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.source.PolicySource;
@@ -26,7 +26,7 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 public class PolicyMatchBenchmark extends ShortRuns {
   private static final int PATHS = 1_000;
 
-  private final DomainPolicies policies = load();
+  private final Level policies = load();
   private final String[][] known = entriesUnder("/path-");
   private final String[][] unknown = entriesUnder("/elsewhere-");
 
@@ -50,7 +50,7 @@ public class PolicyMatchBenchmark extends ShortRuns {
     return entries;
   }
 
-  private static DomainPolicies load() {
+  private static Level load() {
     StringBuilder yaml = new StringBuilder("domain: bench\ndescriptors:\n");
     for (int i = 0; i < PATHS; i++) {
       yaml.append(

@@ -45,7 +45,7 @@ public record DescriptorNode(
   /** Returns whether an entry matches it: as a text, as a pattern, or as the key's default. */
   public boolean matches(String entryKey, String entryValue) {
     return composite().equals(entryKey)
-        || CompositeText.equals(composite(), entryKey, entryValue)
+        || Level.isText(composite(), entryKey, entryValue)
         || (wildcard() && WildcardPattern.of(composite()).matches(entryKey, entryValue));
   }
 

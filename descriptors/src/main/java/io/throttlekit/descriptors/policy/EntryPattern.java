@@ -22,7 +22,7 @@ record EntryPattern(DescriptorNode source, String composite, @Nullable WildcardP
    * looked at: had an earlier wildcard matched, the entry would have found that one.
    */
   MatchedBy matchedBy(String key, String value) {
-    if (CompositeText.equals(composite, key, value)) {
+    if (Level.isText(composite, key, value)) {
       return MatchedBy.EXACT;
     }
     return wildcard != null && wildcard.matches(key, value)

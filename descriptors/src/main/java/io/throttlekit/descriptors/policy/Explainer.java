@@ -25,7 +25,7 @@ public final class Explainer {
     if (entries.length % 2 != 0) {
       throw new IllegalArgumentException("every key needs a value: " + List.of(entries));
     }
-    DomainPolicies policies = book.domain(domain);
+    Level policies = book.domain(domain);
     if (policies == null) {
       String summary = "no rule: no policy names the domain `" + domain + '`';
       return new Explanation(null, summary, List.of(), alike(book, domain));
@@ -39,7 +39,7 @@ public final class Explainer {
       }
     }
     List<Step> steps = new ArrayList<>();
-    Level level = policies.root();
+    Level level = policies;
     CompiledDescriptor last = null;
     for (int i = 0; i < entries.length; i += 2) {
       CompiledDescriptor found = level.find(entries[i], entries[i + 1]);
@@ -55,10 +55,7 @@ public final class Explainer {
   }
 
   private static Explanation atEnd(
-      DomainPolicies policies,
-      String[] entries,
-      @Nullable CompiledDescriptor last,
-      List<Step> steps) {
+      Level policies, String[] entries, @Nullable CompiledDescriptor last, List<Step> steps) {
     if (last == null) {
       String summary = "no rule: the descriptor has no entries";
       return new Explanation(null, summary, steps, List.of());

@@ -9,13 +9,15 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Descriptors below one descriptor of a policy, or at its root. A lookup does not allocate.
+ * Descriptors below one descriptor of a policy, or all at the root of a domain. Immutable and
+ * thread-safe; a lookup does not allocate.
  *
  * <p>An entry (k, v) finds, in this order: the descriptor whose text is {@code k_v}; the first
  * wildcard in the policy's order that matches {@code k_v}; the descriptor whose text is {@code k}.
- * Texts are compared, not keys and values, so {@code key: a_b} is also found by a=b.
+ * Texts are compared, not keys and values, so {@code key: a_b} is also found by a=b. The text
+ * {@code k_v} of an entry is compared and hashed without building it.
  */
-final class Level {
+public final class Level {
   /**
    * Number of slots probed before the binary search. It bounds the cost of texts with equal hash
    * codes, which are easily made on purpose, and of clusters of neighbouring hash codes, which
@@ -57,6 +59,27 @@ final class Level {
     this.crowdedTexts = roomless.stream().map(d -> d.composite).toArray(String[]::new);
   }
 
+  /**
+   * Returns the rule that the entries reach, or {@code null} when none limits them. Each entry
+   * looks among the children of the descriptor that the entry before it found; the rule is that of
+   * the last descriptor. There is no backtracking. Allocates nothing.
+   *
+   * @param entries key, value, key, value …
+   */
+  public @Nullable Rule match(String[] entries) {
+    Level level = this;
+    Rule rule = null;
+    for (int i = 0; i + 1 < entries.length; i += 2) {
+      CompiledDescriptor found = level.find(entries[i], entries[i + 1]);
+      if (found == null) {
+        return null;
+      }
+      rule = found.rule;
+      level = found.children;
+    }
+    return rule;
+  }
+
   List<CompiledDescriptor> inOrder() {
     return inOrder;
   }
@@ -82,10 +105,10 @@ final class Level {
   }
 
   private @Nullable CompiledDescriptor exactly(String key, String value) {
-    int slot = slotOf(CompositeText.hash(key, value));
+    int slot = slotOf(hashOf(key, value));
     for (int i = 0; i < probes; i++, slot = next(slot)) {
       CompiledDescriptor candidate = table[slot];
-      if (candidate == null || CompositeText.equals(candidate.composite, key, value)) {
+      if (candidate == null || isText(candidate.composite, key, value)) {
         return candidate;
       }
     }
@@ -109,7 +132,7 @@ final class Level {
     int low = 0;
     for (int high = crowded.length - 1; low <= high; ) {
       int middle = (low + high) >>> 1;
-      int order = CompositeText.compare(crowdedTexts[middle], key, value);
+      int order = compare(crowdedTexts[middle], key, value);
       if (order == 0) {
         return crowded[middle];
       }
@@ -155,5 +178,53 @@ final class Level {
 
   private int next(int slot) {
     return (slot + 1) & (table.length - 1);
+  }
+
+  /** Returns whether {@code text} is the text {@code key_value} of an entry. */
+  static boolean isText(String text, String key, String value) {
+    int split = key.length();
+    return text.length() == split + 1 + value.length()
+        && text.charAt(split) == '_'
+        && text.startsWith(key)
+        && text.startsWith(value, split + 1);
+  }
+
+  /**
+   * Returns the hash of {@link String} of the text {@code key_value}: {@code h(k_v) = h(k) ·
+   * 31^(1+|v|) + '_' · 31^|v| + h(v)}.
+   */
+  static int hashOf(String key, String value) {
+    // By squaring, so that a long value costs its bits; overflow wraps as in String.hashCode.
+    int power = 1;
+    int square = 31;
+    for (int rest = value.length(); rest != 0; rest >>>= 1) {
+      if ((rest & 1) != 0) {
+        power *= square;
+      }
+      square *= square;
+    }
+    return (key.hashCode() * 31 + '_') * power + value.hashCode();
+  }
+
+  /** Compares {@code text} with the text {@code key_value}, as {@link String#compareTo} does. */
+  static int compare(String text, String key, String value) {
+    int length = key.length() + 1 + value.length();
+    int common = Math.min(text.length(), length);
+    for (int i = 0; i < common; i++) {
+      int difference = text.charAt(i) - charAt(key, value, i);
+      if (difference != 0) {
+        return difference;
+      }
+    }
+    return text.length() - length;
+  }
+
+  /** Returns a character of the text {@code key_value}. */
+  static char charAt(String key, String value, int index) {
+    int afterKey = index - key.length();
+    if (afterKey < 0) {
+      return key.charAt(index);
+    }
+    return afterKey == 0 ? '_' : value.charAt(afterKey - 1);
   }
 }

@@ -14,11 +14,11 @@ final class NearMisses {
   private static final int MAX_PER_KIND = 3;
   private static final int MAX_ENTRIES_TO_REORDER = 5; // 120 orders
 
-  private final DomainPolicies policies;
+  private final Level policies;
   private final String[] entries;
   private final List<NearMiss> found = new ArrayList<>();
 
-  NearMisses(DomainPolicies policies, String[] entries) {
+  NearMisses(Level policies, String[] entries) {
     this.policies = policies;
     this.entries = entries;
   }
@@ -96,7 +96,7 @@ final class NearMisses {
 
   /** Tries small changes of the request that do not depend on where it failed. */
   private void elsewhere() {
-    Rule hidden = anyChoice(policies.root(), 0);
+    Rule hidden = anyChoice(policies, 0);
     if (hidden != null) {
       add(
           Kind.HIDDEN,

@@ -12,15 +12,15 @@ public final class PolicyBook {
   /** Number of domains up to which a scan of the names is faster than a hash lookup. */
   private static final int FEW = 4;
 
-  private final Map<String, DomainPolicies> domains;
-  private final DomainPolicies[] few;
-  private final List<String> names;
+  private final Map<String, Level> domains;
+  private final String[] names;
+  private final Level[] roots; // each of the domain whose name has the same index
   private final List<Rule> rules;
 
-  private PolicyBook(Map<String, DomainPolicies> domains, List<Rule> rules) {
+  private PolicyBook(Map<String, Level> domains, List<Rule> rules) {
     this.domains = domains;
-    this.few = domains.values().stream().limit(FEW).toArray(DomainPolicies[]::new);
-    this.names = List.copyOf(domains.keySet());
+    this.names = domains.keySet().toArray(String[]::new);
+    this.roots = domains.values().toArray(Level[]::new);
     this.rules = List.copyOf(rules);
   }
 
@@ -30,23 +30,24 @@ public final class PolicyBook {
    * @throws IllegalArgumentException if two descriptors of one level have the same text
    */
   public static PolicyBook of(Map<String, List<DescriptorNode>> domains) {
-    Map<String, DomainPolicies> compiled = new LinkedHashMap<>();
+    Map<String, Level> compiled = new LinkedHashMap<>();
     List<Rule> rules = new ArrayList<>();
-    domains.forEach((name, descriptors) -> {
-      Level root = compile(name, RulePath.ROOT, descriptors, rules);
-      compiled.put(name, new DomainPolicies(name, root));
-    });
+    domains.forEach(
+        (name, descriptors) -> compiled.put(name, compile(name, List.of(), descriptors, rules)));
     return new PolicyBook(compiled, rules);
   }
 
-  /** Returns the policies of a domain, or {@code null} when no file defines it. */
-  public @Nullable DomainPolicies domain(String name) {
-    for (DomainPolicies domain : few) {
-      if (domain.name().equals(name)) {
-        return domain;
+  /** Returns the descriptors at the root of a domain, or {@code null} when no file defines it. */
+  public @Nullable Level domain(String name) {
+    if (names.length > FEW) {
+      return domains.get(name);
+    }
+    for (int i = 0; i < names.length; i++) {
+      if (names[i].equals(name)) {
+        return roots[i];
       }
     }
-    return domains.size() <= FEW ? null : domains.get(name);
+    return null;
   }
 
   /**
@@ -59,18 +60,19 @@ public final class PolicyBook {
 
   /** Returns the names of all domains, in the order in which the files first define them. */
   public List<String> domains() {
-    return names;
+    return List.of(names);
   }
 
   private static Level compile(
-      String domain, RulePath above, List<DescriptorNode> descriptors, List<Rule> rules) {
+      String domain, List<EntryPattern> above, List<DescriptorNode> descriptors, List<Rule> rules) {
     if (descriptors.isEmpty()) {
       return Level.EMPTY;
     }
     List<CompiledDescriptor> level = new ArrayList<>();
     for (DescriptorNode descriptor : descriptors) {
       EntryPattern expects = EntryPattern.of(descriptor);
-      RulePath path = above.to(expects);
+      List<EntryPattern> path = new ArrayList<>(above);
+      path.add(expects);
       RuleSpec spec = descriptor.rule();
       Rule rule = spec == null ? null : Rule.of(domain, path, spec);
       if (rule != null) {

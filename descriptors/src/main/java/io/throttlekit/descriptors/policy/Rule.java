@@ -6,6 +6,7 @@ import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Terms;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -28,7 +29,7 @@ public final class Rule {
 
   private final String domain;
   private final RuleSpec spec;
-  private final RulePath path;
+  private final List<EntryPattern> path; // the descriptors from the root of the domain to it
   private final List<Limit> limits;
   private final boolean unlimited;
   private final Tier tier;
@@ -45,13 +46,13 @@ public final class Rule {
 
   private Rule(
       String domain,
-      RulePath path,
+      List<EntryPattern> path,
       RuleSpec spec,
       List<String> staticMetricKeys,
       boolean dynamicMetricKeys) {
     this.domain = domain;
     this.spec = spec;
-    this.path = path;
+    this.path = List.copyOf(path);
     this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
     this.unlimited = spec.unlimited();
     this.tier = tier(domain, spec);
@@ -77,8 +78,12 @@ public final class Rule {
     return named == null ? STRICT : named;
   }
 
-  static Rule of(String domain, RulePath path, RuleSpec spec) {
-    return new Rule(domain, path, spec, path.composites(), path.dynamicMetricKeys());
+  static Rule of(String domain, List<EntryPattern> path, RuleSpec spec) {
+    List<String> texts = path.stream().map(EntryPattern::composite).toList();
+    boolean valueInMetricKeys =
+        path.getLast().source().detailedMetric()
+            || path.stream().anyMatch(step -> step.source().valueToMetric());
+    return new Rule(domain, path, spec, texts, valueInMetricKeys);
   }
 
   /**
@@ -104,12 +109,12 @@ public final class Rule {
             null,
             null,
             null);
-    return new Rule(domain, RulePath.ROOT, spec, metricKeysOfOverride(entries), true);
+    return new Rule(domain, List.of(), spec, metricKeysOfOverride(entries), true);
   }
 
   /** Returns whether the limit was brought by a request instead of a policy. */
   public boolean ofRequest() {
-    return path.steps().isEmpty();
+    return path.isEmpty();
   }
 
   /** Returns the domain it belongs to. */
@@ -236,11 +241,42 @@ public final class Rule {
    * value whose descriptor lets all values share one counter, and without an entry that only names
    * the priority.
    *
+   * <p>Texts that equal the policy's are replaced by the policy's strings. The counters of a rule
+   * then refer to the same few strings, which are in the processor's cache during lookups.
+   *
    * @param entries of a request that this rule matched; strings in it may be replaced by equal ones
    * @return {@code entries} itself when nothing is shared
    */
   public String[] chargedEntries(String[] entries) {
-    return path.chargedEntries(entries);
+    int own = 2 * path.size();
+    // A priority entry is one more than the steps, and is not charged.
+    String[] charged = own == 0 || own == entries.length ? null : Arrays.copyOf(entries, own);
+    for (int i = 0; i < path.size(); i++) {
+      EntryPattern step = path.get(i);
+      entries[2 * i] = ofPolicy(step.source().key(), entries[2 * i]);
+      entries[2 * i + 1] = ofPolicy(step.source().value(), entries[2 * i + 1]);
+      String key = entries[2 * i];
+      if (shares(step, key, entries[2 * i + 1])) {
+        if (charged == null) {
+          charged = entries.clone();
+        }
+        charged[2 * i + 1] = step.sharedValue(key);
+      }
+    }
+    return charged == null ? entries : charged;
+  }
+
+  /** Returns the policy's string if the received one is equal. */
+  private static String ofPolicy(String text, String received) {
+    return text.equals(received) ? text : received;
+  }
+
+  /**
+   * Returns whether an entry that found this descriptor is charged under the pattern instead of its
+   * value.
+   */
+  private static boolean shares(EntryPattern step, String key, String value) {
+    return step.source().shareThreshold() && step.matchedBy(key, value) == MatchedBy.WILDCARD;
   }
 
   /**
@@ -251,7 +287,19 @@ public final class Rule {
    * @return always the same list unless {@link #dynamicMetricKeys()}
    */
   public List<String> metricKeys(String[] entries) {
-    return dynamicMetricKeys && !ofRequest() ? path.metricKeys(entries) : staticMetricKeys;
+    if (!dynamicMetricKeys || ofRequest()) {
+      return staticMetricKeys;
+    }
+    boolean detailed = path.getLast().source().detailedMetric();
+    List<String> keys = new ArrayList<>(path.size());
+    for (int i = 0; i < path.size(); i++) {
+      EntryPattern step = path.get(i);
+      String key = entries[2 * i];
+      String value = entries[2 * i + 1];
+      boolean named = detailed || (step.source().valueToMetric() && !value.isEmpty());
+      keys.add(named && !shares(step, key, value) ? key + '_' + value : step.composite());
+    }
+    return keys;
   }
 
   /**

@@ -48,20 +48,44 @@ public final class WildcardPattern {
 
   /** Returns whether the pattern matches the whole text {@code key_value}. */
   public boolean matches(String key, String value) {
-    int end = CompositeText.length(key, value) - suffix.length();
-    if (end < prefix.length()
-        || !CompositeText.hasAt(key, value, 0, prefix)
-        || !CompositeText.hasAt(key, value, end, suffix)) {
+    int end = key.length() + 1 + value.length() - suffix.length();
+    // Prefix and suffix may not overlap: `a*a` does not match `a`.
+    if (end < prefix.length() || !hasAt(key, value, 0, prefix) || !hasAt(key, value, end, suffix)) {
       return false;
     }
     int from = prefix.length();
     for (String middle : middles) { // the leftmost place leaves the most room for the rest
-      int at = CompositeText.indexOf(key, value, from, end, middle);
+      int at = indexOf(key, value, from, end, middle);
       if (at < 0) {
         return false;
       }
       from = at + middle.length();
     }
     return true;
+  }
+
+  /**
+   * Returns whether {@code piece} is at {@code index} of {@code key_value}, which is long enough.
+   */
+  private static boolean hasAt(String key, String value, int index, String piece) {
+    for (int i = 0; i < piece.length(); i++) {
+      if (Level.charAt(key, value, index + i) != piece.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Returns the first index from {@code from} where {@code piece} stands and ends by {@code end},
+   * or -1.
+   */
+  private static int indexOf(String key, String value, int from, int end, String piece) {
+    for (int i = from; i + piece.length() <= end; i++) {
+      if (hasAt(key, value, i, piece)) {
+        return i;
+      }
+    }
+    return -1;
   }
 }

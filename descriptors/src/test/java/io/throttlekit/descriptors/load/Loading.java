@@ -2,7 +2,7 @@ package io.throttlekit.descriptors.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.policy.DomainPolicies;
+import io.throttlekit.descriptors.policy.Level;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.source.PolicySource;
@@ -38,7 +38,7 @@ public final class Loading {
 
   /** Returns the rule that one entry matches in the domain {@code d}. */
   public static @Nullable Rule match(PolicyBook book, String key, String value) {
-    DomainPolicies domain = Objects.requireNonNull(book.domain("d"));
+    Level domain = Objects.requireNonNull(book.domain("d"));
     return domain.match(new String[] {key, value});
   }
 

@@ -81,7 +81,7 @@ public final class Descriptors {
 
   /** Returns the rule of domain d that the entries reach. */
   public static @Nullable Rule match(PolicyBook book, String... entries) {
-    DomainPolicies policies = book.domain("d");
+    Level policies = book.domain("d");
     return policies == null ? null : policies.match(entries);
   }
 

@@ -65,7 +65,7 @@ class LevelTest {
   @Test
   void comparesWithAnEntryAsWithItsText() {
     for (String text : List.of("k_v", "k", "k_", "k_vv", "j", "l_v", "k_u", "k_w", "kk_v", "")) {
-      assertThat(Integer.signum(CompositeText.compare(text, "k", "v")))
+      assertThat(Integer.signum(Level.compare(text, "k", "v")))
           .as(text)
           .isEqualTo(Integer.signum(text.compareTo("k_v")));
     }

@@ -13,7 +13,7 @@ class MatchAllocationTest {
   private static final int ROUNDS = 20_000;
 
   private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-  private final DomainPolicies policies =
+  private final Level policies =
       Objects.requireNonNull(
           book(
                   "d",

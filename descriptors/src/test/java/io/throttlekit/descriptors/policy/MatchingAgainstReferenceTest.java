@@ -27,7 +27,7 @@ class MatchingAgainstReferenceTest {
     RandomPolicies policies = new RandomPolicies(random);
     for (int p = 0; p < POLICIES; p++) {
       RandomPolicies.Policy policy = policies.policy("shop");
-      DomainPolicies compiled = policy.compiled();
+      Level compiled = policy.compiled();
       for (int r = 0; r < REQUESTS; r++) {
         compare(policy, compiled, policies.request(policy));
       }
@@ -47,7 +47,7 @@ class MatchingAgainstReferenceTest {
         .allSatisfy((branch, times) -> assertThat(times).isGreaterThan(1_000));
   }
 
-  private void compare(RandomPolicies.Policy policy, DomainPolicies compiled, String[] entries) {
+  private void compare(RandomPolicies.Policy policy, Level compiled, String[] entries) {
     String[] asGiven = entries.clone();
     Walk expected = ReferenceMatcher.match(policy, entries);
     Rule found = compiled.match(entries);

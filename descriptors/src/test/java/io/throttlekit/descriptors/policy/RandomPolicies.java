@@ -69,8 +69,8 @@ public final class RandomPolicies {
       return descriptors;
     }
 
-    DomainPolicies compiled() {
-      DomainPolicies compiled = PolicyBook.of(Map.of(domain, descriptors)).domain(domain);
+    Level compiled() {
+      Level compiled = PolicyBook.of(Map.of(domain, descriptors)).domain(domain);
       if (compiled == null) {
         throw new AssertionError(domain);
       }

@@ -60,11 +60,11 @@ class WildcardPatternTest {
       String key = text(random, "a_\uD83D\uDE00z", 40);
       String value = text(random, "b_é", 70);
       String joined = key + '_' + value;
-      assertThat(CompositeText.hash(key, value)).isEqualTo(joined.hashCode());
-      assertThat(CompositeText.equals(joined, key, value)).isTrue();
+      assertThat(Level.hashOf(key, value)).isEqualTo(joined.hashCode());
+      assertThat(Level.isText(joined, key, value)).isTrue();
       String other = text(random, "_a", 3);
       String shortKey = text(random, "_a", 1);
-      boolean same = CompositeText.equals(other, shortKey, "a");
+      boolean same = Level.isText(other, shortKey, "a");
       assertThat(same).isEqualTo(other.equals(shortKey + "_a"));
       equal += same ? 1 : 0;
     }

@@ -4,7 +4,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.descriptors.policy.Descriptor;
-import io.throttlekit.descriptors.policy.DomainPolicies;
+import io.throttlekit.descriptors.policy.Level;
 import io.throttlekit.descriptors.policy.Limit;
 import io.throttlekit.descriptors.policy.LimitOverride;
 import io.throttlekit.descriptors.policy.PolicyBook;
@@ -69,7 +69,7 @@ public final class PolicyAdmission implements Admission {
     if (book == null) {
       throw new NoPoliciesException();
     }
-    DomainPolicies domain = book.domain(request.domain());
+    Level domain = book.domain(request.domain());
     Answer answer;
     if (domain == null) {
       metrics.domainNotFound(request.domain());
@@ -118,22 +118,23 @@ public final class PolicyAdmission implements Admission {
    * @param releases whether a descriptor returns a permit; such a descriptor matches no rule
    */
   private static @Nullable Rule[] rulesOf(
-      RateLimitRequest request, DomainPolicies domain, boolean releases) {
+      RateLimitRequest request, Level domain, boolean releases) {
     @Nullable Rule[] rules = new @Nullable Rule[request.descriptors().size()];
     for (int i = 0; i < rules.length; i++) {
       Descriptor descriptor = request.descriptors().get(i);
       boolean release = releases && leaseOf(descriptor) != null;
-      rules[i] = release ? null : ruleFor(domain, descriptor);
+      rules[i] = release ? null : ruleFor(request, domain, descriptor);
     }
     return rules;
   }
 
   /** Returns the rule of a descriptor: its own override, otherwise the rule of the policies. */
-  private static @Nullable Rule ruleFor(DomainPolicies domain, Descriptor descriptor) {
+  private static @Nullable Rule ruleFor(
+      RateLimitRequest request, Level domain, Descriptor descriptor) {
     LimitOverride override = descriptor.override();
     return override == null
         ? domain.match(descriptor.entries())
-        : Rule.override(domain.name(), descriptor.entries(), override);
+        : Rule.override(request.domain(), descriptor.entries(), override);
   }
 
   /** Returns how a refusal by the rule affects the request. */
@@ -151,8 +152,8 @@ public final class PolicyAdmission implements Admission {
   }
 
   private @Nullable Answer decideOne(
-      RateLimitRequest request, DomainPolicies domain, AnswerCallback callback) {
-    Rule rule = ruleFor(domain, request.descriptors().getFirst());
+      RateLimitRequest request, Level domain, AnswerCallback callback) {
+    Rule rule = ruleFor(request, domain, request.descriptors().getFirst());
     if (rule == null) {
       return UNTOUCHED;
     }

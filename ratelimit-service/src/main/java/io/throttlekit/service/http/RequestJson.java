@@ -5,6 +5,8 @@ import io.throttlekit.service.rls.DescriptorFields;
 import io.throttlekit.service.rls.RequestFields;
 import java.io.IOException;
 import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -62,21 +64,23 @@ final class RequestJson {
   }
 
   private RequestFields request() throws IOException, MalformedBodyException, RefundException {
-    RequestFields request = new RequestFields();
+    String[] domain = {""};
+    int[] hitsAddend = {0};
+    List<DescriptorFields> descriptors = new ArrayList<>();
     object(
         Set.of("domain", "descriptors", "hitsAddend"),
         name -> {
           switch (name) {
-            case "domain" -> request.domain(json.text());
-            case "descriptors" -> json.list(() -> request.add(descriptor()));
-            default -> request.hitsAddend(uint32());
+            case "domain" -> domain[0] = json.text();
+            case "descriptors" -> json.list(() -> descriptors.add(descriptor()));
+            default -> hitsAddend[0] = uint32();
           }
         });
     json.end();
     if (refund && !refunds) { // after the whole body: a malformed one is reported as such
       throw new RefundException();
     }
-    return request;
+    return new RequestFields(domain[0], hitsAddend[0], descriptors);
   }
 
   private DescriptorFields descriptor() throws IOException, MalformedBodyException {

@@ -2,6 +2,7 @@ package io.throttlekit.service.loop;
 
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.throttlekit.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +57,11 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     } else {
       ctx.fireChannelRead(message);
     }
+  }
+
+  /** Returns the clock by which the ages of its calls are measured. */
+  TimeSource time() {
+    return owner.time;
   }
 
   void begun(HeldCall call) {
@@ -130,7 +136,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   }
 
   /** Closes the transport at once: HTTP/2 would wait for open calls. */
-  void cutOff() {
+  void close() {
     if (context != null) {
       var _ = context.close();
     }

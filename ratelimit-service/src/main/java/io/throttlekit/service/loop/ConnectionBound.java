@@ -6,26 +6,39 @@ import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ServerChannel;
-import java.util.concurrent.atomic.AtomicInteger;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Limits the open connections: one beyond the limit is closed before any of its bytes is read, and
- * before TLS. Thread-safe.
+ * Tracks and limits the open connections of a listener: one beyond the limit is closed before any
+ * of its bytes is read, and before TLS. Thread-safe.
+ *
+ * <p>A listening channel reads accepted connections as its messages, which pass through this
+ * handler before they are served.
  */
 @Sharable
 public final class ConnectionBound extends ChannelInboundHandlerAdapter {
   private final int limit;
-  private final AtomicInteger open = new AtomicInteger();
+  private final HeldByClients held;
+  private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
   private final LongAdder refused = new LongAdder();
 
-  /** Creates a limit of {@code limit} connections, from 1. */
-  public ConnectionBound(int limit) {
+  /**
+   * Creates a limit for one listener.
+   *
+   * @param limit maximum of open connections, from 1
+   * @param held limits the memory that each of them holds
+   */
+  public ConnectionBound(int limit, HeldByClients held) {
     this.limit = limit;
+    this.held = held;
   }
 
   /**
-   * Returns a factory of listening channels like {@code channels}, whose connections are counted
+   * Returns a factory of listening channels like {@code channels}, whose connections are tracked
    * here.
    */
   public <C extends ServerChannel> ChannelFactory<C> listening(ChannelFactory<C> channels) {
@@ -36,9 +49,9 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
     };
   }
 
-  /** Returns the number of open connections. */
-  public int open() {
-    return open.get();
+  /** Returns the open connections; the set changes as they open and close. */
+  public Set<Channel> open() {
+    return open;
   }
 
   /** Returns how many connections were closed because too many were open. */
@@ -49,14 +62,15 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     Channel accepted = (Channel) message;
-    if (open.incrementAndGet() > limit) {
-      open.decrementAndGet();
+    // One event loop accepts for a listener, so no other thread adds in between.
+    if (open.size() >= limit) {
       refused.increment();
       // not yet registered with an event loop, so close() would fail
       accepted.unsafe().closeForcibly();
       return;
     }
-    accepted.closeFuture().addListener(_ -> open.decrementAndGet());
+    open.add(accepted);
+    accepted.pipeline().addFirst(new ClientConnection(held));
     context.fireChannelRead(accepted);
   }
 }

@@ -2,13 +2,7 @@ package io.throttlekit.service.loop;
 
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
-import io.netty.channel.Channel;
-import io.netty.channel.ChannelFactory;
-import io.netty.channel.ChannelHandler.Sharable;
-import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
-import io.netty.channel.ServerChannel;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
 import java.time.Duration;
@@ -40,9 +34,9 @@ public final class HeldByClients {
   private static final int DECIDING_FACTOR = 4;
 
   private final long heldBytes;
-  private final TimeSource time;
+  final TimeSource time;
   private final ConcurrentHashMap<EventLoop, LoopLedger> ledgers = new ConcurrentHashMap<>();
-  private final LongAdder cutOff = new LongAdder();
+  private final LongAdder closed = new LongAdder();
   private final LogInterval warnings;
 
   /**
@@ -58,26 +52,14 @@ public final class HeldByClients {
     this.warnings = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
-  /**
-   * Returns a factory of listening channels like {@code channels}, whose connections are checked
-   * here.
-   */
-  public <C extends ServerChannel> ChannelFactory<C> listening(ChannelFactory<C> channels) {
-    return () -> {
-      C channel = channels.newChannel();
-      channel.pipeline().addLast(new Accepting());
-      return channel;
-    };
-  }
-
-  /** Returns the factory of tracers for the calls of those connections. */
+  /** Returns the factory of tracers for the calls of the connections. */
   public ServerStreamTracer.Factory calls() {
     return new Calls();
   }
 
   /** Returns how many connections were closed because of what their clients held. */
-  public long cutOff() {
-    return cutOff.sum();
+  public long closed() {
+    return closed.sum();
   }
 
   LoopLedger ledger(EventLoop loop) {
@@ -103,30 +85,19 @@ public final class HeldByClients {
   }
 
   /** Counts and logs that a connection is closed whose client holds {@code bytes}. */
-  void cutOff(long bytes) {
-    cutOff("held " + (bytes >> 10) + " KiB by incomplete requests or unread answers");
+  void closing(long bytes) {
+    closing("held " + (bytes >> 10) + " KiB by incomplete requests or unread answers");
   }
 
   /** Counts and logs that a connection is closed for {@code bytes} of messages being decided. */
-  void cutOffDeciding(long bytes) {
-    cutOff("had sent " + (bytes >> 10) + " KiB of requests that were being decided");
+  void closingDeciding(long bytes) {
+    closing("had sent " + (bytes >> 10) + " KiB of requests that were being decided");
   }
 
-  private void cutOff(String why) {
-    cutOff.increment();
+  private void closing(String why) {
+    closed.increment();
     if (warnings.isDue(time.monotonicNanos())) {
-      LOG.warn("a client that {} was disconnected, {} so far", why, cutOff.sum());
-    }
-  }
-
-  @Sharable
-  private final class Accepting extends ChannelInboundHandlerAdapter {
-    @Override
-    public void channelRead(ChannelHandlerContext context, Object message) {
-      if (message instanceof Channel accepted) {
-        accepted.pipeline().addFirst(new ClientConnection(HeldByClients.this));
-      }
-      context.fireChannelRead(message);
+      LOG.warn("a client that {} was disconnected, {} so far", why, closed.sum());
     }
   }
 

@@ -5,11 +5,12 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
+import io.throttlekit.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of one call, and whether its client causes it: a client that has not sent its whole
- * request, or does not read its answer.
+ * One call as its connection sees it: when it arrived, the memory that it takes, and whether its
+ * client causes that: a client that has not sent its whole request, or does not read its answer.
  *
  * <p>Its phases are, in this order, an incomplete request, a decision, and an answer that is not
  * yet sent. A call of a streaming method is held by its client only while a message is incomplete.
@@ -34,6 +35,7 @@ public final class HeldCall extends ServerStreamTracer {
 
   private final @Nullable ClientConnection connection;
   private final Metadata headers;
+  private final long arrivedNanos;
   private boolean lasting;
   private long receivedBytes;
 
@@ -53,18 +55,31 @@ public final class HeldCall extends ServerStreamTracer {
   @Nullable HeldCall before;
   @Nullable HeldCall after;
 
-  HeldCall(@Nullable ClientConnection connection, Metadata headers) {
+  HeldCall(@Nullable ClientConnection connection, Metadata headers, long arrivedNanos) {
     this.connection = connection;
     this.headers = headers;
+    this.arrivedNanos = arrivedNanos;
   }
 
   /**
-   * Returns the call that the current thread started last for the bytes it is reading; on other
-   * threads a call without a connection.
+   * Returns the call that the current thread started last for the bytes it is reading; where there
+   * is none, a call without a connection.
+   *
+   * @param time the same clock as that of the event loops
    */
-  public static HeldCall begun() {
-    HeldCall begun = Thread.currentThread() instanceof LoopThread loop ? loop.begun() : null;
-    return begun == null ? new HeldCall(null, new Metadata()) : begun;
+  public static HeldCall begun(TimeSource time) {
+    if (!(Thread.currentThread() instanceof LoopThread loop)) {
+      return new HeldCall(null, new Metadata(), time.monotonicNanos());
+    }
+    HeldCall begun = loop.begun;
+    return begun != null
+        ? begun
+        : new HeldCall(null, new Metadata(), LoopThread.arrivedNanos(time));
+  }
+
+  /** Returns the earliest time at which it can have arrived, in monotonic ns. */
+  public long arrivedNanos() {
+    return arrivedNanos;
   }
 
   /** Marks the request as complete: its client does not hold the call until it is answered. */

@@ -1,6 +1,7 @@
 package io.throttlekit.service.loop;
 
 import io.netty.channel.EventLoop;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * active client holds each of its calls for a few ms only. Confined to the event loop.
  */
 final class LoopLedger {
-  // what clients send between two checks can exceed the limit
+  // Short, because what clients send between two checks can exceed the limit.
   private static final int LOOK_MILLIS = 20;
 
   private final HeldByClients owner;
@@ -48,26 +49,23 @@ final class LoopLedger {
       connection.look();
       again |= connection.needsLook();
     }
-    cutOffSlowest();
-    cutOffLargest();
+    closeSlowest();
+    closeLargest();
     if (again) {
       lookSoon();
     }
   }
 
   /** Closes connections until the messages being decided are within the limit. */
-  private void cutOffLargest() {
-    long deciding = 0;
-    for (ClientConnection connection : connections) {
-      deciding += connection.decidingBytes();
-    }
+  private void closeLargest() {
+    long deciding = connections.stream().mapToLong(ClientConnection::decidingBytes).sum();
     while (deciding > owner.decidingBytes()) {
       ClientConnection largest = greatest(ClientConnection::decidingBytes);
       if (largest == null || largest.decidingBytes() == 0) {
         break;
       }
       deciding -= largest.decidingBytes();
-      owner.cutOffDeciding(largest.decidingBytes());
+      owner.closingDeciding(largest.decidingBytes());
       close(largest);
     }
   }
@@ -77,13 +75,9 @@ final class LoopLedger {
    * share of the limit: its client is slow, while others sent much since the last check. The share
    * is not the average of what is held, which one large holder would raise above all others.
    */
-  private void cutOffSlowest() {
-    long held = 0;
-    int holders = 0;
-    for (ClientConnection connection : connections) {
-      held += connection.heldBytes();
-      holders += connection.heldBytes() > 0 ? 1 : 0;
-    }
+  private void closeSlowest() {
+    long held = connections.stream().mapToLong(ClientConnection::heldBytes).sum();
+    long holders = connections.stream().filter(each -> each.heldBytes() > 0).count();
     while (held > owner.heldBytes()) {
       long share = owner.heldBytes() / holders;
       ToLongFunction<ClientConnection> weight = each -> each.heldBytes() < share ? 0 : weight(each);
@@ -93,7 +87,7 @@ final class LoopLedger {
       }
       held -= slowest.heldBytes();
       holders--;
-      owner.cutOff(slowest.heldBytes());
+      owner.closing(slowest.heldBytes());
       close(slowest);
     }
   }
@@ -108,16 +102,10 @@ final class LoopLedger {
 
   private void close(ClientConnection connection) {
     connections.remove(connection);
-    connection.cutOff();
+    connection.close();
   }
 
   private @Nullable ClientConnection greatest(ToLongFunction<ClientConnection> of) {
-    ClientConnection greatest = null;
-    for (ClientConnection each : connections) {
-      if (greatest == null || of.applyAsLong(each) > of.applyAsLong(greatest)) {
-        greatest = each;
-      }
-    }
-    return greatest;
+    return connections.stream().max(Comparator.comparingLong(of)).orElse(null);
   }
 }

@@ -2,6 +2,10 @@ package io.throttlekit.service.loop;
 
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.throttlekit.TimeSource;
 import org.jspecify.annotations.Nullable;
@@ -15,10 +19,32 @@ public final class LoopThread extends FastThreadLocalThread {
   private boolean reading;
   private long arrivedNanos;
   private @Nullable ClientConnection connection;
-  private @Nullable HeldCall begun;
 
-  LoopThread(ThreadGroup group, Runnable work, String name) {
+  /** The call started last for the bytes that are being read. */
+  @Nullable HeldCall begun;
+
+  private LoopThread(ThreadGroup group, Runnable work, String name) {
     super(group, work, name);
+  }
+
+  /**
+   * Returns event loops with daemon threads of this type, which the caller has to shut down.
+   *
+   * @param count number of threads, from 1
+   * @param name prefix of their names
+   * @param transport how they poll
+   * @param time clock for the ages of requests
+   */
+  public static EventLoopGroup loops(
+      int count, String name, IoHandlerFactory transport, TimeSource time) {
+    DefaultThreadFactory threads =
+        new DefaultThreadFactory(name, true) {
+          @Override
+          protected Thread newThread(Runnable work, String name) {
+            return new LoopThread(threadGroup, work, name);
+          }
+        };
+    return new MultiThreadIoEventLoopGroup(count, threads, TimedPolls.of(transport, time));
   }
 
   /**
@@ -57,14 +83,9 @@ public final class LoopThread extends FastThreadLocalThread {
     if (from == null) {
       return new ServerStreamTracer() {};
     }
-    HeldCall call = new HeldCall(from, headers);
+    HeldCall call = new HeldCall(from, headers, arrivedNanos(from.time()));
     from.begun(call);
     begun = call;
     return call;
-  }
-
-  /** Returns the call started last for the bytes that are being read. */
-  @Nullable HeldCall begun() {
-    return begun;
   }
 }

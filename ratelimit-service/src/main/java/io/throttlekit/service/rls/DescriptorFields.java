@@ -4,6 +4,7 @@ import static com.google.protobuf.WireFormat.WIRETYPE_LENGTH_DELIMITED;
 import static com.google.protobuf.WireFormat.WIRETYPE_VARINT;
 
 import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.UInt64Value;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry;
@@ -24,8 +25,9 @@ import org.jspecify.annotations.Nullable;
  * thread.
  */
 public final class DescriptorFields {
-  // protobuf: the lowest three bits of a tag are the wire type
-  private static final int TAG_BITS = 3;
+  /** Protobuf: the lowest three bits of a tag are the wire type. */
+  static final int TAG_BITS = 3;
+
   private static final int ENTRIES =
       RateLimitDescriptor.ENTRIES_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
   private static final int LIMIT =
@@ -100,11 +102,18 @@ public final class DescriptorFields {
         case LIMIT -> fields.readLimit(in);
         case HITS_ADDEND -> fields.readHits(in);
         case IS_NEGATIVE_HITS -> fields.refund = in.readBool();
-        default -> RequestFields.skip(in, tag);
+        default -> skip(in, tag);
       }
     }
     in.popLimit(outer);
     return fields;
+  }
+
+  /** Skips an unknown field. */
+  static void skip(CodedInputStream in, int tag) throws IOException {
+    if (!in.skipField(tag)) {
+      throw new InvalidProtocolBufferException("a group ends that did not begin");
+    }
   }
 
   /**
@@ -172,7 +181,7 @@ public final class DescriptorFields {
       switch (tag) {
         case KEY -> key = in.readStringRequireUtf8();
         case VALUE -> value = in.readStringRequireUtf8();
-        default -> RequestFields.skip(in, tag);
+        default -> skip(in, tag);
       }
     }
     in.popLimit(outer);
@@ -186,7 +195,7 @@ public final class DescriptorFields {
       switch (tag) {
         case REQUESTS_PER_UNIT -> requestsPerUnit = in.readUInt32();
         case UNIT -> unit = in.readEnum();
-        default -> RequestFields.skip(in, tag);
+        default -> skip(in, tag);
       }
     }
     in.popLimit(outer);
@@ -199,7 +208,7 @@ public final class DescriptorFields {
       if (tag == HITS) {
         hits = in.readUInt64();
       } else {
-        RequestFields.skip(in, tag);
+        skip(in, tag);
       }
     }
     in.popLimit(outer);

@@ -81,7 +81,7 @@ final class ResponseJson {
       unlessEmpty("name", rule.name());
       json.endObject();
     }
-    unlessZero("limitRemaining", StatusMessage.remaining(verdict));
+    unlessZero("limitRemaining", RateLimitFrontEnd.remaining(verdict));
     if (limited) {
       json.name("durationUntilReset").value(verdict.secondsUntilReset() + "s");
     }
@@ -95,7 +95,7 @@ final class ResponseJson {
   /** Writes a number, which protobuf limits to 32 bits without a sign. */
   private void unlessZero(String name, long number) throws IOException {
     if (number != 0) {
-      json.name(name).value(Math.min(number, StatusMessage.UINT32_MAX));
+      json.name(name).value(Math.min(number, RateLimitFrontEnd.UINT32_MAX));
     }
   }
 
@@ -109,6 +109,7 @@ final class ResponseJson {
     switch (value) {
       case null -> json.nullValue();
       case Boolean flag -> json.value(flag);
+      // JSON has no number for NaN and infinities, so they become texts, as of protobuf's printer.
       case Number number when Double.isFinite(number.doubleValue()) ->
           json.value(number.doubleValue());
       case List<?> list -> {

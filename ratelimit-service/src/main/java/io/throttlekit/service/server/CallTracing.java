@@ -1,6 +1,11 @@
 package io.throttlekit.service.server;
 
 import io.grpc.Metadata;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.tier.DecidedBy;
+import java.util.Locale;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +17,19 @@ public interface CallTracing {
 
   /** The span of one call. Thread-safe; calls after {@link #end} are ignored. */
   interface CallSpan {
+
+    /** Records the decision that an answer reports. */
+    default void decided(String domain, Answer answer) {
+      Verdict reported = answer.reported();
+      Rule rule = reported == null ? null : reported.rule();
+      DecidedBy by = reported == null ? DecidedBy.NONE : reported.decidedBy();
+      decided(
+          domain,
+          rule == null ? "" : rule.path(),
+          answer.admitted(),
+          reported == null ? 0 : reported.remaining(),
+          by.name().toLowerCase(Locale.ROOT));
+    }
 
     /**
      * Records the decision.

@@ -8,11 +8,9 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
-import io.netty.channel.ChannelFactory;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ReflectiveChannelFactory;
-import io.netty.channel.ServerChannel;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
@@ -26,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -134,14 +133,15 @@ public final class GrpcServer {
     this.streams = new OpenStreams(maxStreams);
     this.config = config;
     this.health = health;
-    this.connections = new ConnectionBound(config.limits().connections());
     TimeSource time = service == null ? TimeSource.system() : service.time;
     this.held =
         new HeldByClients(
             Transport.loops(config.eventLoops()), config.limits().messageBytes(), time);
+    this.connections = new ConnectionBound(config.limits().connections(), held);
     this.transport = Transport.of(config);
     TlsConfig tlsConfig = config.tls();
-    this.tls = tlsConfig == null ? null : ServerTls.follow(tlsConfig, tlsPollInterval);
+    this.tls =
+        tlsConfig == null ? null : ServerTls.follow(tlsConfig, tlsPollInterval, connections.open());
     Path socket = config.unixSocket();
     this.socketFile = socket == null ? null : new UnixSocketFile(socket);
     this.ownsLoops = shared == null;
@@ -201,7 +201,7 @@ public final class GrpcServer {
 
   /** Returns the number of open connections. */
   public int openConnections() {
-    return connections.open();
+    return connections.open().size();
   }
 
   /** Returns how many connections were closed at once because too many were open. */
@@ -210,8 +210,8 @@ public final class GrpcServer {
   }
 
   /** Returns how many connections were closed because of what their clients held in memory. */
-  public long cutOffConnections() {
-    return held.cutOff();
+  public long closedConnections() {
+    return held.closed();
   }
 
   /** Returns how many streams were ended at once because too many were open. */
@@ -248,10 +248,11 @@ public final class GrpcServer {
       server.shutdown();
       streams.end();
       if (!server.awaitTermination(config.drain().timeout().toNanos(), TimeUnit.NANOSECONDS)) {
-        LOG.warn("calls were still in progress after {}, they are cut", config.drain().timeout());
+        LOG.warn(
+            "cancelling the calls that are still in progress after {}", config.drain().timeout());
         // shutdownNow has cancelled all calls: only their last events are left.
-        boolean cut = server.shutdownNow().awaitTermination(1, TimeUnit.SECONDS);
-        LOG.debug("all calls cut: {}", cut);
+        boolean ended = server.shutdownNow().awaitTermination(1, TimeUnit.SECONDS);
+        LOG.debug("all calls ended: {}", ended);
       }
     } catch (InterruptedException e) {
       server.shutdownNow();
@@ -264,7 +265,8 @@ public final class GrpcServer {
   private Server build(@Nullable CallHandler service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(transport.address())
-            .channelFactory(listeningChannels())
+            .channelFactory(
+                connections.listening(new ReflectiveChannelFactory<>(transport.channelType())))
             .bossEventLoopGroup(eventLoops)
             .workerEventLoopGroup(eventLoops)
             .directExecutor()
@@ -289,22 +291,11 @@ public final class GrpcServer {
     for (ServerServiceDefinition other : more) {
       builder.addService(ServerInterceptors.intercept(other, streams));
     }
-    // gRPC rejects 0 in these setters; here it means "not set".
-    if (config.keepAlive().time().isPositive()) {
-      builder.keepAliveTime(config.keepAlive().time().toNanos(), TimeUnit.NANOSECONDS);
-    }
-    if (config.keepAlive().timeout().isPositive()) {
-      builder.keepAliveTimeout(config.keepAlive().timeout().toNanos(), TimeUnit.NANOSECONDS);
-    }
-    if (config.connectionAge().most().isPositive()) {
-      builder.maxConnectionAge(config.connectionAge().most().toNanos(), TimeUnit.NANOSECONDS);
-    }
-    if (config.connectionAge().grace().isPositive()) {
-      builder.maxConnectionAgeGrace(config.connectionAge().grace().toNanos(), TimeUnit.NANOSECONDS);
-    }
-    if (config.connectionAge().idle().isPositive()) {
-      builder.maxConnectionIdle(config.connectionAge().idle().toNanos(), TimeUnit.NANOSECONDS);
-    }
+    set(builder::keepAliveTime, config.keepAlive().time());
+    set(builder::keepAliveTimeout, config.keepAlive().timeout());
+    set(builder::maxConnectionAge, config.connectionAge().most());
+    set(builder::maxConnectionAgeGrace, config.connectionAge().grace());
+    set(builder::maxConnectionIdle, config.connectionAge().idle());
     if (socketFile != null) {
       // Set by the builder; Unix sockets do not support it and would warn at every connection.
       builder.withChildOption(ChannelOption.SO_KEEPALIVE, null);
@@ -315,14 +306,11 @@ public final class GrpcServer {
     return builder.build();
   }
 
-  /**
-   * Returns a factory of listening channels that close connections beyond the maximum before
-   * reading.
-   */
-  private ChannelFactory<ServerChannel> listeningChannels() {
-    ChannelFactory<ServerChannel> plain = new ReflectiveChannelFactory<>(transport.channelType());
-    ChannelFactory<ServerChannel> known = tls == null ? plain : tls.connections().listening(plain);
-    return connections.listening(held.listening(known));
+  /** Passes a duration to a setter of gRPC, which rejects 0; here it means "not set". */
+  private static void set(BiConsumer<Long, TimeUnit> setter, Duration value) {
+    if (value.isPositive()) {
+      setter.accept(value.toNanos(), TimeUnit.NANOSECONDS);
+    }
   }
 
   private ServerServiceDefinition lasting(BindableService service) {

@@ -53,7 +53,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   private final ServerCall<InputStream, byte[]> call;
   private final Metadata headers;
   private final @Nullable CallSpan span;
-  private final HeldCall held = HeldCall.begun();
+  private final HeldCall held;
 
   /** Earliest time at which the call can have arrived; its caller's timeout counts from it. */
   private final long arrivedNanos;
@@ -89,7 +89,8 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     this.call = call;
     this.headers = headers;
     this.span = span;
-    this.arrivedNanos = LoopThread.arrivedNanos(handler.time);
+    this.held = HeldCall.begun(handler.time);
+    this.arrivedNanos = held.arrivedNanos();
     this.readNanos = handler.time.monotonicNanos();
   }
 
@@ -243,7 +244,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     }
     try {
       if (span != null) {
-        Trace.decided(span, complete.domain(), answer);
+        span.decided(complete.domain(), answer);
       }
       if (late) {
         abandoned(Abandonment.ANSWERED_LATE, now);

@@ -4,22 +4,28 @@ import io.grpc.netty.GrpcSslContexts;
 import io.grpc.util.AdvancedTlsX509KeyManager;
 import io.grpc.util.AdvancedTlsX509TrustManager;
 import io.grpc.util.AdvancedTlsX509TrustManager.Verification;
+import io.netty.channel.Channel;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.OpenSslSessionContext;
 import io.netty.handler.ssl.OpenSslSessionTicketKey;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,16 +57,17 @@ final class ServerTls implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("tls-files").factory());
 
-  private final OpenConnections connections = new OpenConnections();
-
+  private final Set<Channel> connections;
   private TlsFiles files;
   private boolean changed;
   private volatile @Nullable SslContext context;
   private String complaint = "";
 
-  private ServerTls(TlsConfig config, TlsFiles files) throws GeneralSecurityException, IOException {
+  private ServerTls(TlsConfig config, TlsFiles files, Set<Channel> connections)
+      throws GeneralSecurityException, IOException {
     this.config = config;
     this.files = files;
+    this.connections = connections;
     this.clients = config.clientCa() == null ? null : trustManager(config.clientSan());
     use(files);
   }
@@ -69,22 +76,18 @@ final class ServerTls implements AutoCloseable {
    * Reads the files and polls them for changes.
    *
    * @param pollInterval between two reads
+   * @param connections the open connections of the server
    * @throws ListenException when they are missing, unreadable or do not fit together
    */
-  static ServerTls follow(TlsConfig config, Duration pollInterval) {
+  static ServerTls follow(TlsConfig config, Duration pollInterval, Set<Channel> connections) {
     try {
-      ServerTls tls = new ServerTls(config, TlsFiles.read(config));
+      ServerTls tls = new ServerTls(config, TlsFiles.read(config), connections);
       long nanos = pollInterval.toNanos();
       var _ = tls.poller.scheduleWithFixedDelay(tls::reload, nanos, nanos, TimeUnit.NANOSECONDS);
       return tls;
     } catch (IOException | GeneralSecurityException e) {
       throw new ListenException("cannot serve TLS: " + describe(e), e);
     }
-  }
-
-  /** Returns the tracker of connections, which the listener must install. */
-  OpenConnections connections() {
-    return connections;
   }
 
   SslContext context() {
@@ -151,10 +154,29 @@ final class ServerTls implements AutoCloseable {
    * TLS may resume an older session.
    */
   private void endUntrusted() {
-    int ended = clients == null ? 0 : connections.closeUnless(files::trusts);
+    int ended = 0;
+    for (Channel connection : connections) {
+      SslHandler tls = connection.pipeline().get(SslHandler.class);
+      if (clients != null && tls != null && !isTrusted(tls)) {
+        // From the head of the pipeline: a close through HTTP/2 waits for open calls, without a
+        // limit.
+        var _ = connection.pipeline().firstContext().close();
+        ended++;
+      }
+    }
     if (ended > 0) {
       LOG.warn(
           "{} connections ended: {} no longer trusts their certificates", ended, config.clientCa());
+    }
+  }
+
+  /** Returns true during a handshake, which will be verified against the current trust anyway. */
+  private boolean isTrusted(SslHandler tls) {
+    try {
+      Certificate[] chain = tls.engine().getSession().getPeerCertificates();
+      return files.trusts(Arrays.copyOf(chain, chain.length, X509Certificate[].class));
+    } catch (SSLPeerUnverifiedException e) {
+      return true;
     }
   }
 

@@ -25,25 +25,19 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
-/** A consistent snapshot of the TLS files. Immutable. */
-final class TlsFiles {
+/**
+ * A consistent snapshot of the TLS files. Its arrays are not changed.
+ *
+ * @param contents the bytes of each file
+ * @param clientAuthorities empty where no client certificates are required
+ */
+@SuppressWarnings("ArrayRecordComponent") // compared by sameAs only
+record TlsFiles(
+    byte[][] contents,
+    X509Certificate[] chain,
+    PrivateKey key,
+    X509Certificate[] clientAuthorities) {
   private static final X509Certificate[] NONE = {};
-
-  private final byte[][] contents;
-  private final X509Certificate[] chain;
-  private final PrivateKey key;
-  private final X509Certificate[] clientAuthorities;
-
-  private TlsFiles(
-      byte[][] contents,
-      X509Certificate[] chain,
-      PrivateKey key,
-      X509Certificate[] clientAuthorities) {
-    this.contents = contents;
-    this.chain = chain;
-    this.key = key;
-    this.clientAuthorities = clientAuthorities;
-  }
 
   /**
    * Reads the files and checks that they fit together.
@@ -67,18 +61,6 @@ final class TlsFiles {
     }
     return new TlsFiles(
         new byte[][] {chainText, keyText, authoritiesText}, chain, key, authorities);
-  }
-
-  X509Certificate[] chain() {
-    return chain;
-  }
-
-  PrivateKey key() {
-    return key;
-  }
-
-  X509Certificate[] clientAuthorities() {
-    return clientAuthorities;
   }
 
   /** Returns whether a client that presents this chain is trusted by these files. */

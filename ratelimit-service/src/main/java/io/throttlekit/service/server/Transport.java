@@ -12,7 +12,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
-import io.throttlekit.service.loop.LoopGroup;
+import io.throttlekit.service.loop.LoopThread;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Path;
@@ -59,7 +59,7 @@ record Transport(
    * @param time clock by which the ages of requests are measured
    */
   EventLoopGroup eventLoops(int count, TimeSource time) {
-    return LoopGroup.of(loops(count), THREADS, ioHandler, time);
+    return LoopThread.loops(loops(count), THREADS, ioHandler, time);
   }
 
   /** Returns the number of event loops: {@code count}, or one per core for 0. */

@@ -25,7 +25,10 @@ public final class CheckMetrics implements CheckListener {
             .setExplicitBucketBoundariesAdvice(RateLimitMetrics.RESPONSE_SECONDS)
             .build();
     OurCounters ours = new OurCounters(meter);
-    this.counts = ours.counters(Metric.EXT_AUTHZ_UNDESCRIBED, Metric.EXT_AUTHZ_UNDESCRIBED);
+    this.counts =
+        ours.counters(
+            Metric.EXT_AUTHZ_REQUESTS_WITHOUT_DESCRIPTORS,
+            Metric.EXT_AUTHZ_REQUESTS_WITHOUT_DESCRIPTORS);
     this.failures =
         ours.counters(PREFIX + "failures", "Checks without a decision", "reason", Failure.class);
     this.abandoned =
@@ -50,6 +53,6 @@ public final class CheckMetrics implements CheckListener {
 
   @Override
   public void undescribed() {
-    counts.increment(Metric.EXT_AUTHZ_UNDESCRIBED);
+    counts.increment(Metric.EXT_AUTHZ_REQUESTS_WITHOUT_DESCRIPTORS);
   }
 }

@@ -46,7 +46,7 @@ final class Instruments {
         SERVICE + "rate_limit_" + name,
         "",
         OurCounters.sums(sum ->
-            metrics.series.forEach((series, tally) -> {
+            metrics.forEachSeries((series, tally) -> {
               if (tally.totalHits() > 0) {
                 sum.accept(series.labels(), counter.applyAsLong(tally));
               }

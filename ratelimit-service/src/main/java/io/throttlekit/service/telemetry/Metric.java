@@ -46,7 +46,7 @@ enum Metric {
   LOAD_REPORT_REFUSED_STREAMS("Streams ended because of their node id"),
   // of ServerMetrics and CheckMetrics
   SENSORS_REFUSED_CLIENTS("Calls of clients whose certificates carry no allowed identity"),
-  EXT_AUTHZ_UNDESCRIBED("Checks of requests that yield no descriptor");
+  EXT_AUTHZ_REQUESTS_WITHOUT_DESCRIPTORS("Checks of requests that yield no descriptor");
 
   final String description;
 

@@ -10,8 +10,13 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.rls.CallListener;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -19,14 +24,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * Metrics of the decisions.
  *
- * <p>Decisions increment counters in memory, which instruments read at every collection. Rules
- * whose statistics are named by request values have at most {@code maxSeries} series, and unknown
- * domains at most {@value #MAX_UNKNOWN_DOMAINS}; further ones are counted as {@code other}.
- * Thread-safe.
+ * <p>Decisions increment counters in memory, which instruments read at every collection. Rules of
+ * the current book with fixed names have their tally in an immutable identity map, built when a new
+ * book is first seen: a lookup allocates nothing, and rules of earlier books are dropped with their
+ * map. The names of other series come from requests, so at most {@code maxSeries} of them are kept,
+ * with at most {@value #CHARS_PER_SERIES} characters each on average; decisions beyond that are
+ * counted in one series per domain. Unknown domains have at most {@value #MAX_UNKNOWN_DOMAINS}
+ * series. Thread-safe.
  */
 public final class RateLimitMetrics implements DecisionListener, CallListener {
   /** Maximum number of unknown domains with a series of their own: callers choose their names. */
   static final int MAX_UNKNOWN_DOMAINS = 32;
+
+  /**
+   * Bounds the metrics page in bytes, not only in lines: a name may have 256 characters per level.
+   */
+  private static final int CHARS_PER_SERIES = 64;
 
   private static final double NANOS_PER_SECOND = 1e9;
   private static final Attributes SHOULD_RATE_LIMIT =
@@ -38,10 +51,22 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
           .000_05, .000_1, .000_25, .000_5, .001, .002_5, .005, .01, .025, .05, .1, .25, .5, 1.0,
           2.5, 5.0, 10.0);
 
+  /** The series of one book. */
+  private record Fixed(
+      @Nullable PolicyBook book,
+      IdentityHashMap<Rule, Tally> ofRule,
+      Map<SeriesName, Tally> named) {}
+
+  private final Supplier<? extends @Nullable PolicyBook> policies;
   private final float nearLimitRatio;
+  private final int maxSeries;
   private final DoubleHistogram responseTime;
+  private final Map<SeriesName, Tally> fromRequests = new ConcurrentHashMap<>();
+  private final Map<String, Tally> others = new ConcurrentHashMap<>(); // by domain
+  private long charsFromRequests;
+  private final LongAdder dropped = new LongAdder();
+  private volatile Fixed fixed = new Fixed(null, new IdentityHashMap<>(), Map.of());
   // Read by the instruments.
-  final RuleSeries series;
   final UnknownDomains unknownDomains;
   final LongAdder admitted = new LongAdder();
   final LongAdder refused = new LongAdder();
@@ -71,7 +96,8 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
       LongSupplier forgotten,
       double nearLimitRatio,
       int maxSeries) {
-    this.series = new RuleSeries(policies, maxSeries);
+    this.policies = policies;
+    this.maxSeries = maxSeries;
     this.unknownDomains = new UnknownDomains(Math.min(maxSeries, MAX_UNKNOWN_DOMAINS));
     this.nearLimitRatio = (float) nearLimitRatio;
     this.responseTime =
@@ -96,7 +122,9 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
     } else {
       refused.increment();
     }
-    series.of(rule, entries).add(hits, decision, nearLimitRatio, shadow);
+    Tally known = fixed.ofRule.get(rule);
+    Tally tally = known != null ? known : find(rule, entries);
+    tally.add(hits, decision, nearLimitRatio, shadow);
   }
 
   @Override
@@ -139,7 +167,93 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
     return new StatsLines(this).sorted();
   }
 
+  /** Returns how many decisions and unknown domains were counted as {@code other}. */
   long droppedSeries() {
-    return series.dropped() + unknownDomains.gathered();
+    return dropped.sum() + unknownDomains.gathered();
+  }
+
+  /** Passes every series to {@code reader}, starting with those of the rules of the book. */
+  void forEachSeries(BiConsumer<SeriesName, Tally> reader) {
+    refreshed().named.forEach(reader);
+    fromRequests.forEach(reader);
+    others.forEach((domain, tally) -> reader.accept(SeriesName.otherOf(domain), tally));
+  }
+
+  private Tally find(Rule rule, String[] entries) {
+    Fixed current = refreshed();
+    Tally known = current.ofRule.get(rule);
+    if (known != null) {
+      return known;
+    }
+    SeriesName name = SeriesName.of(rule.domain(), rule.metricKeys(entries));
+    Tally named = current.named.get(name);
+    if (named == null) {
+      named = fromRequests.get(name);
+    }
+    return named != null ? named : added(name, rule.domain());
+  }
+
+  private Tally added(SeriesName name, String domain) {
+    // without the lock first: once full, decisions must not contend
+    if (fromRequests.size() < maxSeries) {
+      synchronized (this) {
+        Tally present = fromRequests.get(name);
+        if (present != null) {
+          return present;
+        }
+        long chars = charsFromRequests + name.length();
+        if (fromRequests.size() < maxSeries && chars <= (long) CHARS_PER_SERIES * maxSeries) {
+          Tally tally = new Tally();
+          fromRequests.put(name, tally);
+          charsFromRequests = chars;
+          return tally;
+        }
+      }
+    }
+    dropped.increment();
+    return others.computeIfAbsent(domain, any -> new Tally());
+  }
+
+  private Fixed refreshed() {
+    Fixed current = fixed;
+    PolicyBook book = policies.get();
+    return book == current.book || book == null ? current : rebuilt(book);
+  }
+
+  private synchronized Fixed rebuilt(PolicyBook book) {
+    Fixed before = fixed;
+    if (before.book == book) {
+      return before;
+    }
+    IdentityHashMap<Rule, Tally> ofRule = new IdentityHashMap<>();
+    Map<SeriesName, Tally> named = new HashMap<>();
+    for (Rule rule : book.rules()) {
+      if (!rule.unlimited() && !rule.dynamicMetricKeys()) {
+        SeriesName name = SeriesName.of(rule.domain(), rule.metricKeys(new String[0]));
+        ofRule.put(rule, named.computeIfAbsent(name, key -> inherited(before, key)));
+      }
+    }
+    if (fromRequests.size() >= maxSeries
+        || charsFromRequests > (long) CHARS_PER_SERIES * maxSeries - SeriesName.MAX_LENGTH) {
+      charsFromRequests = 0;
+      fromRequests.clear(); // otherwise values of removed rules would fill it permanently
+    }
+    // domains of removed policies would stay for ever
+    others.keySet().retainAll(book.domains());
+    Fixed now = new Fixed(book, ofRule, named);
+    fixed = now;
+    return now;
+  }
+
+  private Tally inherited(Fixed before, SeriesName name) {
+    Tally fromRequest = fromRequests.remove(name);
+    if (fromRequest != null) {
+      charsFromRequests -= name.length();
+    }
+    Tally same = before.named.get(name);
+    if (same != null) {
+      return same;
+    }
+    return fromRequest != null ? fromRequest : new Tally();
   }
 }

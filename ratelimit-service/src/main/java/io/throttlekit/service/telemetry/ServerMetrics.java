@@ -25,9 +25,9 @@ public final class ServerMetrics implements AutoCloseable {
                 "gRPC connections closed at once because too many were open",
                 server::refusedConnections),
             ours.counter(
-                prefix + "cut_off_connections",
+                prefix + "closed_connections",
                 "gRPC connections closed because of what their clients held in memory",
-                server::cutOffConnections),
+                server::closedConnections),
             ours.counter(
                 prefix + "refused_streams",
                 "gRPC streams ended at once because too many were open",

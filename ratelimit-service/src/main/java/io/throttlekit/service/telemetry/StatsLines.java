@@ -17,7 +17,7 @@ final class StatsLines {
   }
 
   List<String> sorted() {
-    metrics.series.forEach(this::addTally);
+    metrics.forEachSeries(this::addTally);
     metrics.unknownDomains.forEach(
         (domain, count) -> add(RATE_LIMIT + domain + ".domain_not_found", count));
     Instruments.ERROR_TYPES.forEach((failure, type) ->

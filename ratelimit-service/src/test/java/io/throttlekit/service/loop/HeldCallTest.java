@@ -67,7 +67,7 @@ class HeldCallTest {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of("x", Metadata.ASCII_STRING_MARSHALLER), "x".repeat(8_000));
     plain.streamClosed(Status.OK);
-    connection.begun(new HeldCall(connection, headers));
+    connection.begun(new HeldCall(connection, headers, 0));
     assertThat(held()).isEqualTo(before + 8_001);
   }
 
@@ -93,7 +93,7 @@ class HeldCallTest {
   }
 
   private HeldCall begin(MethodDescriptor<?, ?> method) {
-    HeldCall call = new HeldCall(connection, new Metadata());
+    HeldCall call = new HeldCall(connection, new Metadata(), 0);
     connection.begun(call);
     call.serverCallStarted(new Info(method));
     return call;

@@ -139,7 +139,7 @@ class LoopLedgerTest {
   }
 
   private static HeldCall call(long bytes) {
-    HeldCall call = new HeldCall(null, new Metadata());
+    HeldCall call = new HeldCall(null, new Metadata(), 0);
     call.inboundWireSize(bytes);
     return call;
   }

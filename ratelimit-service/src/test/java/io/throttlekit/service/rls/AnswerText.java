@@ -9,6 +9,8 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.NeverLater;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
@@ -38,9 +40,7 @@ public final class AnswerText {
 
   /** Returns the fields of a message, unchecked. */
   public static RequestFields fields(RateLimitRequest message) {
-    RequestFields fields = new RequestFields();
-    fields.domain(message.getDomain());
-    fields.hitsAddend(message.getHitsAddend());
+    List<DescriptorFields> descriptors = new ArrayList<>();
     message
         .getDescriptorsList()
         .forEach(descriptor -> {
@@ -49,12 +49,12 @@ public final class AnswerText {
                 RateLimitRequest.newBuilder().addDescriptors(descriptor).build().toByteArray();
             CodedInputStream in = CodedInputStream.newInstance(bytes);
             var _ = in.readTag();
-            fields.add(DescriptorFields.read(in));
+            descriptors.add(DescriptorFields.read(in));
           } catch (IOException e) {
             throw new AssertionError(e);
           }
         });
-    return fields;
+    return new RequestFields(message.getDomain(), message.getHitsAddend(), descriptors);
   }
 
   private static String status(DescriptorStatus status) {

@@ -10,6 +10,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class JsonFrontEndTest {
@@ -41,7 +42,7 @@ class JsonFrontEndTest {
 
   @Test
   void whatIsNoRequestIsCountedOnceAsAFailureAndAsACall() {
-    assertThatThrownBy(() -> json.answer(RequestFields::new))
+    assertThatThrownBy(() -> json.answer(() -> new RequestFields("", 0, List.of())))
         .isInstanceOf(InvalidRequestException.class);
     assertThatThrownBy(() ->
             json.answer(() -> {

@@ -155,7 +155,7 @@ class DrainTest {
     try (Logged logged = Logged.by(GrpcServer.class)) {
       server.stop();
       assertThat(logged.lines())
-          .containsExactly("WARNING calls were still in progress after PT0.2S, they are cut");
+          .containsExactly("WARNING cancelling the calls that are still in progress after PT0.2S");
     }
     assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
     channel.shutdownNow();

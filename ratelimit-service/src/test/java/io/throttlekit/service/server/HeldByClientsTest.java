@@ -81,7 +81,7 @@ class HeldByClientsTest {
           });
       hostile.awaitEnd();
       answersPing(slow);
-      assertThat(cutOff()).isEqualTo(1);
+      assertThat(closed()).isEqualTo(1);
     }
   }
 
@@ -98,7 +98,7 @@ class HeldByClientsTest {
             connection.ask(stream, request);
           });
       hostile.awaitEnd();
-      assertThat(cutOff()).isEqualTo(1);
+      assertThat(closed()).isEqualTo(1);
     }
   }
 
@@ -116,7 +116,7 @@ class HeldByClientsTest {
           busy.await(Frame::endsCall);
         }
       }
-      assertThat(cutOff()).isZero();
+      assertThat(closed()).isZero();
     }
   }
 
@@ -144,8 +144,8 @@ class HeldByClientsTest {
     connection.await(Frame::isAnswerToPing);
   }
 
-  private double cutOff() throws IOException {
-    String series = "throttlekit_grpc_cut_off_connections_total ";
+  private double closed() throws IOException {
+    String series = "throttlekit_grpc_closed_connections_total ";
     Scrape scrape = Objects.requireNonNull(telemetry.scrape());
     return scrape
         .page(null)

@@ -22,6 +22,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -172,12 +173,12 @@ class ServerTlsTest {
   void missingFilesAreNamedAtTheStart() {
     TlsConfig config =
         new TlsConfig(folder.resolve("absent.pem"), folder.resolve("key.pem"), null, null);
-    assertThatThrownBy(() -> ServerTls.follow(config, Duration.ofSeconds(1)))
+    assertThatThrownBy(() -> ServerTls.follow(config, Duration.ofSeconds(1), Set.of()))
         .isInstanceOf(ListenException.class)
         .hasMessage("cannot serve TLS: there is no file " + folder.resolve("absent.pem"));
     Path none = folder.resolve("none");
     TlsConfig wrongFolder = new TlsConfig(none.resolve("a"), none.resolve("b"), null, null);
-    assertThatThrownBy(() -> ServerTls.follow(wrongFolder, Duration.ofSeconds(1)))
+    assertThatThrownBy(() -> ServerTls.follow(wrongFolder, Duration.ofSeconds(1), Set.of()))
         .hasMessage("cannot serve TLS: there are no files %s/a, %s/b".formatted(none, none));
   }
 
@@ -196,7 +197,8 @@ class ServerTlsTest {
   void aFileThatIsNoGoodIsNamedWithTheReasonInWords(String name, String text, String why)
       throws IOException {
     Path file = Files.writeString(folder.resolve(name), text);
-    assertThatThrownBy(() -> ServerTls.follow(config("ca.pem", null), Duration.ofSeconds(1)))
+    assertThatThrownBy(
+            () -> ServerTls.follow(config("ca.pem", null), Duration.ofSeconds(1), Set.of()))
         .isInstanceOf(ListenException.class)
         .hasMessageStartingWith("cannot serve TLS: ")
         .hasMessageContaining(why.replace("FILE", file.toString()))

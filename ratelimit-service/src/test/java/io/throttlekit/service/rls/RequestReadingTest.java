@@ -11,6 +11,7 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Ra
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.server.Setup;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares the hand-written reader with protobuf's message classes. */
-class RequestFieldsTest {
+class RequestReadingTest {
   private static final int MESSAGES = 20_000;
   private static final List<String> TEXTS =
       List.of("", "a", "path", "/checkout", "ümlaut", "𝄞", "\u0000", "x".repeat(200));
@@ -27,6 +28,8 @@ class RequestFieldsTest {
   private static final byte END_OF_A_GROUP = 9 << 3 | 4;
 
   private final GrpcConfig.Limits limits = new GrpcConfig.Limits(100_000, 6, 500, 100);
+  private final RateLimitFrontEnd frontEnd =
+      new RateLimitFrontEnd((_, _) -> null, Setup.BARE, Setup.NATIVE, limits);
   private int readable;
   private int malformed;
   private int invalid;
@@ -46,7 +49,7 @@ class RequestFieldsTest {
 
   private String read(byte[] message) {
     try {
-      var request = RequestFields.read(message, limits);
+      var request = frontEnd.read(message);
       List<String> descriptors = new ArrayList<>();
       for (Descriptor descriptor : request.descriptors()) {
         descriptors.add(

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class DomainPoliciesTest {
+class MatchingTest {
 
   @Test
   void prefersTheExactTextThenTheFirstWildcardThenTheDefault() {
