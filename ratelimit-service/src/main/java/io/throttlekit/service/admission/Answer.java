@@ -19,14 +19,9 @@ import org.jspecify.annotations.Nullable;
 public record Answer(
     boolean admitted, List<Verdict> verdicts, boolean quotaPasses, @Nullable Lease lease) {
 
-  /** Creates an answer where every rule in quota mode depends on its counter. */
+  /** Creates an answer where all rules depend on their counters, without a lease. */
   public Answer(boolean admitted, List<Verdict> verdicts) {
-    this(admitted, verdicts, false);
-  }
-
-  /** Creates an answer to a request that has nothing in flight. */
-  public Answer(boolean admitted, List<Verdict> verdicts, boolean quotaPasses) {
-    this(admitted, verdicts, quotaPasses, null);
+    this(admitted, verdicts, false, null);
   }
 
   /** Returns this answer, which must admit, with a lease. */

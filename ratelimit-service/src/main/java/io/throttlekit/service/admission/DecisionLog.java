@@ -12,8 +12,8 @@ import org.slf4j.Logger;
  */
 final class DecisionLog {
 
-  // keeps a line readable whatever a client sends
-  private static final int LONGEST = 60;
+  /** Keeps a line readable whatever a client sends. */
+  private static final int MAX_SHOWN = 60;
 
   private DecisionLog() {}
 
@@ -63,12 +63,12 @@ final class DecisionLog {
   }
 
   /**
-   * Returns a text chosen by a client, cut to {@link #LONGEST} characters and without line breaks,
+   * Returns a text chosen by a client, cut to {@link #MAX_SHOWN} characters and without line breaks,
    * so that it cannot forge a log line.
    */
   private static String shown(String text) {
     StringBuilder shown = new StringBuilder();
-    int end = Math.min(text.length(), LONGEST);
+    int end = Math.min(text.length(), MAX_SHOWN);
     for (int i = 0; i < end; i++) {
       char c = text.charAt(i);
       shown.append(Character.isISOControl(c) || c == '\u2028' || c == '\u2029' ? '\ufffd' : c);

@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
  * <p>For one request; callbacks may arrive on any thread.
  */
 final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCallback {
-  /** Longest wait for a slot of a request without a timeout. */
+  /**
+   * Longest wait for a slot of a request without a timeout: as long as the timeout that is
+   * recommended for Envoy's rate limit filter.
+   */
   private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final RateLimitRequest request;

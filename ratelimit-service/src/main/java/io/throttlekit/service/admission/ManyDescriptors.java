@@ -37,7 +37,10 @@ import org.jspecify.annotations.Nullable;
 final class ManyDescriptors implements OutcomeCallback {
   private static final Tier CACHED_DENY = new Tier.CachedDeny();
 
-  // no index of a list
+  private static final TieredOutcome NOTHING_CHARGED =
+      new TieredOutcome(true, List.of(), List.of());
+
+  /** No index of a list. */
   private static final int NOT_WANTED = -1;
 
   private final RateLimitRequest request;
@@ -85,10 +88,8 @@ final class ManyDescriptors implements OutcomeCallback {
   @Nullable Answer charge(Counters counters, AnswerCallback later) {
     callback = later;
     List<TieredClaim> claims = claims();
-    if (claims.isEmpty()) {
-      return nothingCharged();
-    }
-    TieredOutcome outcome = counters.acquire(claims, this);
+    TieredOutcome outcome =
+        claims.isEmpty() ? NOTHING_CHARGED : counters.acquire(claims, this);
     return outcome == null ? null : answer(outcome);
   }
 
@@ -136,18 +137,9 @@ final class ManyDescriptors implements OutcomeCallback {
   private Answer answer(TieredOutcome outcome) {
     List<Verdict> verdicts = verdicts(outcome.decisions(), outcome.decidedBy());
     if (!compatibility.shadowMode()) {
-      return new Answer(outcome.admitted(), verdicts, quotaPasses);
+      return new Answer(outcome.admitted(), verdicts, quotaPasses, null);
     }
     if (wouldRefuse(verdicts)) {
-      metrics.globalShadow();
-    }
-    return new Answer(true, verdicts);
-  }
-
-  /** Returns the answer if there are no claims. */
-  private Answer nothingCharged() {
-    List<Verdict> verdicts = verdicts(List.of(), List.of());
-    if (compatibility.shadowMode() && wouldRefuse(verdicts)) {
       metrics.globalShadow();
     }
     return new Answer(true, verdicts);
@@ -207,7 +199,8 @@ final class ManyDescriptors implements OutcomeCallback {
     // a request occupies one slot whatever it costs
     long hits = Math.min(1, request.costOf(descriptor));
     metrics.decided(rule, descriptor.entries(), hits, decision, rule.shadow());
-    return Verdict.ofConcurrency(rule.shadow() ? Role.SHADOW : Role.ENFORCED, rule, decision);
+    Role role = rule.shadow() ? Role.SHADOW : Role.ENFORCED;
+    return Verdict.of(role, rule, null, decision, DecidedBy.MEMORY);
   }
 
   /** Drops replaced rules. The names that a rule replaces count even if it is replaced itself. */

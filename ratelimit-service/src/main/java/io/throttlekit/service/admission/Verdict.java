@@ -37,16 +37,10 @@ public record Verdict(
     return new Verdict(false, Role.ENFORCED, rule, null, null, DecidedBy.NONE);
   }
 
-  /** Returns the verdict that follows from a decision of the counter of {@code limit}. */
-  static Verdict of(Role role, Rule rule, Limit limit, Decision decision, DecidedBy by) {
+  /** Returns the verdict that follows from a decision; no limit if a concurrency limit decided. */
+  static Verdict of(Role role, Rule rule, @Nullable Limit limit, Decision decision, DecidedBy by) {
     boolean refused = !decision.admitted() && role != Role.SHADOW;
     return new Verdict(refused, role, rule, limit, decision, by);
-  }
-
-  /** Returns the verdict that follows from a decision of a concurrency limit. */
-  static Verdict ofConcurrency(Role role, Rule rule, Decision decision) {
-    boolean refused = !decision.admitted() && role != Role.SHADOW;
-    return new Verdict(refused, role, rule, null, decision, DecidedBy.MEMORY);
   }
 
   /** Converts milliseconds to whole seconds for messages and headers, rounded up. */

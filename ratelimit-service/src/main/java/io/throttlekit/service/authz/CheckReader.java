@@ -14,18 +14,14 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Converts an external authorization request to a request for admission. Immutable. */
-final class CheckReader {
+/**
+ * Converts an external authorization request to a request for admission. Immutable.
+ *
+ * @param maxEntryBytes maximum of a key or value in UTF-8, from 1
+ */
+record CheckReader(ExtAuthzConfig config, int maxEntryBytes) {
   /** Key of {@code context_extensions} for the domain of a route. */
   private static final String DOMAIN = "domain";
-
-  private final ExtAuthzConfig config;
-  private final int maxEntryBytes;
-
-  CheckReader(ExtAuthzConfig config, int maxEntryBytes) {
-    this.config = config;
-    this.maxEntryBytes = maxEntryBytes;
-  }
 
   /**
    * Reads the bytes of a {@code CheckRequest}.

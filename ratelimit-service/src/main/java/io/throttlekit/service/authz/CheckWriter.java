@@ -24,17 +24,11 @@ import java.util.Map;
  * <p>A response always has a status, because Envoy admits a request without one. A refusal always
  * has an HTTP error status, because Envoy would send any other status to the client. Thread-safe.
  */
-final class CheckWriter {
+record CheckWriter(ExtrasFactory extras) {
   private static final int FORBIDDEN = 403;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int MIN_SERVER_ERROR = 500;
   private static final int SERVICE_UNAVAILABLE = 503;
-
-  private final ExtrasFactory extras;
-
-  CheckWriter(ExtrasFactory extras) {
-    this.extras = extras;
-  }
 
   /** Returns the bytes of a {@code CheckResponse}. */
   byte[] write(RateLimitRequest request, Answer answer) {

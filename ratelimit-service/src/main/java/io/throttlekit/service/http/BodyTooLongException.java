@@ -1,8 +1,10 @@
 package io.throttlekit.service.http;
 
-/** Signals a body longer than the listener accepts. */
-final class BodyTooLongException extends Exception {
+/** Signals a body longer than the listener accepts; none of it was kept. */
+final class BodyTooLongException extends MalformedBodyException {
   private static final long serialVersionUID = 1L;
 
-  BodyTooLongException() {}
+  BodyTooLongException() {
+    super("Request Entity Too Large");
+  }
 }

@@ -8,16 +8,23 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.HttpChunkedInput;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.handler.stream.ChunkedStream;
 import io.netty.util.ReferenceCountUtil;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.URI;
@@ -36,6 +43,12 @@ import org.slf4j.LoggerFactory;
  */
 final class HttpConnection extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
+
+  /**
+   * Bytes written at once; the write buffer holds little more than one slice of a slow reader's
+   * reply.
+   */
+  private static final int SLICE = 16 * 1024;
 
   /** Time to discard what the client still sends after its last reply. */
   private static final Duration LINGER = Duration.ofSeconds(1);
@@ -64,7 +77,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   private @Nullable HttpRequest request;
   private ByteArrayOutputStream body = new ByteArrayOutputStream(0);
   private int bodyBytes;
-  private @Nullable ReplyWriter sending;
+  private @Nullable Reply sending;
   private boolean last;
   private boolean unread;
   // Whether a read is scheduled on the event loop.
@@ -88,7 +101,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   /** Returns whether a reply with another body is being sent. */
   @SuppressWarnings("ReferenceEquality") // a shared page is one array
   boolean sendsOtherThan(byte[] body) {
-    return sending != null && sending.reply.body() != body;
+    return sending != null && sending.body() != body;
   }
 
   /** Returns whether the deadline of the phase has passed; the phase {@code ANSWERING} has none. */
@@ -151,11 +164,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   @Override
-  public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-    sendMore(ctx);
-  }
-
-  @Override
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
     if (event instanceof ChannelInputShutdownEvent) {
       last = true; // half-closed by the client: what is in progress is still answered
@@ -181,12 +189,41 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     enter(Phase.SENDING, connections.bounds.response());
-    ReplyWriter writer = new ReplyWriter(answer, answered);
-    sending = writer;
+    sending = answer;
     connections.sending(this, answer.body());
     last |= !HttpUtil.isKeepAlive(answered);
-    var _ = ctx.write(writer.head(answered, last));
-    sendMore(ctx);
+    boolean toHead = answered.method().equals(HttpMethod.HEAD);
+    var _ = ctx.write(head(answer, answered, last));
+    ctx.writeAndFlush(
+            toHead
+                ? LastHttpContent.EMPTY_LAST_CONTENT
+                : new HttpChunkedInput(
+                    new ChunkedStream(new ByteArrayInputStream(answer.body()), SLICE)))
+        .addListener(
+            (ChannelFutureListener)
+                written -> {
+                  if (written.isSuccess()) {
+                    sent(ctx, toHead && answer.body().length > 0);
+                  } else {
+                    close();
+                  }
+                });
+  }
+
+  /** Returns the status line and headers; {@code last} if the connection is closed after them. */
+  private static HttpResponse head(Reply reply, HttpRequest request, boolean last) {
+    HttpResponse head =
+        new DefaultHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(reply.status()));
+    if (!reply.contentType().isEmpty()) {
+      head.headers().set(HttpHeaderNames.CONTENT_TYPE, reply.contentType());
+    }
+    HttpUtil.setContentLength(head, reply.body().length);
+    if (last) {
+      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+    } else if (!request.protocolVersion().isKeepAliveDefault()) {
+      head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+    }
+    return head;
   }
 
   private void begin(ChannelHandlerContext ctx, HttpRequest started) {
@@ -200,7 +237,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     enter(Phase.READING, connections.bounds.request());
     long length = HttpUtil.getContentLength(started, -1L);
     if (length > connections.bounds.bodyBytes()) {
-      dispatchUnread(HttpBody.tooLong());
+      dispatchUnread(new BodyTooLongException());
     } else if (HttpUtil.is100ContinueExpected(started)) {
       var _ =
           ctx.writeAndFlush(
@@ -211,13 +248,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
   private void append(HttpContent content) {
     if (content.decoderResult().isFailure()) {
-      dispatchUnread(HttpBody.malformed());
+      dispatchUnread(new MalformedBodyException("the body is not framed as HTTP"));
       return;
     }
     ByteBuf bytes = content.content();
     int length = bytes.readableBytes();
     if (bodyBytes + length > connections.bounds.bodyBytes()) {
-      dispatchUnread(HttpBody.tooLong());
+      dispatchUnread(new BodyTooLongException());
       return;
     }
     // The bodies of all connections together are bounded.
@@ -232,15 +269,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       throw new IllegalStateException(impossible);
     }
     if (content instanceof LastHttpContent) {
-      byte[] whole = body.toByteArray();
-      dispatch(() -> whole);
+      dispatch(body.toByteArray(), null);
     }
   }
 
-  private void dispatchUnread(HttpBody what) {
+  private void dispatchUnread(MalformedBodyException fault) {
     last = true;
     unread = true;
-    dispatch(what);
+    dispatch(new byte[0], fault);
   }
 
   private void abort(int status) {
@@ -250,7 +286,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     answered(Reply.text(status, HttpResponseStatus.valueOf(status).reasonPhrase() + "\n"));
   }
 
-  private void dispatch(HttpBody what) {
+  private void dispatch(byte[] received, @Nullable MalformedBodyException fault) {
     HttpRequest asked = request;
     if (asked == null) {
       throw new IllegalStateException("no request to dispatch");
@@ -265,7 +301,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       return;
     }
     String accept = asked.headers().get(HttpHeaderNames.ACCEPT);
-    answering.answer(this, path, new HttpQuery(address.getQuery(), accept, what));
+    answering.answer(this, path, new HttpQuery(address.getQuery(), accept, received, fault));
   }
 
   private static @Nullable URI address(String uri) {
@@ -284,26 +320,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     };
   }
 
-  private void sendMore(ChannelHandlerContext ctx) {
-    ReplyWriter writer = sending;
-    if (phase != Phase.SENDING || writer == null || !writer.write(ctx)) {
-      return; // continued by channelWritabilityChanged
-    }
-    ctx.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT)
-        .addListener(
-            (ChannelFutureListener)
-                written -> {
-                  if (written.isSuccess()) {
-                    sent(ctx);
-                  } else {
-                    close();
-                  }
-                });
-  }
-
-  private void sent(ChannelHandlerContext ctx) {
-    // A reply to HEAD has no body, so its content is not received.
-    finishReply(sending != null && sending.omitsBody());
+  /** Continues after a reply, which was {@code lost} if it was one to HEAD and has a body. */
+  private void sent(ChannelHandlerContext ctx, boolean lost) {
+    finishReply(lost);
     request = null;
     if (!last) {
       enter(Phase.WAITING, connections.bounds.idle());
@@ -343,14 +362,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void finishReply(boolean lost) {
-    ReplyWriter done = sending;
+    Reply done = sending;
     if (done == null) {
       return;
     }
     sending = null;
-    connections.sent(done.reply.body());
+    connections.sent(done.body());
     if (lost) {
-      done.reply.lost().run();
+      done.lost().run();
     }
   }
 

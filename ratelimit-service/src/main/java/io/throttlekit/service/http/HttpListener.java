@@ -15,6 +15,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.handler.codec.http.HttpDecoderConfig;
 import io.netty.handler.codec.http.HttpServerCodec;
 import io.netty.handler.flow.FlowControlHandler;
+import io.netty.handler.stream.ChunkedWriteHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
@@ -219,6 +220,7 @@ public final class HttpListener implements AutoCloseable {
                     .setMaxHeaderSize(MAX_HEADERS)
                     .setMaxChunkSize(READ_BYTES)))
         .addLast(new FlowControlHandler())
+        .addLast(new ChunkedWriteHandler())
         .addLast(new HttpConnection(connections, this::answer));
   }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * Reads JSON as strictly as Go's protojson: valid UTF-8 and grammar, no duplicate and no unknown
  * field, no string for a number unless it contains a number. A null is treated as an absent field.
  */
-final class JsonFields {
+record JsonFields(JsonReader json) {
   /** Twice the digits of 2^64, so that long texts are refused before they are parsed. */
   private static final int MAX_NUMBER_LENGTH = 40;
 
@@ -28,12 +28,6 @@ final class JsonFields {
    * with.
    */
   private static final int MAX_SCALE = 40;
-
-  private final JsonReader json;
-
-  private JsonFields(JsonReader json) {
-    this.json = json;
-  }
 
   /** Consumes the value of one field. */
   @FunctionalInterface

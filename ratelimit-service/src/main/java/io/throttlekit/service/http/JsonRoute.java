@@ -13,33 +13,22 @@ import java.util.regex.Pattern;
  * returned. A malformed request is answered 400 with the reason, one that is too long 413, and 503
  * is answered when the service cannot decide. In compatibility with envoyproxy/ratelimit, missing
  * policies are a 400, too, and a 400 has no reason.
+ *
+ * @param refunds whether requests may give units back
+ * @param standsIn whether a 400 has no reason, as envoyproxy/ratelimit's
  */
-final class JsonRoute implements Route {
+record JsonRoute(JsonDecider decider, boolean refunds, boolean standsIn) implements Route {
   private static final Pattern NOT_PRINTABLE =
       Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029]+");
-
-  private final JsonDecider decider;
-  private final boolean refunds;
-  private final boolean standsIn;
-
-  /**
-   * @param refunds whether requests may give units back
-   * @param standsIn whether a 400 has no reason, as envoyproxy/ratelimit's
-   */
-  JsonRoute(JsonDecider decider, boolean refunds, boolean standsIn) {
-    this.decider = decider;
-    this.refunds = refunds;
-    this.standsIn = standsIn;
-  }
 
   @Override
   public Reply answer(HttpQuery query) {
     try {
-      return reply(decider.answer(() -> RequestJson.parse(query.body().bytes(), refunds)));
+      return reply(decider.answer(() -> RequestJson.parse(query.body(), refunds)));
     } catch (RefundException refund) {
       return Reply.text(400, oneLine(refund) + "\n");
     } catch (BodyTooLongException tooLong) {
-      return Reply.text(413, "Request Entity Too Large\n");
+      return Reply.text(413, tooLong.getMessage() + "\n");
     } catch (MalformedBodyException | InvalidRequestException bad) {
       return badRequest(bad);
     } catch (NoPoliciesException outage) {

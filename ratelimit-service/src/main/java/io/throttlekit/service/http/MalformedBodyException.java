@@ -1,7 +1,10 @@
 package io.throttlekit.service.http;
 
-/** Signals a body that is not a rate-limit request in JSON. Its message is for the caller. */
-final class MalformedBodyException extends Exception {
+/**
+ * Signals a body that is not a rate-limit request in JSON, or not acceptable. Its message is for
+ * the caller.
+ */
+class MalformedBodyException extends Exception {
   private static final long serialVersionUID = 1L;
 
   MalformedBodyException(String message) {

@@ -4,7 +4,7 @@ package io.throttlekit.service.http;
  * Signals a request that gives units back where that is not accepted. Its message is for the
  * caller.
  */
-final class RefundException extends Exception {
+final class RefundException extends MalformedBodyException {
   private static final long serialVersionUID = 1L;
 
   RefundException() {

@@ -1,6 +1,6 @@
 package io.throttlekit.service.http;
 
-import io.envoyproxy.envoy.type.v3.RateLimitUnit;
+import io.throttlekit.descriptors.policy.LimitUnit;
 import io.throttlekit.service.rls.DescriptorFields;
 import io.throttlekit.service.rls.RequestFields;
 import java.io.IOException;
@@ -21,9 +21,6 @@ final class RequestJson {
       BigInteger.ONE.shiftLeft(64).subtract(BigInteger.ONE);
   private static final BigInteger INT32_MIN = BigInteger.valueOf(Integer.MIN_VALUE);
   private static final BigInteger INT32_MAX = BigInteger.valueOf(Integer.MAX_VALUE);
-
-  /** Number of the unit {@code WEEK}, missing in the generated messages. */
-  private static final int WEEK = 7;
 
   private static final Map<String, String> CAMEL_CASE =
       Map.of(
@@ -54,8 +51,7 @@ final class RequestJson {
    * @throws MalformedBodyException when the body is no request, or has more than 10,000 descriptors
    *     and entries
    */
-  static RequestFields parse(byte[] body, boolean refunds)
-      throws MalformedBodyException, RefundException {
+  static RequestFields parse(byte[] body, boolean refunds) throws MalformedBodyException {
     try {
       return new RequestJson(JsonFields.of(body), refunds).request();
     } catch (IOException | IllegalStateException | ArithmeticException malformed) {
@@ -63,7 +59,7 @@ final class RequestJson {
     }
   }
 
-  private RequestFields request() throws IOException, MalformedBodyException, RefundException {
+  private RequestFields request() throws IOException, MalformedBodyException {
     String[] domain = {""};
     int[] hitsAddend = {0};
     List<DescriptorFields> descriptors = new ArrayList<>();
@@ -137,12 +133,12 @@ final class RequestJson {
     if (name == null) {
       return json.whole(INT32_MIN, INT32_MAX).intValue();
     }
-    if (name.equals("WEEK")) {
-      return WEEK;
+    if (name.equals("UNKNOWN")) { // protobuf's name of an unset unit
+      return 0;
     }
-    for (RateLimitUnit unit : RateLimitUnit.values()) {
-      if (unit != RateLimitUnit.UNRECOGNIZED && unit.name().equals(name)) {
-        return unit.getNumber();
+    for (LimitUnit unit : LimitUnit.values()) {
+      if (unit.name().equals(name)) {
+        return unit.number();
       }
     }
     throw new MalformedBodyException("unknown unit " + name);

@@ -15,8 +15,11 @@ import javax.net.ssl.SSLSession;
 /**
  * Subject alternative names of a client's certificate, which are its identity. The subject itself
  * is ignored.
+ *
+ * @param dns its DNS names
+ * @param uris its URIs
  */
-record CertificateNames(List<String> dns, List<String> uris) implements NodeIds {
+public record CertificateNames(List<String> dns, List<String> uris) implements NodeIds {
   // GeneralName types of RFC 5280.
   private static final int DNS_NAME = 2;
   private static final int URI = 6;
@@ -36,7 +39,8 @@ record CertificateNames(List<String> dns, List<String> uris) implements NodeIds 
     }
   }
 
-  private static CertificateNames of(X509Certificate certificate)
+  /** Returns the names of a certificate. */
+  public static CertificateNames of(X509Certificate certificate)
       throws CertificateParsingException {
     Collection<List<?>> names = certificate.getSubjectAlternativeNames();
     if (names == null) {

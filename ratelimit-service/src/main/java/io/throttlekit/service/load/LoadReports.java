@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LoadReports extends LoadReportingServiceImplBase {
   /** Bound above every real count, for which sums do not overflow. */
-  private static final long MOST = 1L << 48;
+  private static final long MAX_COUNT = 1L << 48;
 
   private final OutcomeListener sensed;
   private final LoadReportListener listener;
@@ -177,7 +177,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
       boolean possible =
           (inProgress | issued | succeeded | failed | dropped) >= 0
               && seconds >= 0
-              && seconds < MOST / 1_000_000_000
+              && seconds < MAX_COUNT / 1_000_000_000
               && nanos >= 0
               && nanos < 1_000_000_000;
       return possible
@@ -196,7 +196,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
      * Returns the sum, or −1 for impossible values; unsigned numbers from 2^63 are negative here.
      */
     private static long plus(long sum, long more) {
-      return sum < 0 || more < 0 || more > MOST - sum ? -1 : sum + more;
+      return sum < 0 || more < 0 || more > MAX_COUNT - sum ? -1 : sum + more;
     }
   }
 }

@@ -54,7 +54,14 @@ public final class HeldByClients {
 
   /** Returns the factory of tracers for the calls of the connections. */
   public ServerStreamTracer.Factory calls() {
-    return new Calls();
+    return new ServerStreamTracer.Factory() {
+      @Override
+      public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
+        return Thread.currentThread() instanceof LoopThread loop
+            ? loop.begin(headers)
+            : new ServerStreamTracer() {};
+      }
+    };
   }
 
   /** Returns how many connections were closed because of what their clients held. */
@@ -98,15 +105,6 @@ public final class HeldByClients {
     closed.increment();
     if (warnings.isDue(time.monotonicNanos())) {
       LOG.warn("a client that {} was disconnected, {} so far", why, closed.sum());
-    }
-  }
-
-  private static final class Calls extends ServerStreamTracer.Factory {
-    @Override
-    public ServerStreamTracer newServerStreamTracer(String method, Metadata headers) {
-      return Thread.currentThread() instanceof LoopThread loop
-          ? loop.begin(headers)
-          : new ServerStreamTracer() {};
     }
   }
 }

@@ -164,7 +164,7 @@ public final class PolicyReloader implements AutoCloseable {
     try {
       poll();
     } catch (Throwable e) { // errors too: anything thrown would end the polling
-      LOG.error("the policy files could not be looked at", e);
+      LOG.error("the policy files could not be polled", e);
     }
   }
 
@@ -178,7 +178,7 @@ public final class PolicyReloader implements AutoCloseable {
       return;
     }
     store.loaded(book, problems, now);
-    problems.forEach(PolicyReloader::tell);
+    problems.forEach(PolicyReloader::log);
     RuntimeFolder runtime = runtimeOf(config);
     if (reading.sources().isEmpty() && runtime != null) { // that program logs nothing in this case
       LOG.warn("{}", MissingPolicies.in(runtime));
@@ -194,11 +194,11 @@ public final class PolicyReloader implements AutoCloseable {
 
   private void fail(List<Problem> problems, String error) {
     store.failed(problems, error);
-    problems.forEach(PolicyReloader::tell);
+    problems.forEach(PolicyReloader::log);
     if (store.book() != null) {
-      LOG.error("policies not loaded: {}; the last good ones stay in force", error);
+      LOG.error("policies not loaded: {}; the last good ones remain active", error);
     } else if (!config.requireAtStart()) { // otherwise the start fails with the reasons
-      LOG.error("policies not loaded: {}; none are in force", error);
+      LOG.error("policies not loaded: {}; none are active", error);
     }
     listener.loaded(false);
   }
@@ -211,7 +211,7 @@ public final class PolicyReloader implements AutoCloseable {
     fail(problems, "unexpected " + e);
   }
 
-  private static void tell(Problem problem) {
+  private static void log(Problem problem) {
     if (problem.severity() == Severity.ERROR) {
       LOG.error("{}", problem);
     } else {

@@ -226,23 +226,17 @@ public final class DescriptorFields {
   }
 
   private @Nullable LimitOverride override() {
-    return hasLimit ? new LimitOverride(Integer.toUnsignedLong(requestsPerUnit), unit(unit)) : null;
-  }
-
-  private static LimitUnit unit(int number) {
-    return switch (number) {
-      case 1 -> LimitUnit.SECOND;
-      case 2 -> LimitUnit.MINUTE;
-      case 3 -> LimitUnit.HOUR;
-      case 4 -> LimitUnit.DAY;
-      case 5 -> LimitUnit.MONTH;
-      case 6 -> LimitUnit.YEAR;
-      case 7 -> LimitUnit.WEEK; // newer than the generated message class
-      default ->
-          throw new InvalidRequestException(
-              "the limit of a descriptor needs a unit from SECOND to YEAR, was "
-                  + (number == 0 ? "UNKNOWN" : String.valueOf(number)));
-    };
+    if (!hasLimit) {
+      return null;
+    }
+    for (LimitUnit each : LimitUnit.values()) {
+      if (each.number() == unit) {
+        return new LimitOverride(Integer.toUnsignedLong(requestsPerUnit), each);
+      }
+    }
+    throw new InvalidRequestException(
+        "the limit of a descriptor needs a unit from SECOND to YEAR, was "
+            + (unit == 0 ? "UNKNOWN" : String.valueOf(unit)));
   }
 
   @Override

@@ -13,30 +13,21 @@ import java.util.List;
 import java.util.Map;
 
 /** Adds the response headers that inform clients of their limits. Immutable. */
-final class HeaderWriter {
-  private final RateLimitHeaders classic;
-  private final boolean retryAfter;
-  private final boolean structured;
-
-  HeaderWriter(ResponseConfig config) {
-    this.classic = config.headers();
-    this.retryAfter = config.retryAfter();
-    this.structured = config.structuredHeaders();
-  }
+record HeaderWriter(ResponseConfig config) {
 
   /** Returns whether answers that admit have headers, too. */
   boolean describeLimits() {
-    return classic.enabled() || structured;
+    return config.headers().enabled() || config.structuredHeaders();
   }
 
   void addTo(List<Header> headers, Answer answer) {
-    if (classic.enabled()) {
+    if (config.headers().enabled()) {
       addClassic(headers, answer);
     }
-    if (structured) {
+    if (config.structuredHeaders()) {
       addStructured(headers, answer);
     }
-    if (retryAfter && !answer.admitted()) {
+    if (config.retryAfter() && !answer.admitted()) {
       long millis = answer.retryAfterMillis();
       if (millis != Decision.NEVER) {
         // 0 would invite an immediate retry
@@ -48,9 +39,10 @@ final class HeaderWriter {
   private void addClassic(List<Header> headers, Answer answer) {
     Verdict shown = answer.reportedByHeaders();
     if (shown != null) {
-      add(headers, classic.limit(), shown.requestsPerUnit());
-      add(headers, classic.remaining(), shown.remaining());
-      add(headers, classic.reset(), shown.secondsUntilReset());
+      RateLimitHeaders names = config.headers();
+      add(headers, names.limit(), shown.requestsPerUnit());
+      add(headers, names.remaining(), shown.remaining());
+      add(headers, names.reset(), shown.secondsUntilReset());
     }
   }
 

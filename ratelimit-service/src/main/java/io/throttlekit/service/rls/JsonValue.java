@@ -1,9 +1,8 @@
 package io.throttlekit.service.rls;
 
-import com.google.protobuf.ListValue;
-import com.google.protobuf.NullValue;
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;
+import com.google.protobuf.util.Values;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -25,19 +24,13 @@ public final class JsonValue {
    * text.
    */
   private static Value of(@Nullable Object value) {
-    Value.Builder result = Value.newBuilder();
-    switch (value) {
-      case null -> result.setNullValue(NullValue.NULL_VALUE);
-      case Boolean flag -> result.setBoolValue(flag);
-      case Number number -> result.setNumberValue(number.doubleValue());
-      case List<?> list -> {
-        ListValue.Builder values = ListValue.newBuilder();
-        list.forEach(element -> values.addValues(of(element)));
-        result.setListValue(values);
-      }
-      case Map<?, ?> map -> result.setStructValue(struct(map));
-      default -> result.setStringValue(value.toString());
-    }
-    return result.build();
+    return switch (value) {
+      case null -> Values.ofNull();
+      case Boolean flag -> Values.of(flag);
+      case Number number -> Values.of(number.doubleValue());
+      case List<?> list -> Values.of(list.stream().map(JsonValue::of).toList());
+      case Map<?, ?> map -> Values.of(struct(map));
+      default -> Values.of(value.toString());
+    };
   }
 }

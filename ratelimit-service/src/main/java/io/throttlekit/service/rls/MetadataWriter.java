@@ -16,14 +16,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes the dynamic metadata of an answer: the request, the metadata of the rules that admitted,
  * the denial metadata of the rule that refused and, if configured, its path. Immutable.
+ *
+ * @param reportDecidingRule whether that path is reported
  */
-final class MetadataWriter {
-  private final boolean reportDecidingRule;
-
-  MetadataWriter(boolean reportDecidingRule) {
-    this.reportDecidingRule = reportDecidingRule;
-  }
-
+record MetadataWriter(boolean reportDecidingRule) {
   /** Returns the metadata: texts, numbers, booleans, lists and maps. */
   Map<String, @Nullable Object> write(RateLimitRequest request, Answer answer) {
     Map<String, @Nullable Object> metadata = new LinkedHashMap<>();

@@ -17,6 +17,9 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.policy.Limit;
+import io.throttlekit.descriptors.policy.LimitUnit;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Admission;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
@@ -236,20 +239,14 @@ public final class RateLimitFrontEnd implements FrontEnd {
   }
 
   private static String name(Verdict verdict) {
-    return verdict.rule() == null ? "" : verdict.rule().name();
+    Rule rule = verdict.rule();
+    return rule == null ? "" : rule.name();
   }
 
   private static int unit(Verdict verdict) {
-    return switch (verdict.limit() == null ? null : verdict.limit().unit()) {
-      case null -> RateLimit.Unit.UNKNOWN_VALUE;
-      case SECOND -> RateLimit.Unit.SECOND_VALUE;
-      case MINUTE -> RateLimit.Unit.MINUTE_VALUE;
-      case HOUR -> RateLimit.Unit.HOUR_VALUE;
-      case DAY -> RateLimit.Unit.DAY_VALUE;
-      case WEEK -> RateLimit.Unit.WEEK_VALUE;
-      case MONTH -> RateLimit.Unit.MONTH_VALUE;
-      case YEAR -> RateLimit.Unit.YEAR_VALUE;
-    };
+    Limit limit = verdict.limit();
+    LimitUnit unit = limit == null ? null : limit.unit();
+    return unit == null ? RateLimit.Unit.UNKNOWN_VALUE : unit.number();
   }
 
   /** Returns the size of a field of any integer or enum type from 0; proto3 omits a 0. */

@@ -4,6 +4,7 @@ import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.Marshaller;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerServiceDefinition;
@@ -17,40 +18,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Handles the calls of one gRPC method without generated stubs: a request is parsed, decided and
- * answered in one turn of the event loop, as plain bytes. Thread-safe.
+ * answered in one turn of the event loop. Thread-safe.
+ *
+ * <p>It is also the marshaller of the method's messages, which it passes on as streams of bytes: an
+ * exception thrown within a gRPC marshaller cannot be answered with a status of our own.
+ *
+ * @param generated the service, as generated
+ * @param generatedMethod its method, as generated
+ * @param tracing null if it is off
+ * @param time measures latencies; the same clock as that of the event loops
  */
-final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
-  final FrontEnd frontEnd;
-  final CallListener listener;
-  final TimeSource time;
-  final CallWarnings warnings;
-  private final ServiceDescriptor generated;
-  private final MethodDescriptor<?, ?> generatedMethod;
-  private final @Nullable CallTracing tracing;
+record CallHandler(
+    ServiceDescriptor generated,
+    MethodDescriptor<?, ?> generatedMethod,
+    FrontEnd frontEnd,
+    CallListener listener,
+    CallWarnings warnings,
+    @Nullable CallTracing tracing,
+    TimeSource time)
+    implements ServerCallHandler<InputStream, InputStream>, Marshaller<InputStream> {
 
-  private CallHandler(
-      ServiceDescriptor generated,
-      MethodDescriptor<?, ?> generatedMethod,
-      FrontEnd frontEnd,
-      CallListener listener,
-      CallWarnings warnings,
-      @Nullable CallTracing tracing,
-      TimeSource time) {
-    this.generated = generated;
-    this.generatedMethod = generatedMethod;
-    this.frontEnd = frontEnd;
-    this.listener = listener;
-    this.warnings = warnings;
-    this.tracing = tracing;
-    this.time = time;
-  }
-
-  /**
-   * Returns the handler of the rate-limit service.
-   *
-   * @param tracing null if it is off
-   * @param time measures latencies; the same clock as that of the event loops
-   */
+  /** Returns the handler of the rate-limit service. */
   static CallHandler ofRateLimits(
       FrontEnd frontEnd, CallListener listener, @Nullable CallTracing tracing, TimeSource time) {
     return new CallHandler(
@@ -78,8 +66,8 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
 
   /** Returns the service with the generated descriptors, so that reflection shows its types. */
   ServerServiceDefinition definition() {
-    MethodDescriptor<InputStream, byte[]> method =
-        generatedMethod.toBuilder(MessageBytes.REQUEST, MessageBytes.RESPONSE).build();
+    MethodDescriptor<InputStream, InputStream> method =
+        generatedMethod.toBuilder(this, this).build();
     ServiceDescriptor service =
         ServiceDescriptor.newBuilder(generated.getName())
             .setSchemaDescriptor(generated.getSchemaDescriptor())
@@ -90,9 +78,19 @@ final class CallHandler implements ServerCallHandler<InputStream, byte[]> {
 
   @Override
   public ServerCall.Listener<InputStream> startCall(
-      ServerCall<InputStream, byte[]> call, Metadata headers) {
+      ServerCall<InputStream, InputStream> call, Metadata headers) {
     // Requests a second message, too, so that grpc-java detects one and cancels the call.
     call.request(2);
     return new RateLimitCall(this, call, headers, tracing == null ? null : tracing.start(headers));
+  }
+
+  @Override
+  public InputStream stream(InputStream message) {
+    return message;
+  }
+
+  @Override
+  public InputStream parse(InputStream message) {
+    return message;
   }
 }

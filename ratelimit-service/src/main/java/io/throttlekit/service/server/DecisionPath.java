@@ -86,7 +86,8 @@ public record DecisionPath(
       more.add(CallHandler.ofChecks(checks, tracing, time).definition());
     }
     CallHandler rateLimits = CallHandler.ofRateLimits(frontEnd, calls, tracing, time);
-    return new GrpcServer(listener, rateLimits, more, health, loops);
+    return new GrpcServer(
+        listener, rateLimits, more, health, loops, GrpcServer.TLS_POLL_INTERVAL);
   }
 
   /** Returns the gRPC service of this path, for servers other than {@link GrpcServer}. */

@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
 public final class GrpcServer {
   private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(GrpcServer.class);
 
-  /** Interval between two reads of the TLS files. */
-  private static final Duration TLS_POLL_INTERVAL = Duration.ofSeconds(5);
+  /** Interval between two reads of the TLS files; renewed certificates overlap for far longer. */
+  static final Duration TLS_POLL_INTERVAL = Duration.ofSeconds(5);
 
   /**
    * Loggers of grpc-java that clients could flood. A client that disconnects with calls open, or
@@ -101,17 +101,9 @@ public final class GrpcServer {
    *
    * @param more other services; their streams are ended when the server drains
    * @param shared event loops that their owner ends; null for event loops of its own
+   * @param tlsPollInterval interval between two reads of the TLS files
    * @throws ListenException when it could never listen, such as for lack of a certificate
    */
-  GrpcServer(
-      GrpcConfig config,
-      CallHandler service,
-      List<ServerServiceDefinition> more,
-      Health health,
-      @Nullable EventLoopGroup shared) {
-    this(config, service, more, health, shared, TLS_POLL_INTERVAL);
-  }
-
   GrpcServer(
       GrpcConfig config,
       CallHandler service,
@@ -133,7 +125,7 @@ public final class GrpcServer {
     this.streams = new OpenStreams(maxStreams);
     this.config = config;
     this.health = health;
-    TimeSource time = service == null ? TimeSource.system() : service.time;
+    TimeSource time = service == null ? TimeSource.system() : service.time();
     this.held =
         new HeldByClients(
             Transport.loops(config.eventLoops()), config.limits().messageBytes(), time);
@@ -191,8 +183,7 @@ public final class GrpcServer {
       server.start();
     } catch (IOException e) {
       release();
-      throw new ListenException(
-          "cannot listen for gRPC on " + describeAddress() + ": " + reason(e), e);
+      throw ListenException.at(describeAddress(), reason(e), e);
     } catch (ListenException e) {
       release();
       throw e;

@@ -12,4 +12,9 @@ public final class ListenException extends StartException {
   ListenException(String message, @Nullable Throwable cause) {
     super(message, cause);
   }
+
+  /** Returns the exception of a server that cannot listen at an address for this reason. */
+  static ListenException at(Object address, @Nullable String reason, @Nullable Throwable cause) {
+    return new ListenException("cannot listen for gRPC on " + address + ": " + reason, cause);
+  }
 }

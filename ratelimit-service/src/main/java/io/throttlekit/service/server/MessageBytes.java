@@ -2,22 +2,14 @@ package io.throttlekit.service.server;
 
 import io.grpc.Drainable;
 import io.grpc.KnownLength;
-import io.grpc.MethodDescriptor.Marshaller;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 
-/**
- * Marshals messages as plain bytes, so that the caller parses and serializes them: an exception
- * thrown within a gRPC marshaller cannot be answered with a status of our own.
- */
+/** A response as bytes that gRPC takes without a copy of its own, and the reader of requests. */
 final class MessageBytes extends ByteArrayInputStream implements KnownLength, Drainable {
-  static final Marshaller<InputStream> REQUEST = new Unread();
-  static final Marshaller<byte[]> RESPONSE = new Unchanged();
-
-  private MessageBytes(byte[] message) {
+  MessageBytes(byte[] message) {
     super(message);
   }
 
@@ -45,33 +37,5 @@ final class MessageBytes extends ByteArrayInputStream implements KnownLength, Dr
       throw new IOException("a message of " + bytes.length + " bytes had only " + length);
     }
     return bytes;
-  }
-
-  private static final class Unread implements Marshaller<InputStream> {
-    @Override
-    public InputStream stream(InputStream message) {
-      return message;
-    }
-
-    @Override
-    public InputStream parse(InputStream stream) {
-      return stream;
-    }
-  }
-
-  private static final class Unchanged implements Marshaller<byte[]> {
-    @Override
-    public InputStream stream(byte[] message) {
-      return new MessageBytes(message);
-    }
-
-    @Override
-    public byte[] parse(InputStream stream) {
-      try {
-        return read(stream);
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      }
-    }
   }
 }

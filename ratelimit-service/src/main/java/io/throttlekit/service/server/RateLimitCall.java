@@ -50,7 +50,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
       AtomicIntegerFieldUpdater.newUpdater(RateLimitCall.class, "ended");
 
   private final CallHandler handler;
-  private final ServerCall<InputStream, byte[]> call;
+  private final ServerCall<InputStream, InputStream> call;
   private final Metadata headers;
   private final @Nullable CallSpan span;
   private final HeldCall held;
@@ -82,21 +82,21 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   RateLimitCall(
       CallHandler handler,
-      ServerCall<InputStream, byte[]> call,
+      ServerCall<InputStream, InputStream> call,
       Metadata headers,
       @Nullable CallSpan span) {
     this.handler = handler;
     this.call = call;
     this.headers = headers;
     this.span = span;
-    this.held = HeldCall.begun(handler.time);
+    this.held = HeldCall.begun(handler.time());
     this.arrivedNanos = held.arrivedNanos();
-    this.readNanos = handler.time.monotonicNanos();
+    this.readNanos = handler.time().monotonicNanos();
   }
 
   @Override
   public void onMessage(InputStream stream) {
-    startNanos = handler.time.monotonicNanos();
+    startNanos = handler.time().monotonicNanos();
     try {
       message = MessageBytes.read(stream);
     } catch (StatusRuntimeException tooMuch) {
@@ -117,7 +117,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     }
     held.requestIsComplete();
     if (complete == null) {
-      startNanos = handler.time.monotonicNanos();
+      startNanos = handler.time().monotonicNanos();
       fail(Status.INVALID_ARGUMENT.withDescription("a call has one request, this one has none"));
     } else if (isTooOld()) {
       shed();
@@ -129,11 +129,11 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   @Override
   public void onCancel() {
     try {
-      long now = handler.time.monotonicNanos();
+      long now = handler.time().monotonicNanos();
       boolean gaveUp = hasGivenUp(now);
       if (claimEnd(COUNTED)) {
         if (startNanos != NOT_STARTED) {
-          handler.listener.failed(Failure.CANCELLED);
+          handler.listener().failed(Failure.CANCELLED);
           if (gaveUp) {
             abandoned(Abandonment.RESET, now);
           }
@@ -154,7 +154,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   @Override
   public void onComplete() {
     if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) {
-      long now = handler.time.monotonicNanos();
+      long now = handler.time().monotonicNanos();
       if (isLate(now)) {
         abandoned(Abandonment.ANSWERED_LATE, now);
       }
@@ -192,7 +192,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
       case StoreException outage ->
           fail(Status.UNAVAILABLE.withDescription(outage.forCaller()), Failure.STORE);
       default -> {
-        handler.warnings.failed(cause);
+        handler.warnings().failed(cause);
         fail(Status.INTERNAL.withDescription("internal error"));
       }
     }
@@ -200,19 +200,19 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   @Override
   public long waitTimeoutNanos() {
-    long now = handler.time.monotonicNanos();
+    long now = handler.time().monotonicNanos();
     return ExpectedTimeout.waitTimeoutNanos(
         headers, Context.current().getDeadline(), Math.max(0, now - arrivedNanos), now - readNanos);
   }
 
   private void decide(byte[] complete) {
     try {
-      RateLimitRequest read = handler.frontEnd.read(complete);
+      RateLimitRequest read = handler.frontEnd().read(complete);
       request = read;
       Answer answer =
           span == null
-              ? handler.frontEnd.decide(read, this)
-              : span.around(() -> handler.frontEnd.decide(read, this));
+              ? handler.frontEnd().decide(read, this)
+              : span.around(() -> handler.frontEnd().decide(read, this));
       if (answer != null) {
         reply(answer);
       }
@@ -224,7 +224,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   private void reply(Answer answer) {
     RateLimitRequest complete = request;
     Lease lease = answer.lease();
-    long now = handler.time.monotonicNanos();
+    long now = handler.time().monotonicNanos();
     boolean late = isLate(now);
     if (lease != null) {
       // Before the answer is sent: a cancellation from here on releases the permit.
@@ -238,7 +238,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     if (ended != OPEN || complete == null) {
       return;
     }
-    byte[] response = handler.frontEnd.write(complete, answer);
+    byte[] response = handler.frontEnd().write(complete, answer);
     if (!claimEnd(late ? COUNTED : ANSWERED)) { // cancelled while the answer was serialized
       return;
     }
@@ -256,7 +256,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     } finally { // the caller is answered even if tracing or metrics throw
       if (!call.isCancelled()) {
         call.sendHeaders(new Metadata());
-        call.sendMessage(response);
+        call.sendMessage(new MessageBytes(response));
         call.close(Status.OK, new Metadata());
       }
     }
@@ -296,12 +296,12 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     }
     long timeout = ExpectedTimeout.timeoutNanos(headers);
     return now - arrivedNanos >= timeout / 2
-        || (timeout != Long.MAX_VALUE && LoopThread.arrivedNanos(handler.time) == arrivedNanos);
+        || (timeout != Long.MAX_VALUE && LoopThread.arrivedNanos(handler.time()) == arrivedNanos);
   }
 
   private void abandoned(Abandonment how, long now) {
-    handler.listener.abandoned(how);
-    handler.warnings.missed();
+    handler.listener().abandoned(how);
+    handler.warnings().missed();
     if (span != null) {
       long millis = TimeUnit.NANOSECONDS.toMillis(now - arrivedNanos);
       span.failed("deadline exceeded after " + millis + " ms");
@@ -310,7 +310,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   private void shed() {
     if (claimEnd(COUNTED)) {
-      handler.warnings.missed();
+      handler.warnings().missed();
       end(
           Status.DEADLINE_EXCEEDED.withDescription("read too late to be answered in time"),
           Failure.SHED,
@@ -321,8 +321,8 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   /** Fails a late call whose answer carries a lease: the caller no longer holds it. */
   private void failLate(long now) {
     if (claimEnd(COUNTED)) {
-      handler.listener.abandoned(Abandonment.ANSWERED_LATE);
-      handler.warnings.missed();
+      handler.listener().abandoned(Abandonment.ANSWERED_LATE);
+      handler.warnings().missed();
       end(
           Status.DEADLINE_EXCEEDED.withDescription("the caller's timeout has passed"),
           Failure.CANCELLED,
@@ -336,13 +336,13 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   private void fail(Status status, Failure failure) {
     if (claimEnd(COUNTED)) { // counted as a failure once, cancelled or not
-      end(status, failure, handler.time.monotonicNanos());
+      end(status, failure, handler.time().monotonicNanos());
     }
   }
 
   private void end(Status status, Failure failure, long now) {
     try {
-      handler.listener.failed(failure);
+      handler.listener().failed(failure);
       if (span != null) {
         span.failed(String.valueOf(status.getDescription()));
       }
@@ -381,7 +381,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   private void count(long now) {
     if (startNanos != NOT_STARTED) {
-      handler.listener.answered(now - startNanos);
+      handler.listener().answered(now - startNanos);
     }
   }
 

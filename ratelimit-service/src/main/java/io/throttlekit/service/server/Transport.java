@@ -28,11 +28,8 @@ record Transport(
     Path socket = config.unixSocket();
     if (socket != null) {
       if (!Epoll.isAvailable()) {
-        throw new ListenException(
-            "cannot listen for gRPC on "
-                + socket
-                + ": a Unix socket needs epoll, which this host does not have",
-            null);
+        throw ListenException.at(
+            socket, "a Unix socket needs epoll, which this host does not have", null);
       }
       return new Transport(
           new DomainSocketAddress(socket.toString()),
@@ -41,11 +38,8 @@ record Transport(
     }
     InetSocketAddress address = new InetSocketAddress(config.host(), config.port());
     if (address.isUnresolved()) {
-      throw new ListenException(
-          "cannot listen for gRPC on "
-              + HostPort.text(config.host(), config.port())
-              + ": unknown host",
-          null);
+      throw ListenException.at(
+          HostPort.text(config.host(), config.port()), "unknown host", null);
     }
     return Epoll.isAvailable()
         ? new Transport(address, EpollServerSocketChannel.class, EpollIoHandler.newFactory())

@@ -23,16 +23,14 @@ record UnixSocketFile(Path path) {
     try {
       // A socket is neither a file nor a folder nor a link; anything else is not ours to delete.
       if (!Files.readAttributes(path, BasicFileAttributes.class).isOther()) {
-        throw new ListenException(
-            "cannot listen for gRPC on " + path + ": it is not a socket", null);
+        throw ListenException.at(path, "it is not a socket", null);
       }
       if (hasListener()) {
-        throw new ListenException(
-            "cannot listen for gRPC on " + path + ": another process does", null);
+        throw ListenException.at(path, "another process does", null);
       }
       Files.delete(path);
     } catch (IOException e) {
-      throw new ListenException("cannot listen for gRPC on " + path + ": " + e.getMessage(), e);
+      throw ListenException.at(path, e.getMessage(), e);
     }
   }
 

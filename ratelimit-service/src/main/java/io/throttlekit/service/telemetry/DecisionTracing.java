@@ -26,7 +26,12 @@ public final class DecisionTracing implements CallTracing {
   private final double ratio;
   private final DoubleSupplier random;
 
-  private DecisionTracing(Tracer tracer, double ratio, DoubleSupplier random) {
+  /**
+   * Creates an instance that selects requests without a trace by {@code random}.
+   *
+   * @param random from 0 to below 1
+   */
+  DecisionTracing(Tracer tracer, double ratio, DoubleSupplier random) {
     this.tracer = tracer;
     this.ratio = ratio;
     this.random = random;
@@ -38,16 +43,7 @@ public final class DecisionTracing implements CallTracing {
    * @param ratio fraction of the requests without a trace to start one for, from 0 to 1
    */
   public static DecisionTracing on(Tracer tracer, double ratio) {
-    return on(tracer, ratio, () -> ThreadLocalRandom.current().nextDouble());
-  }
-
-  /**
-   * Returns an instance that selects requests without a trace by {@code random}.
-   *
-   * @param random from 0 to below 1
-   */
-  static DecisionTracing on(Tracer tracer, double ratio, DoubleSupplier random) {
-    return new DecisionTracing(tracer, ratio, random);
+    return new DecisionTracing(tracer, ratio, () -> ThreadLocalRandom.current().nextDouble());
   }
 
   @Override
@@ -71,7 +67,7 @@ public final class DecisionTracing implements CallTracing {
   }
 
   /** The span of one traced request. */
-  static final class DecisionSpan implements CallTracing.CallSpan {
+  record DecisionSpan(Span span) implements CallTracing.CallSpan {
     private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
     private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");
     private static final AttributeKey<String> DECISION =
@@ -79,12 +75,6 @@ public final class DecisionTracing implements CallTracing {
     private static final AttributeKey<Long> REMAINING = AttributeKey.longKey("ratelimit.remaining");
     private static final AttributeKey<String> DECIDED_IN =
         AttributeKey.stringKey("ratelimit.decided_in");
-
-    private final Span span;
-
-    DecisionSpan(Span span) {
-      this.span = span;
-    }
 
     @Override
     public void decided(

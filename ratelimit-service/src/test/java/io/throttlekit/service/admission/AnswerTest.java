@@ -41,7 +41,7 @@ class AnswerTest {
     assertThat(retryAfter(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 30), passing))
         .isEqualTo(2);
     Answer passed =
-        new Answer(false, List.of(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 30)), true);
+        new Answer(false, List.of(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 30)), true, null);
     assertThat(passed.retryAfterMillis()).isEqualTo(2);
   }
 

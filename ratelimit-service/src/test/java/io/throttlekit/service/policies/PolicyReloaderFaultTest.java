@@ -62,7 +62,7 @@ class PolicyReloaderFaultTest {
     assertThat(logged.get(1))
         .isEqualTo(
             "SEVERE policies not loaded: unexpected java.lang.StackOverflowError;"
-                + " the last good ones stay in force");
+                + " the last good ones remain active");
   }
 
   @Test

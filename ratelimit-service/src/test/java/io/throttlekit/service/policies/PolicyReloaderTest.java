@@ -97,7 +97,7 @@ class PolicyReloaderTest {
       await().until(() -> notified.get() == 1);
       write("a.yaml", "a", 2);
       await().until(() -> notified.get() == 2);
-      assertThat(logged.lines()).contains("SEVERE the policy files could not be looked at");
+      assertThat(logged.lines()).contains("SEVERE the policy files could not be polled");
     }
     assertThat(limit("a")).isEqualTo(2);
   }
@@ -244,7 +244,7 @@ class PolicyReloaderTest {
     assertThat(logged.get(2)).matches("SEVERE \\S+b.yaml:2:\\d+: error: unknown key .*");
     assertThat(logged.get(3)).matches("WARNING \\S+b.yaml:2:\\d+: warning: .*");
     assertThat(logged.get(4))
-        .isEqualTo("SEVERE policies not loaded: 3 errors; the last good ones stay in force");
+        .isEqualTo("SEVERE policies not loaded: 3 errors; the last good ones remain active");
     assertThat(store.status().problems()).hasSize(4);
   }
 

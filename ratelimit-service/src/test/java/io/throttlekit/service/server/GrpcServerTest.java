@@ -17,6 +17,8 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.service.config.GrpcConfig;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
@@ -168,7 +170,7 @@ class GrpcServerTest {
   private RateLimitResponse raw(byte[] request) {
     MethodDescriptor<byte[], RateLimitResponse> method =
         RateLimitServiceGrpc.getShouldRateLimitMethod().toBuilder(
-                MessageBytes.RESPONSE,
+                new Unchanged(),
                 RateLimitServiceGrpc.getShouldRateLimitMethod().getResponseMarshaller())
             .build();
     return ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
@@ -192,6 +194,18 @@ class GrpcServerTest {
       return status.get();
     } catch (InterruptedException | ExecutionException e) {
       throw new AssertionError(e);
+    }
+  }
+
+  private static final class Unchanged implements MethodDescriptor.Marshaller<byte[]> {
+    @Override
+    public InputStream stream(byte[] message) {
+      return new ByteArrayInputStream(message);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      throw new UnsupportedOperationException("only requests are sent unchanged");
     }
   }
 

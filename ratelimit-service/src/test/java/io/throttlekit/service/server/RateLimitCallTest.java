@@ -63,7 +63,7 @@ class RateLimitCallTest {
   private final CallHandler deciding = deciding(setup.time);
 
   private CallHandler deciding(TimeSource time) {
-    return CallHandler.ofRateLimits(service.frontEnd, new Counted(), null, time);
+    return CallHandler.ofRateLimits(service.frontEnd(), new Counted(), null, time);
   }
 
   @Test

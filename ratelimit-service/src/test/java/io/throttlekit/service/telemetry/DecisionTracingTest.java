@@ -29,8 +29,8 @@ class DecisionTracingTest {
   private final SdkTracerProvider tracers =
       SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
   private double drawn = 0.5;
-  private final DecisionTracing never = DecisionTracing.on(tracers.get("test"), 0, () -> drawn);
-  private final DecisionTracing half = DecisionTracing.on(tracers.get("test"), 0.5, () -> drawn);
+  private final DecisionTracing never = new DecisionTracing(tracers.get("test"), 0, () -> drawn);
+  private final DecisionTracing half = new DecisionTracing(tracers.get("test"), 0.5, () -> drawn);
 
   @AfterEach
   void close() {
