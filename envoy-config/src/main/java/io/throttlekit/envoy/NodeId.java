@@ -6,17 +6,19 @@ package io.throttlekit.envoy;
  */
 public final class NodeId {
   // Characters; bounds what a client can make the service keep.
-  private static final int LONGEST = 256;
+  private static final int MAX_LENGTH = 256;
 
   /** Error description for a sender whose id is not usable. */
   public static final String WANTED =
-      "the first message must name a node id of at most " + LONGEST + " printable characters";
+      "the first message must name a node id of at most " + MAX_LENGTH + " printable characters";
 
   private NodeId() {}
 
   /** Returns whether the id has 1 to 256 characters without control characters and line breaks. */
   public static boolean isUsable(String id) {
-    return !id.isEmpty() && id.length() <= LONGEST && id.chars().noneMatch(NodeId::isUnprintable);
+    return !id.isEmpty()
+        && id.length() <= MAX_LENGTH
+        && id.chars().noneMatch(NodeId::isUnprintable);
   }
 
   private static boolean isUnprintable(int c) {

@@ -43,7 +43,7 @@ class CoordinatorHealthTest {
   }
 
   @Test
-  void onlyChangesAreTold() {
+  void onlyChangesAreReported() {
     health.succeeded();
     health.failed(time.monotonicNanos());
     health.failed(time.monotonicNanos());

@@ -218,7 +218,7 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void theClockOfTheRegionsStoreMovesNoWindowThatTheCoordinatorTold() {
+  void theClockOfTheRegionsStoreMovesNoWindowOfTheCoordinator() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     long late = ms(8_000);
     lease(cell, 11, units(10, END, 5_000, Grant.UNKNOWN), late, late); // it was set back by 3 s

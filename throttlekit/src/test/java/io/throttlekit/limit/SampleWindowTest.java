@@ -12,7 +12,7 @@ class SampleWindowTest {
       new SampleWindow(new WindowSettings(ms(1_000), ms(30_000), 3));
 
   @Test
-  void beginsWithTheFirstTimeThatIsTold() {
+  void beginsWithTheFirstTimeThatIsGiven() {
     window.refused(ms(0), 0);
     add(1_000, 3);
     assertThat(window.ripe(ms(1_000))).isFalse();

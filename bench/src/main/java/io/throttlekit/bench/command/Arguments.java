@@ -103,7 +103,7 @@ public record Arguments(List<String> words, Map<String, String> options) {
 
   /** Returns a number of seconds, up to the hour that a load may last. */
   public Duration seconds(String name, long least, long otherwise) {
-    return Duration.ofSeconds(number(name, least, Bounds.LONGEST.toSeconds(), otherwise));
+    return Duration.ofSeconds(number(name, least, Bounds.MAX_TIME.toSeconds(), otherwise));
   }
 
   private long number(String name, long least, long most, long otherwise) {

@@ -11,13 +11,13 @@ import java.time.Duration;
 public record Bounds(long requests, Duration time) {
 
   /** Maximum duration of a load. */
-  static final Duration LONGEST = Duration.ofHours(1);
+  static final Duration MAX_TIME = Duration.ofHours(1);
 
   public Bounds {
-    if (requests < 1 || !time.isPositive() || time.compareTo(LONGEST) > 0) {
+    if (requests < 1 || !time.isPositive() || time.compareTo(MAX_TIME) > 0) {
       throw new IllegalArgumentException(
           "a load has at least one request and lasts at most "
-              + LONGEST
+              + MAX_TIME
               + ", was "
               + requests
               + ", "

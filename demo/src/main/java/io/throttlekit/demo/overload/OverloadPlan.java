@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param seed of arrivals and service times
  */
 public record OverloadPlan(Schedule schedule, Set<Limiter> arms, long seed) {
-  private static final int LONGEST = 3600; // seconds, an hour
+  private static final int MAX_SECONDS = 3600; // seconds, an hour
 
   /** Copies the arms in their canonical order. */
   public OverloadPlan {
@@ -44,12 +44,13 @@ public record OverloadPlan(Schedule schedule, Set<Limiter> arms, long seed) {
     int fewest = phases * Schedule.SHORTEST;
     if (seconds.matches("\\d{1,6}")) {
       int all = Integer.parseInt(seconds);
-      if (all >= fewest && all <= LONGEST) {
+      if (all >= fewest && all <= MAX_SECONDS) {
         return all / phases;
       }
     }
     throw new IllegalArgumentException(
         "--seconds is a whole number from %d to %d for %s, not '%s'"
-            .formatted(fewest, LONGEST, phases == 1 ? "one phase" : phases + " phases", seconds));
+            .formatted(
+                fewest, MAX_SECONDS, phases == 1 ? "one phase" : phases + " phases", seconds));
   }
 }

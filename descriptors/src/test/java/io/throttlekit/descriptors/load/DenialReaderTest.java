@@ -23,7 +23,7 @@ class DenialReaderTest {
         "limits: [{unit: day, requests_per_unit: 1}]",
         "concurrency: {}"
       })
-  void everyKindOfLimitMaySayWhatClientsAreTold(String limit) {
+  void everyKindOfLimitMayHaveADenial(String limit) {
     String text = policy(limit, "status: 503, headers: {X-Why: a b, retry-after: 5}, body: no");
     assertThat(problems(text)).isEmpty();
     Denial denial = Objects.requireNonNull(onlyRule(text).denial());

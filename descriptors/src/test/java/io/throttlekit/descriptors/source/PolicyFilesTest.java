@@ -138,7 +138,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  void readsDotFilesOfARuntimeRootUnlessTold() throws IOException {
+  void readsDotFilesOfARuntimeRootUnlessConfiguredNotTo() throws IOException {
     write("config/..2026/shop.yaml", "s");
     link("config/..data", "..2026");
     link("config/shop.yaml", "..data/shop.yaml");

@@ -64,10 +64,12 @@ public record Answer(
         continue;
       }
       if (verdict.refused() && verdict.role() == Role.ENFORCED) {
+        // Headers show the last refusal, as those of envoyproxy/ratelimit; the rest the first.
         refusing = refusing == null || byHeaders ? verdict : refusing;
       } else if (verdict.refused() && quota == null) {
         quota = verdict;
       }
+      // Strictly less: of equal ones the first, as envoyproxy/ratelimit.
       least = least == null || verdict.remaining() < least.remaining() ? verdict : least;
     }
     if (refusing != null) {

@@ -63,8 +63,8 @@ final class DecisionLog {
   }
 
   /**
-   * Returns a text chosen by a client, cut to {@link #MAX_SHOWN} characters and without line breaks,
-   * so that it cannot forge a log line.
+   * Returns a text chosen by a client, cut to {@link #MAX_SHOWN} characters and without line
+   * breaks, so that it cannot forge a log line.
    */
   private static String shown(String text) {
     StringBuilder shown = new StringBuilder();

@@ -88,8 +88,7 @@ final class ManyDescriptors implements OutcomeCallback {
   @Nullable Answer charge(Counters counters, AnswerCallback later) {
     callback = later;
     List<TieredClaim> claims = claims();
-    TieredOutcome outcome =
-        claims.isEmpty() ? NOTHING_CHARGED : counters.acquire(claims, this);
+    TieredOutcome outcome = claims.isEmpty() ? NOTHING_CHARGED : counters.acquire(claims, this);
     return outcome == null ? null : answer(outcome);
   }
 

@@ -16,6 +16,8 @@ public record RateLimitRequest(String domain, List<Descriptor> descriptors, long
   /** Returns the units to charge for {@code descriptor}: 0 to read only, negative for a refund. */
   public long costOf(Descriptor descriptor) {
     long own = descriptor.hits();
+    // Envoy's API: an absent or zero hits_addend of the request counts as 1; a descriptor's own 0
+    // reads the counter without a charge.
     long units = own == Descriptor.HITS_UNSET ? Math.max(1, hitsAddend) : own;
     return descriptor.refund() ? -units : units;
   }

@@ -18,6 +18,7 @@ import java.util.regex.Pattern;
  * @param standsIn whether a 400 has no reason, as envoyproxy/ratelimit's
  */
 record JsonRoute(JsonDecider decider, boolean refunds, boolean standsIn) implements Route {
+  /** Control characters and what ends a line in Unicode. */
   private static final Pattern NOT_PRINTABLE =
       Pattern.compile("[\\p{Cntrl}\\u0085\\u2028\\u2029]+");
 

@@ -51,7 +51,7 @@ public final class DescriptorFields {
   /** Longest key shown in an error message. */
   private static final int MAX_SHOWN = 60;
 
-  private String[] texts = new String[4];
+  private String[] texts = new String[4]; // two entries, as most descriptors have at most
   private int size;
   private boolean hasLimit;
   private int requestsPerUnit;

@@ -86,8 +86,7 @@ public record DecisionPath(
       more.add(CallHandler.ofChecks(checks, tracing, time).definition());
     }
     CallHandler rateLimits = CallHandler.ofRateLimits(frontEnd, calls, tracing, time);
-    return new GrpcServer(
-        listener, rateLimits, more, health, loops, GrpcServer.TLS_POLL_INTERVAL);
+    return new GrpcServer(listener, rateLimits, more, health, loops, GrpcServer.TLS_POLL_INTERVAL);
   }
 
   /** Returns the gRPC service of this path, for servers other than {@link GrpcServer}. */

@@ -10,7 +10,7 @@ final class ExpectedTimeout {
   private static final Metadata.Key<String> HEADER =
       Metadata.Key.of("x-envoy-expected-rq-timeout-ms", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** One day. Longer values are clamped to it. */
+  /** One day. Longer values are clamped to it, so that sums in ns cannot overflow. */
   private static final long MAX_MILLIS = 86_400_000;
 
   /** The digits of {@link #MAX_MILLIS}; a longer text is no timeout, and cannot overflow a long. */

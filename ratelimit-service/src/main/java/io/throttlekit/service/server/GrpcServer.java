@@ -72,7 +72,7 @@ public final class GrpcServer {
   /** Maximum open streams on the port of decisions, such as health watches. */
   private static final int MAX_WATCHES = 1_000;
 
-  /** Maximum duration of a TLS handshake. */
+  /** Maximum duration of a TLS handshake, which holds memory before its client is known. */
   private static final Duration HANDSHAKE = Duration.ofSeconds(10);
 
   /**

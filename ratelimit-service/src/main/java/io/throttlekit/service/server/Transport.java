@@ -38,8 +38,7 @@ record Transport(
     }
     InetSocketAddress address = new InetSocketAddress(config.host(), config.port());
     if (address.isUnresolved()) {
-      throw ListenException.at(
-          HostPort.text(config.host(), config.port()), "unknown host", null);
+      throw ListenException.at(HostPort.text(config.host(), config.port()), "unknown host", null);
     }
     return Epoll.isAvailable()
         ? new Transport(address, EpollServerSocketChannel.class, EpollIoHandler.newFactory())

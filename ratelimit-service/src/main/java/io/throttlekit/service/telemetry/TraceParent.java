@@ -187,10 +187,8 @@ record TraceParent(Sampled sampled, SpanContext context) {
   }
 
   private static int hexDigit(char digit) {
-    if (digit >= '0' && digit <= '9') {
-      return digit - '0';
-    }
-    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+    // W3C Trace Context: digits in upper case are invalid.
+    return Character.isUpperCase(digit) ? -1 : Character.digit(digit, 16);
   }
 
   private static Metadata.Key<String> key(String name) {

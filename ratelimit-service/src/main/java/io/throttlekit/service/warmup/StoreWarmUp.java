@@ -42,7 +42,7 @@ public final class StoreWarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(StoreWarmUp.class);
 
   /** Maximum duration, however slow the store is. */
-  private static final Duration LONGEST = Duration.ofSeconds(3);
+  private static final Duration MAX_TIME = Duration.ofSeconds(3);
 
   /** Additional wait for calls in flight at the end, which must not be counted in the metrics. */
   private static final Duration LAST_ANSWERS = Duration.ofSeconds(1);
@@ -100,7 +100,7 @@ public final class StoreWarmUp {
     if (most == 0) {
       return 0;
     }
-    long end = time.monotonicNanos() + LONGEST.toNanos();
+    long end = time.monotonicNanos() + MAX_TIME.toNanos();
     PolicyStore policies = visit.policies(StoreTraffic.POLICIES);
     int loopCount = (int) StreamSupport.stream(loops.spliterator(), false).count();
     List<Caller> callers = StoreTraffic.callers(Math.max(MIN_CALLERS, loopCount));

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WarmUp {
   /** Maximum duration of a warm-up with the default number of requests. */
-  static final Duration LONGEST = Duration.ofSeconds(7);
+  static final Duration MAX_TIME = Duration.ofSeconds(7);
 
   /** The default number of requests, of {@code warm_up.requests}. */
   private static final int DEFAULT_REQUESTS = 50_000;
@@ -85,7 +85,7 @@ public final class WarmUp {
    * the AOT cache's training in bin/throttlekit.
    */
   static Duration longest(int requests) {
-    return LONGEST.multipliedBy(Math.max(1, requests / DEFAULT_REQUESTS));
+    return MAX_TIME.multipliedBy(Math.max(1, requests / DEFAULT_REQUESTS));
   }
 
   private int serve(PolicyStore policies, Traffic traffic, int requests, long end) {

@@ -46,7 +46,7 @@ class AnswerTest {
   }
 
   @Test
-  void whatIsOnlyToldToBeOverItsLimitNeedsNoRoom() {
+  void whatIsOnlyReportedOverItsLimitNeedsNoRoom() {
     Verdict shadow =
         new Verdict(
             false,
@@ -59,7 +59,7 @@ class AnswerTest {
   }
 
   @Test
-  void whatRemainsIsToldAsAtLeastNothing() {
+  void whatRemainsIsReportedAsAtLeastZero() {
     assertThat(refused(Role.ENFORCED, 1).remaining()).isZero();
     assertThat(Verdict.UNTOUCHED.remaining()).isZero();
     assertThat(admitted().remaining()).isEqualTo(4);

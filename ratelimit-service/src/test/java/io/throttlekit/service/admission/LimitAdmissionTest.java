@@ -35,7 +35,7 @@ class LimitAdmissionTest {
       """;
 
   @Test
-  void admitsUpToTheLimitAndTellsOfIt() {
+  void admitsUpToTheLimitAndReportsIt() {
     Deciding deciding = Deciding.by(BOTH);
     Answer first = deciding.ask(charge("up"));
     assertThat(first.admitted()).isTrue();
@@ -76,7 +76,7 @@ class LimitAdmissionTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatALimitRefusesChargesNobody(Counted counted) {
+  void whatALimitRefusesChargesNothing(Counted counted) {
     Deciding deciding = new Deciding(counted, BOTH, Setup.NATIVE);
     Answer one = deciding.ask(charge("up"));
     Answer two = deciding.ask(charge("up"));
@@ -108,7 +108,7 @@ class LimitAdmissionTest {
   }
 
   @Test
-  void aLeaseThatNobodyGivesBackEndsByItself() {
+  void aLeaseThatIsNotReleasedEndsByItself() {
     Deciding deciding = Deciding.by(BOTH);
     Answer taken = deciding.ask(charge("up"));
     deciding.time.advance(59_999);

@@ -64,7 +64,7 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void aReplacedRuleIsNeitherChargedNorTold() {
+  void aReplacedRuleIsNeitherChargedNorReported() {
     service.ask(charge("one"));
     Answer answer = service.ask(charge("one"), charge("instead"));
     assertThat(answer.admitted()).isTrue();
@@ -133,7 +133,7 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void ofSeveralLimitsTheFullestTellsUntilOneRefuses() {
+  void ofSeveralLimitsTheFullestIsReportedUntilOneRefuses() {
     assertThat(tellingWindow(service.ask(charge("several")))).isEqualTo(1_000);
     service.time.advance(1_000);
     assertThat(tellingWindow(service.ask(charge("several")))).isEqualTo(3_600_000);
@@ -144,7 +144,7 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void ofSeveralRefusalsTheLongestTells() {
+  void ofSeveralRefusalsTheLongestIsReported() {
     service.ask(2, charge("several"));
     assertThat(tellingWindow(service.ask(charge("several")))).isEqualTo(1_000);
     assertThat(tellingWindow(service.ask(2, charge("several")))).isEqualTo(3_600_000);

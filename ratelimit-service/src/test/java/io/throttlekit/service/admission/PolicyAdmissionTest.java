@@ -78,7 +78,7 @@ class PolicyAdmissionTest {
   }
 
   @Test
-  void anUnlimitedRuleIsToldWithoutALimit() {
+  void anUnlimitedRuleIsReportedWithoutALimit() {
     Verdict verdict = service.ask(charge("free")).verdicts().getFirst();
     assertThat(verdict.refused()).isFalse();
     assertThat(verdict.rule()).isNotNull();
@@ -108,7 +108,7 @@ class PolicyAdmissionTest {
   }
 
   @Test
-  void underShadowModeTheRequestPassesAndTheStatusTells() {
+  void underShadowModeTheRequestPassesAndTheStatusReportsTheRefusal() {
     Deciding shadow = new Deciding(counted, TWO, new CompatibilityConfig(false, true, false));
     shadow.ask(2, charge("two"));
     Answer beyond = shadow.ask(charge("two"));

@@ -89,7 +89,7 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void anAdmissionTellsClientsWhereTheyStandAsTheRateLimitFilterDoes() {
+  void anAdmissionReportsLimitsToClientsAsTheRateLimitFilterDoes() {
     CheckResponse admitted = telling.check("user", "anna");
     assertThat(headers(admitted.getOkResponse().getResponseHeadersToAddList()))
         .isEqualTo("RateLimit: \"per user\";r=0;t=60 | RateLimit-Policy: \"per user\";q=1;w=60");
@@ -179,14 +179,14 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void ofSeveralRefusalsTheFirstThatRefusesByItselfIsHeard() {
+  void ofSeveralRefusalsTheFirstThatRefusesByItselfIsReported() {
     assertThat(status(telling.check("own", "x", "silent", "x"))).isEqualTo(402);
     assertThat(status(telling.check("quota", "x", "silent", "x"))).isEqualTo(429);
     assertThat(status(telling.check("quota", "x"))).isEqualTo(507);
   }
 
   @Test
-  void whereTheServiceIsInShadowModeNobodyIsRefused() {
+  void whereTheServiceIsInShadowModeNoRequestIsRefused() {
     Authorizing shadow =
         new Authorizing(
             POLICY,

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * others. Fixed windows are counted here by hand, other algorithms by their own transitions.
  */
 final class ReferenceCounters {
-  private static final long MOST = (1L << 53) - 1;
+  private static final long MAX = (1L << 53) - 1;
 
   private final @Nullable ReferenceCounters below;
   private final Map<List<Object>, @Nullable Object> changed = new HashMap<>();
@@ -77,7 +77,7 @@ final class ReferenceCounters {
     boolean admitted = used + needed <= limit;
     boolean counted = cost > 0 && (admitted || overrun != Overrun.REFUSE);
     if (counted) {
-      changed.put(counter, new Used(start, Math.min(MOST, used + cost)));
+      changed.put(counter, new Used(start, Math.min(MAX, used + cost)));
       left -= cost;
     }
     return admitted

@@ -31,7 +31,7 @@ class LoadReportsTest {
       new LoadReports(recorded, counts, time, java.time.Duration.ofMillis(1_500));
 
   @Test
-  void anEnvoyIsToldOnceWhatToReport() {
+  void anEnvoyReceivesOnceWhatToReport() {
     FakeCall<LoadStatsResponse> call = new FakeCall<>();
     StreamObserver<LoadStatsRequest> stream = reports.streamLoadStats(call);
     assertThat(call.answers).as("nobody speaks before the Envoy").isEmpty();
@@ -75,7 +75,7 @@ class LoadReportsTest {
   }
 
   @Test
-  void theNodeIsThatOfTheFirstMessageWhoeverSpeaksLater() {
+  void theNodeIsThatOfTheFirstMessageWhateverLaterOnesName() {
     StreamObserver<LoadStatsRequest> stream = begun("edge-1");
     stream.onNext(LoadStatsRequest.newBuilder().addClusterStats(up(2)).build());
     assertThat(recorded.reports).extracting(Report::node).containsExactly("edge-1");

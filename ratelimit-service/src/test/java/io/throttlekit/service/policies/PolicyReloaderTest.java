@@ -192,7 +192,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void aBadFileKeepsTheLastGoodPoliciesAndIsToldOnce() throws IOException {
+  void aBadFileKeepsTheLastGoodPoliciesAndIsReportedOnce() throws IOException {
     write("a.yaml", "a", 1);
     PolicyReloader reloader = reloader(folder);
     reloader.poll();

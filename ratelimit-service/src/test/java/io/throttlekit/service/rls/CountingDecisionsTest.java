@@ -84,7 +84,7 @@ class CountingDecisionsTest {
     "yr, 365/YEAR, 364, 31533778",
     "odd, 10/UNKNOWN, 9, 8",
   })
-  void theLimitIsToldInItsUnitAndTheResetInSecondsToTheEndOfTheWindow(
+  void theLimitIsReportedInItsUnitAndTheResetInSecondsToTheEndOfTheWindow(
       String key, String limit, long remaining, long reset) {
     var response = AnswerText.answer(service, x(entries(key, "a")));
     assertThat(AnswerText.of(response)).isEqualTo("OK [OK " + limit + " rem=" + remaining + "]");
@@ -104,7 +104,7 @@ class CountingDecisionsTest {
   }
 
   @Test
-  void aRuleInShadowModeTellsOkWithNothingLeft() {
+  void aRuleInShadowModeReportsOkWithNothingLeft() {
     for (int i = 0; i < 3; i++) {
       assertThat(ask(x(entries("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
     }
@@ -148,7 +148,7 @@ class CountingDecisionsTest {
   }
 
   @Test
-  void aReplacedRuleIsNeitherToldNorCharged() {
+  void aReplacedRuleIsNeitherReportedNorCharged() {
     assertThat(ask(x(entries("ten", "r"), entries("rep", "r"))))
         .isEqualTo("OK [OK; OK 2/DAY rem=1]");
     assertThat(ask(x(entries("ten", "r"), entries("unl", "r"))))

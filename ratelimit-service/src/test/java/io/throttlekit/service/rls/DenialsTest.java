@@ -66,7 +66,7 @@ class DenialsTest {
   }
 
   @Test
-  void onlyWhoIsRefusedIsToldSo() {
+  void onlyRefusedRequestsReceiveTheDenial() {
     RateLimitResponse admitted = AnswerText.answer(frontEnd, x(entries("one", "a")));
     assertThat(admitted.getRawBody().isEmpty()).isTrue();
     assertThat(admitted.getDynamicMetadata().getFieldsMap()).doesNotContainKey("metadata");

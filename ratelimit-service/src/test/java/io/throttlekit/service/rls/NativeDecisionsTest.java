@@ -27,7 +27,7 @@ class NativeDecisionsTest {
   }
 
   @Test
-  void aRefusalTellsWhatIsReallyLeft() {
+  void aRefusalReportsWhatIsReallyLeft() {
     assertThat(ask(hits(3, x(entries("five", "b"))))).endsWith("rem=2]");
     assertThat(ask(hits(3, x(entries("five", "b")))))
         .isEqualTo("OVER_LIMIT [OVER_LIMIT 5/DAY rem=2]");
@@ -43,7 +43,7 @@ class NativeDecisionsTest {
   }
 
   @Test
-  void anOverdraftIsChargedWholeAndToldAsRefused() {
+  void anOverdraftIsChargedWholeAndReportedAsRefused() {
     assertThat(ask(hits(15, x(entries("over", "a")))))
         .isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY rem=0]");
     assertThat(ask(x(entries("over", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY rem=0]");
@@ -51,7 +51,7 @@ class NativeDecisionsTest {
   }
 
   @Test
-  void ofSeveralLimitsTheOneThatRefusedIsTold() {
+  void ofSeveralLimitsTheOneThatRefusedIsReported() {
     assertThat(ask(hits(3, x(entries("two", "a"))))).isEqualTo("OK [OK 4/SECOND rem=1]");
     assertThat(ask(hits(2, x(entries("two", "a")))))
         .isEqualTo("OVER_LIMIT [OVER_LIMIT 4/SECOND rem=1]");
@@ -61,14 +61,14 @@ class NativeDecisionsTest {
   }
 
   @Test
-  void ofSeveralLimitsTheOneWithTheSmallestRemainingFractionIsTold() {
+  void ofSeveralLimitsTheOneWithTheSmallestRemainingFractionIsReported() {
     assertThat(ask(x(entries("two", "b")))).isEqualTo("OK [OK 4/SECOND rem=3]");
     setup.time().set(Setup.NOW + 1_000);
     assertThat(ask(x(entries("two", "b")))).isEqualTo("OK [OK 6/DAY rem=4]");
   }
 
   @Test
-  void aRuleInShadowModeThatWouldRefuseTellsNothingLeftAndChargesNothing() {
+  void aRuleInShadowModeThatWouldRefuseReportsNothingLeftAndChargesNothing() {
     assertThat(ask(x(entries("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
     assertThat(ask(hits(7, x(entries("sh", "a"))))).isEqualTo("OK [OK 1/DAY rem=0]");
     assertThat(ask(x(refund(hits(1, entries("sh", "a")))))).isEqualTo("OK [OK 1/DAY rem=1]");

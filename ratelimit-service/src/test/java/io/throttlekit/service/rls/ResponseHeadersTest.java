@@ -48,7 +48,7 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void ofDescriptorsThatRefuseTheLastIsTold() {
+  void ofDescriptorsThatRefuseTheLastIsReported() {
     assertThat(
             headers(
                 CLASSIC,
@@ -57,7 +57,7 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void aQuotaThatIsUsedUpIsToldOnlyForItsRemaining() {
+  void aQuotaThatIsUsedUpIsReportedOnlyForItsRemaining() {
     assertThat(headers(CLASSIC, x(entries("zero", "a"), hits(9, entries("q1", "a")))))
         .startsWith("RateLimit-Limit: 0 |");
   }

@@ -60,7 +60,7 @@ class ConnectionBoundsTest {
   }
 
   @Test
-  void clientsAreToldHowManyCallsMayBeInProgress() throws Exception {
+  void clientsReceiveTheMaximumOfCallsInProgress() throws Exception {
     try (RawConnection connection = connect(ConnectionAge.unlimited(), RELAXED, 7)) {
       Frame settings =
           connection.await(frame -> frame.type() == SETTINGS && (frame.flags() & ACK) == 0);

@@ -162,7 +162,7 @@ class DrainTest {
   }
 
   @Test
-  void aWatchOfHealthIsToldAndEndedWithoutHoldingUpTheDrain() throws Exception {
+  void aWatchOfHealthIsNotifiedAndEndedWithoutDelayingTheDrain() throws Exception {
     GrpcServer server = serve(Duration.ofMinutes(5), Duration.ZERO);
     ManagedChannel channel = Channels.to(server);
     Seen<HealthCheckResponse> watch = new Seen<>();

@@ -183,7 +183,7 @@ class EventLoopTest {
   }
 
   @Test
-  void whatAnEnvoyAcknowledgesIsHeardOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
+  void anAcknowledgementIsReadOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
     Obeyed obeyed = new Obeyed();
     LimitServerSettings eager =
         new LimitServerSettings(
@@ -221,7 +221,7 @@ class EventLoopTest {
   }
 
   @Test
-  void somethingUnexpectedIsAnInternalErrorThatTellsNothingAndTheServerLivesOn() {
+  void anUnexpectedExceptionIsAnInternalErrorWithoutDetailsAndTheServerLivesOn() {
     Clock clock = new Clock();
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());

@@ -116,7 +116,7 @@ class GrpcServerTest {
   }
 
   @Test
-  void aCallerThatGoesAwayHarmsNobody() {
+  void aCallerThatLeavesDoesNotAffectOthers() {
     var call =
         channel.newCall(RateLimitServiceGrpc.getShouldRateLimitMethod(), CallOptions.DEFAULT);
     call.start(new io.grpc.ClientCall.Listener<>() {}, new io.grpc.Metadata());

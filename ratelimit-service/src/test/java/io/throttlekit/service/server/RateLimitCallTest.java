@@ -223,7 +223,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void whatWaitsForRoomHearsOnceThatItsCallerIsGone() {
+  void aWaitingRequestIsNotifiedOnceThatItsCallerIsGone() {
     RateLimitCall begun = begun(new SentCall());
     AtomicInteger told = new AtomicInteger();
     begun.onCancelled(told::incrementAndGet);

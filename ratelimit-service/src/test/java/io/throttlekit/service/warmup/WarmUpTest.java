@@ -88,15 +88,15 @@ class WarmUpTest {
 
   @Test
   void whoeverAsksForMoreRequestsThanUsualWaitsLongerForThem() {
-    assertThat(WarmUp.longest(1)).isEqualTo(WarmUp.LONGEST);
-    assertThat(WarmUp.longest(200_000)).isEqualTo(WarmUp.LONGEST.multipliedBy(4));
+    assertThat(WarmUp.longest(1)).isEqualTo(WarmUp.MAX_TIME);
+    assertThat(WarmUp.longest(200_000)).isEqualTo(WarmUp.MAX_TIME.multipliedBy(4));
   }
 
   @Test
   void whatWasAnsweredCountsWhenTheTimeEndsInTheMidstOfARound() {
     run(DEFAULTS, 300); // loads classes, which is slow the first time
     long begun = 0;
-    long shortlyBeforeTheEnd = WarmUp.LONGEST.minusMillis(300).toNanos();
+    long shortlyBeforeTheEnd = WarmUp.MAX_TIME.minusMillis(300).toNanos();
     AtomicLong looks = new AtomicLong();
     AtomicLong decisions = new AtomicLong();
     CountDownLatch oneSecond = new CountDownLatch(1);

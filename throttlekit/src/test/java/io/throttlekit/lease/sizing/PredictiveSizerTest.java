@@ -51,7 +51,7 @@ class PredictiveSizerTest {
   }
 
   @Test
-  void expectsWhatTheLastWindowWithDemandBroughtUnlessTold() {
+  void expectsTheDemandOfTheLastWindowThatHadAny() {
     PredictiveSizer sizer = new PredictiveSizer(cost, LIMIT);
     for (int window = 0; window < 2_000; window++) { // too fast for the robust learner
       sizer.observe(window / 200 % 2 == 0 ? 10 : 5_000, LIMIT);

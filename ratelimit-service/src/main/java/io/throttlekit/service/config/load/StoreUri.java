@@ -60,7 +60,7 @@ record StoreUri(StoreAddress address, Login login) {
       Arrays.stream(SslMode.values()).map(SslMode::toString).toList();
 
   private static final String HOST_FORM = "each host is a name or an IP address, then a port";
-  private static final int LONGEST = 10_000; // characters; a thousand hosts fit
+  private static final int MAX_LENGTH = 10_000; // characters; a thousand hosts fit
   private static final int MAX_NODES = 1_000; // far above a cluster's seeds; bounds what is printed
   private static final int MAX_NAME = 63; // bytes; PostgreSQL truncates longer names
 
@@ -100,7 +100,7 @@ record StoreUri(StoreAddress address, Login login) {
       return memory();
     }
     Matcher parts = PARTS.matcher(text);
-    if (text.length() > LONGEST || !parts.matches()) {
+    if (text.length() > MAX_LENGTH || !parts.matches()) {
       throw unreadable(text);
     }
     String scheme = part(parts, "scheme").toLowerCase(Locale.ROOT);
@@ -125,8 +125,8 @@ record StoreUri(StoreAddress address, Login login) {
 
   /** Returns the error of a text that does not have the form of a URI. */
   private static InvalidTextException unreadable(String text) {
-    if (text.length() > LONGEST) {
-      return new InvalidTextException("it is longer than " + LONGEST + " characters");
+    if (text.length() > MAX_LENGTH) {
+      return new InvalidTextException("it is longer than " + MAX_LENGTH + " characters");
     }
     if (HOST_AND_PORT.matcher(text).matches() && NODE.matcher(text).matches()) {
       return new InvalidTextException("it has no scheme", "redis://" + text);
