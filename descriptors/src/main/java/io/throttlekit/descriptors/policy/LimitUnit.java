@@ -5,31 +5,24 @@ import org.jspecify.annotations.Nullable;
 /** Windows that Envoy's protocol can name. Each is aligned to the epoch. */
 public enum LimitUnit {
   /** One second. */
-  SECOND(1, 1),
+  SECOND(1),
   /** 60 seconds. */
-  MINUTE(2, 60),
+  MINUTE(60),
   /** 60 minutes. */
-  HOUR(3, 3_600),
+  HOUR(3_600),
   /** 24 hours. */
-  DAY(4, 86_400),
+  DAY(86_400),
   /** 7 days, from Thursday 00:00 UTC. */
-  WEEK(7, 604_800),
+  WEEK(604_800),
   /** 30 days, not a calendar month. */
-  MONTH(5, 2_592_000),
+  MONTH(2_592_000),
   /** 365 days, not a calendar year. */
-  YEAR(6, 31_536_000);
+  YEAR(31_536_000);
 
-  private final int number;
   private final long seconds;
 
-  LimitUnit(int number, long seconds) {
-    this.number = number;
+  LimitUnit(long seconds) {
     this.seconds = seconds;
-  }
-
-  /** Returns its number in the {@code RateLimitUnit} of Envoy's protocol. */
-  public int number() {
-    return number;
   }
 
   /** Returns the length of the window in ms. */

@@ -88,11 +88,11 @@ final class PoliciesRoute implements Route {
 
   private static void appendLimit(
       StringBuilder text, Rule rule, String unit, long requestsPerUnit) {
-    String form = "%s.%s: unit=%s requests_per_unit=%d, shadow_mode: %s, quota_mode: %s\n";
-    Object[] values = {
-      rule.domain(), rule.path(), unit, requestsPerUnit, rule.shadow(), rule.quota()
-    };
-    text.append(String.format(Locale.ROOT, form, values)); // no digits of the host's language
+    text.append(rule.domain()).append('.').append(rule.path());
+    text.append(": unit=").append(unit);
+    text.append(" requests_per_unit=").append(requestsPerUnit);
+    text.append(", shadow_mode: ").append(rule.shadow());
+    text.append(", quota_mode: ").append(rule.quota()).append('\n');
   }
 
   private String json(List<Rule> rules) throws IOException {

@@ -1,6 +1,6 @@
 package io.throttlekit.service.http;
 
-import io.throttlekit.descriptors.policy.LimitUnit;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.throttlekit.service.rls.DescriptorFields;
 import io.throttlekit.service.rls.RequestFields;
 import java.io.IOException;
@@ -133,12 +133,10 @@ final class RequestJson {
     if (name == null) {
       return json.whole(INT32_MIN, INT32_MAX).intValue();
     }
-    if (name.equals("UNKNOWN")) { // protobuf's name of an unset unit
-      return 0;
-    }
-    for (LimitUnit unit : LimitUnit.values()) {
-      if (unit.name().equals(name)) {
-        return unit.number();
+    // Of the response, which has the numbers of the request and WEEK, too.
+    for (RateLimit.Unit unit : RateLimit.Unit.values()) {
+      if (unit != RateLimit.Unit.UNRECOGNIZED && unit.name().equals(name)) {
+        return unit.getNumber();
       }
     }
     throw new MalformedBodyException("unknown unit " + name);

@@ -9,6 +9,7 @@ import com.google.protobuf.UInt64Value;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Entry;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
+import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.throttlekit.Cost;
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.LimitOverride;
@@ -229,14 +230,15 @@ public final class DescriptorFields {
     if (!hasLimit) {
       return null;
     }
-    for (LimitUnit each : LimitUnit.values()) {
-      if (each.number() == unit) {
-        return new LimitOverride(Integer.toUnsignedLong(requestsPerUnit), each);
-      }
+    // Of the response, which has the numbers of the request and WEEK, too.
+    RateLimit.Unit known = RateLimit.Unit.forNumber(unit);
+    if (known == null || known == RateLimit.Unit.UNKNOWN) {
+      throw new InvalidRequestException(
+          "the limit of a descriptor needs a unit from SECOND to YEAR, was "
+              + (known == null ? String.valueOf(unit) : known.name()));
     }
-    throw new InvalidRequestException(
-        "the limit of a descriptor needs a unit from SECOND to YEAR, was "
-            + (unit == 0 ? "UNKNOWN" : String.valueOf(unit)));
+    return new LimitOverride(
+        Integer.toUnsignedLong(requestsPerUnit), LimitUnit.valueOf(known.name()));
   }
 
   @Override

@@ -32,7 +32,9 @@ import io.throttlekit.service.rls.ResponseExtras.Header;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,6 +51,15 @@ public final class RateLimitFrontEnd implements FrontEnd {
   private static final int DESCRIPTORS =
       DESCRIPTORS_FIELD_NUMBER << TAG_BITS | WIRETYPE_LENGTH_DELIMITED;
   private static final int HITS_ADDEND = HITS_ADDEND_FIELD_NUMBER << TAG_BITS | WIRETYPE_VARINT;
+
+  /** Protobuf's units, which have the same names. */
+  private static final Map<LimitUnit, RateLimit.Unit> UNITS = new EnumMap<>(LimitUnit.class);
+
+  static {
+    for (LimitUnit unit : LimitUnit.values()) {
+      UNITS.put(unit, RateLimit.Unit.valueOf(unit.name()));
+    }
+  }
 
   private final Admission admission;
   private final GrpcConfig.Limits limits;
@@ -246,7 +257,8 @@ public final class RateLimitFrontEnd implements FrontEnd {
   private static int unit(Verdict verdict) {
     Limit limit = verdict.limit();
     LimitUnit unit = limit == null ? null : limit.unit();
-    return unit == null ? RateLimit.Unit.UNKNOWN_VALUE : unit.number();
+    RateLimit.Unit known = unit == null ? null : UNITS.get(unit);
+    return known == null ? RateLimit.Unit.UNKNOWN_VALUE : known.getNumber();
   }
 
   /** Returns the size of a field of any integer or enum type from 0; proto3 omits a 0. */
