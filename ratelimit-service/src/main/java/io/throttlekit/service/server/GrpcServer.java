@@ -20,6 +20,7 @@ import io.throttlekit.service.server.Health.Obstacle;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -317,7 +318,7 @@ public final class GrpcServer {
     // Not after a failed bind, when the file may belong to another process.
     if (socketFile != null && server.isShutdown()) {
       try {
-        socketFile.remove();
+        Files.deleteIfExists(socketFile.path());
       } catch (IOException e) {
         LOG.warn("the socket file {} could not be removed", config.unixSocket(), e);
       }

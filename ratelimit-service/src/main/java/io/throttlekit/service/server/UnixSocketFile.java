@@ -34,11 +34,6 @@ record UnixSocketFile(Path path) {
     }
   }
 
-  /** Removes the file of this process's socket. */
-  void remove() throws IOException {
-    Files.deleteIfExists(path);
-  }
-
   private boolean hasListener() {
     try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(path))) {
       return channel.isConnected();
