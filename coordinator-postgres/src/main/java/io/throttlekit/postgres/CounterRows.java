@@ -51,6 +51,7 @@ final class CounterRows {
   /** The counters, which decide. */
   final HeldCounters held;
 
+  @SuppressWarnings("ArrayRecordComponent") // rows are not compared
   private record Row(
       CounterKey key,
       RateAlgorithm<?> algorithm,

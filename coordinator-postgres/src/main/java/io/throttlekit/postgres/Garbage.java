@@ -17,7 +17,7 @@ final class Garbage {
   /** The most rows of one transaction: a longer one would hold its locks for long. */
   static final int BATCH = 500;
 
-  /** The most transactions of one run for each kind of row. */
+  /** The most transactions of one run for each kind of row, so that each kind gets its turn. */
   static final int BATCHES = 40;
 
   /** The time for which rows are kept after they have expired, for a clock that steps back. */

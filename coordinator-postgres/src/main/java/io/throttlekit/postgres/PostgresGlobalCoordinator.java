@@ -33,6 +33,7 @@ public final class PostgresGlobalCoordinator extends Database implements GlobalC
               "window_end_millis < ?",
               Garbage.SLACK_MILLIS),
           new Garbage.Kind("agreements", "party, region", "until_millis < ?", Garbage.SLACK_MILLIS),
+          // A party's clock must outlive any step back of the server's.
           new Garbage.Kind("parties", "name", "clock_millis < ?", TimeUnit.DAYS.toMillis(1)));
 
   private final Epochs epochs;

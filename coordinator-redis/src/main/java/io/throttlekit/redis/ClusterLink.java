@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * and changed masters.
  */
 final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte[]>> {
-  /** The pause between attempts to open the first connection. */
+  /** The pause between attempts to open the first connection, as in {@link SingleLink}. */
   private static final long RETRY_MILLIS = 50;
 
   /** The shortest interval of slot refreshes, which cost every node work. */

@@ -18,7 +18,7 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
   /** More round trips in flight in a Cluster, where a batch only holds calls of one hash slot. */
   private static final int IN_FLIGHT_FACTOR_OF_CLUSTER = 16;
 
-  /** The most waiting calls that are searched for others of the same slot. */
+  /** The most waiting calls that are searched for others of the same slot, on the event loop. */
   private static final int LOOK_AHEAD = 256;
 
   /**
@@ -30,8 +30,7 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
   private final Script script;
   private final Slots slots;
   private final Epochs epochs;
-  private final int maxBatch;
-  private final int maxInFlight;
+  private final RedisSettings settings;
   private final @Nullable TimeSource storeClock;
 
   /**
@@ -44,9 +43,7 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
     this.script = slots.isCluster() ? Script.load().inCluster() : Script.load();
     this.slots = slots;
     this.epochs = epochs;
-    this.maxBatch = settings.maxBatch();
-    this.maxInFlight =
-        settings.maxInFlight() * (slots.isCluster() ? IN_FLIGHT_FACTOR_OF_CLUSTER : 1);
+    this.settings = settings;
     this.storeClock = storeClock;
   }
 
@@ -57,7 +54,7 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
 
   @Override
   public int maxInFlight() {
-    return maxInFlight;
+    return settings.maxInFlight() * (slots.isCluster() ? IN_FLIGHT_FACTOR_OF_CLUSTER : 1);
   }
 
   /** Takes the call that has waited longest with other calls of its slot. */
@@ -68,7 +65,7 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
     int searched = 0;
     int charges = 0;
     for (Iterator<CounterCall<?>> each = waiting.iterator();
-        each.hasNext() && together.size() < maxBatch && searched < LOOK_AHEAD;
+        each.hasNext() && together.size() < settings.maxBatch() && searched < LOOK_AHEAD;
         searched++) {
       CounterCall<?> call = each.next();
       if (call.slot != slot) {
@@ -99,7 +96,7 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
     byte[][] keys = new byte[slots.isCluster() ? counters + 2 : counters + 1][];
     keys[0] = slots.epochKey(slot);
     for (int i = 1; i <= counters; i++) {
-      keys[i] = slots.keys.of(requests.counters.get(i - 1));
+      keys[i] = slots.keys.of(requests.counters.get(i - 1).toString());
     }
     if (slots.isCluster()) {
       keys[counters + 1] = KeyText.historyOf(slots.epochKey(slot));

@@ -46,6 +46,7 @@ final class FederationKeys {
    * @param epochKey the key of the epoch; must not be modified
    * @param slot the hash slot; {@link Slots#NONE} unless Redis is a Cluster
    */
+  @SuppressWarnings("ArrayRecordComponent") // places are not compared
   record Place(KeyText keys, String tagged, int epoch, byte[] epochKey, int slot) {
 
     /** Returns the key of one kind of data about a counter. */

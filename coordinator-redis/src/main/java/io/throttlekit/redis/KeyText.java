@@ -1,6 +1,5 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.CounterKey;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetEncoder;
@@ -34,10 +33,6 @@ final class KeyText {
 
   KeyText(String prefix, String version) {
     this.before = (prefix + version).getBytes(StandardCharsets.UTF_8);
-  }
-
-  byte[] of(CounterKey key) {
-    return of(key.toString());
   }
 
   /** Returns the key with {@code text} after the prefix and the version. */

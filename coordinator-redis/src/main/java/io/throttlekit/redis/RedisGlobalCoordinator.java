@@ -12,7 +12,6 @@ import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.store.Grant;
-import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.Terms;
 import java.util.ArrayList;
@@ -120,12 +119,9 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
           read(terms.scope(), reply.text(1)),
           read(terms.scope(), reply.text(2)));
     }
-    if (reply.number(0) < 0) { // the script's mark of an overtaken call
-      throw StoreException.overtaken();
-    }
     boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
     return new Grant(
-        reply.number(0),
+        reply.unlessOvertaken(0),
         current ? reply.number(1) : lease.windowEndMillis(),
         reply.number(2),
         reply.number(3));

@@ -8,7 +8,6 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -95,7 +94,7 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
                 keys(place, key),
                 leaseDeadline(),
                 id != null,
-                reply -> checked(reply.number(0)))
+                reply -> reply.unlessOvertaken(0))
             .with(windowEndMillis)
             .with(id));
   }
@@ -109,15 +108,8 @@ public final class RedisRegionalEscrow extends RedisFederation implements Region
     return List.of(held(place, key), place.key("calls", key));
   }
 
-  private static long checked(long units) {
-    if (units < 0) { // the script's mark of an overtaken call
-      throw StoreException.overtaken();
-    }
-    return units;
-  }
-
   private static EscrowGrant grant(ScriptCall.Reply reply) {
-    long now = checked(reply.number(0));
+    long now = reply.unlessOvertaken(0);
     if (reply.size() == 1) {
       return EscrowGrant.nothing(now);
     }

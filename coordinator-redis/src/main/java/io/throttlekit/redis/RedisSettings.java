@@ -46,7 +46,7 @@ public record RedisSettings(
     check("maxBatch", maxBatch);
     check("maxInFlight", maxInFlight);
     check("connectTimeoutMillis", connectTimeoutMillis);
-    if (maxBatch > 1000) {
+    if (maxBatch > 1000) { // while a script runs, Redis serves no other client
       throw new IllegalArgumentException("maxBatch must be at most 1000, was " + maxBatch);
     }
   }

@@ -51,6 +51,19 @@ final class ScriptCall<T> extends Call<T> {
       return parts.get(index + 1) instanceof Long number ? number : Long.parseLong(text(index));
     }
 
+    /**
+     * Returns a number that is not negative.
+     *
+     * @throws StoreException at the script's mark of an overtaken call
+     */
+    long unlessOvertaken(int index) {
+      long number = number(index);
+      if (number < 0) {
+        throw StoreException.overtaken();
+      }
+      return number;
+    }
+
     String text(int index) {
       return new String((byte[]) parts.get(index + 1), StandardCharsets.UTF_8);
     }

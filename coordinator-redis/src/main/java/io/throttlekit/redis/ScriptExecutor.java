@@ -128,6 +128,7 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
               ended.complete(null);
               clients.close();
               if (ownsLoops) {
+                // No quiet period: there are no calls any more.
                 var _ = loops.shutdownGracefully(0, 2, TimeUnit.SECONDS);
               }
             });

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * would admit a limit in addition to its successor.
  */
 final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
-  /** The first pause between connection attempts; doubled each time. */
+  /** The first pause between connection attempts, short for a restart; doubled each time. */
   private static final long FIRST_RETRY_MILLIS = 10;
 
   /** The longest pause: requests succeed within 100 ms of Redis's return. */

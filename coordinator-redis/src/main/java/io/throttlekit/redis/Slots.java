@@ -36,7 +36,7 @@ final class Slots {
 
   /** Returns the slot of a counter. */
   int of(CounterKey key) {
-    return isCluster() ? SlotHash.getSlot(keys.of(key)) : NONE;
+    return isCluster() ? SlotHash.getSlot(keys.of(key.toString())) : NONE;
   }
 
   /** Returns the key of the epoch of a slot. */

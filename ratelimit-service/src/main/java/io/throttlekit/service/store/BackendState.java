@@ -20,10 +20,10 @@ import org.slf4j.LoggerFactory;
 final class BackendState implements StoreListener {
   private static final Logger LOG = LoggerFactory.getLogger(BackendState.class);
 
-  /** Maximum of different failure reasons that are logged per outage. */
+  /** Maximum of different failure reasons that are logged per outage; bounds log and memory. */
   private static final int MAX_REASONS = 10;
 
-  /** Minimum interval between two warnings of one kind. */
+  /** Minimum interval between two warnings of one kind, which keeps the log readable. */
   private static final Duration WARN_INTERVAL = Duration.ofSeconds(10);
 
   /**
@@ -71,10 +71,14 @@ final class BackendState implements StoreListener {
   /** Whether the next answer is logged: the first one, and the first one after a warning. */
   private volatile boolean warned = true;
 
+  /** Whether calls are counted: those of the warm-up are not. */
   private volatile boolean counted = true;
+
   private volatile boolean answers;
-  // Whether the circuit breaker is open.
+
+  /** Whether the circuit breaker is open. */
   private volatile boolean breakerOpen;
+
   private volatile String lastFailure = "";
   private volatile long lastLossMillis;
   private volatile Runnable whenLost = () -> {};

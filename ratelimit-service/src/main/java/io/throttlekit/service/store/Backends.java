@@ -40,16 +40,16 @@ import org.slf4j.LoggerFactory;
 record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
 
-  /** Size of the connection pool. */
+  /** Size of the connection pool, small because each connection is a process of the server. */
   private static final int POSTGRES_CONNECTIONS = 8;
 
-  /** Interval between deletions of expired rows. */
+  /** Interval between deletions of expired rows, so that each deletes few. */
   private static final long COLLECT_EVERY_MILLIS = 10_000;
 
   /** Minimum connect timeout that PostgreSQL's connection pool accepts. */
   private static final long MIN_CONNECT_MILLIS = 250;
 
-  /** Maximum of requests in one round trip to Redis. */
+  /** Maximum of requests in one round trip to Redis, which serves no other client meanwhile. */
   private static final int MAX_BATCH = 64;
 
   /** Round trips per connection in flight: one is executed while the next is sent. */

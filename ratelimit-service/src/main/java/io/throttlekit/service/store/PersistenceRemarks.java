@@ -58,7 +58,7 @@ final class PersistenceRemarks {
       if (concerned.isEmpty()) {
         continue;
       }
-      String text = words(gap, concerned);
+      String text = text(gap, concerned);
       if (!text.equals(logged.put(gap.cause(), text))) {
         LOG.warn("{}", text);
       }
@@ -76,7 +76,7 @@ final class PersistenceRemarks {
         };
   }
 
-  private String words(Gap gap, List<Rule> rules) {
+  private String text(Gap gap, List<Rule> rules) {
     String what =
         switch (gap.cause()) {
           case RESTART -> "may have lost counts when it restarts";

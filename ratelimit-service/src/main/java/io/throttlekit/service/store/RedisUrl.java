@@ -21,8 +21,7 @@ final class RedisUrl {
   static String of(StoreAddress address, Login login) {
     String credentials = credentials(login);
     return switch (address) {
-      case Memory _ -> throw new IllegalArgumentException("memory is no Redis");
-      case Postgres _ -> throw new IllegalArgumentException("PostgreSQL is no Redis");
+      case Memory _, Postgres _ -> throw new IllegalArgumentException(address + " is no Redis");
       case Standalone one -> scheme(one.tls()) + credentials + one.node() + '/' + one.database();
       case Socket socket ->
           "redis-socket://"

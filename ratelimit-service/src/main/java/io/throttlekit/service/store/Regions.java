@@ -41,10 +41,10 @@ final class Regions {
   /** End of a window in 1970: no units are leased from it, and nothing is written. */
   private static final long ENDED = PROBE_BUDGET.window().windowMillis();
 
-  /** Maximum of calls that warm up the path to a backend. */
+  /** Maximum of calls that warm up the path to a backend: HotSpot then compiles a method. */
   private static final int MAX_CALLS = 200;
 
-  /** Maximum of decisions that warm up the federated limiter. */
+  /** Maximum of decisions that warm up the federated limiter: HotSpot then compiles its loops. */
   private static final int MAX_DECISIONS = 2_000;
 
   /** Maximum duration of each warm-up: a quarter of a second. */

@@ -34,8 +34,8 @@ import org.slf4j.LoggerFactory;
 public final class SharedStore implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedStore.class);
 
-  /** Maximum time that a start waits for the first answers. */
-  private static final Duration MAX_GREETING = Duration.ofSeconds(2);
+  /** Maximum time that a start waits for the first answers: a store may be away for long. */
+  private static final Duration MAX_WAIT = Duration.ofSeconds(2);
 
   /** Fast answers that are awaited: the first calls of a new JVM are slow. */
   private static final int FAST_ANSWERS = 10;
@@ -131,15 +131,15 @@ public final class SharedStore implements AutoCloseable {
    * @return the backends that have answered; the others may answer later
    */
   public Answering awaitAnswers() throws InterruptedException {
-    ReadinessProbe probe = new ReadinessProbe(time, time.monotonicNanos() + MAX_GREETING.toNanos());
+    ReadinessProbe probe = new ReadinessProbe(time, time.monotonicNanos() + MAX_WAIT.toNanos());
     Regions far = regions;
     FutureTask<Boolean> coordinator = begun(() -> far == null || far.awaitCoordinator(probe));
     FutureTask<Boolean> escrow = begun(() -> far == null || far.awaitEscrow(probe));
     try {
-      boolean near = probe.await(counters, this::look, 1, Long.MAX_VALUE);
+      boolean near = probe.await(counters, this::peek, 1, Long.MAX_VALUE);
       if (near) {
         // Half of the deadline leaves room for the variance of real requests.
-        var _ = probe.await(counters, this::look, FAST_ANSWERS, deadlineNanos / 2);
+        var _ = probe.await(counters, this::peek, FAST_ANSWERS, deadlineNanos / 2);
       }
       var _ = escrow.get();
       return new Answering(near, coordinator.get());
@@ -157,7 +157,7 @@ public final class SharedStore implements AutoCloseable {
     return task;
   }
 
-  private CompletionStage<?> look() {
+  private CompletionStage<?> peek() {
     return counters.ready().thenCompose(_ -> counters.api().peek(PROBED, NOTHING));
   }
 

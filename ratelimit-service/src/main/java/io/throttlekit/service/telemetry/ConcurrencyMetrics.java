@@ -92,11 +92,11 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
         Thread.ofPlatform().daemon().name("limit-log").factory());
   }
 
-  /** Registers the gauges, which read {@code gate} at every collection. */
-  public void show(ConcurrencyLimiter gate) {
-    LimitGauges.show(meter, gate.limits()::forEach);
+  /** Registers the gauges, which read {@code limiter} at every collection. */
+  public void show(ConcurrencyLimiter limiter) {
+    LimitGauges.show(meter, limiter.limits()::forEach);
     new OurCounters(meter)
-        .gauge(PREFIX + "live_leases", "Leases that have not ended", gate.leases()::size);
+        .gauge(PREFIX + "live_leases", "Leases that have not ended", limiter.leases()::size);
   }
 
   @Override

@@ -5,6 +5,7 @@ import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSna
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot.UnknownDataPointSnapshot;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -41,9 +42,14 @@ final class EnvoyRatelimitCounters {
 
   /** Returns the samples as metrics of unknown type for OpenMetrics. */
   List<UnknownSnapshot> untyped() {
-    return samples.entrySet().stream()
-        .map(metric -> untyped(metric.getKey(), metric.getValue()))
-        .toList();
+    List<UnknownSnapshot> metrics = new ArrayList<>();
+    samples.forEach((name, values) -> {
+      UnknownSnapshot.Builder metric = UnknownSnapshot.builder().name(name);
+      values.forEach((labels, value) ->
+          metric.dataPoint(UnknownDataPointSnapshot.builder().labels(labels).value(value).build()));
+      metrics.add(metric.build());
+    });
+    return metrics;
   }
 
   /** Returns the samples in the Prometheus text format. */
@@ -60,13 +66,6 @@ final class EnvoyRatelimitCounters {
     samples
         .computeIfAbsent(name, any -> new TreeMap<>(Comparator.naturalOrder()))
         .merge(labels, value, Double::sum);
-  }
-
-  private static UnknownSnapshot untyped(String name, Map<Labels, Double> values) {
-    UnknownSnapshot.Builder metric = UnknownSnapshot.builder().name(name);
-    values.forEach((labels, value) ->
-        metric.dataPoint(UnknownDataPointSnapshot.builder().labels(labels).value(value).build()));
-    return metric.build();
   }
 
   private static String sample(String name, Labels labels, double value) {

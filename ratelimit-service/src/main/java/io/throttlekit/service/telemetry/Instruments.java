@@ -30,14 +30,14 @@ final class Instruments {
     this.metrics = metrics;
   }
 
-  void register(LongSupplier counters, LongSupplier forgotten) {
+  void register(LongSupplier counters, LongSupplier evicted) {
     ofEachSeries("total_hits", Tally::totalHits);
     ofEachSeries("within_limit", tally -> tally.withinLimit.sum());
     ofEachSeries("near_limit", tally -> tally.nearLimit.sum());
     ofEachSeries("over_limit", tally -> tally.overLimit.sum());
     ofEachSeries("shadow_mode", tally -> tally.shadowMode.sum());
     ofTheService();
-    ofOurs(counters, forgotten);
+    ofOurs(counters, evicted);
     JvmInstruments.register(meter);
   }
 
@@ -75,7 +75,7 @@ final class Instruments {
     ours.counter(SERVICE + "global_shadow_mode", "", metrics.globalShadow::sum);
   }
 
-  private void ofOurs(LongSupplier counters, LongSupplier forgotten) {
+  private void ofOurs(LongSupplier counters, LongSupplier evicted) {
     ours.labelled(
         "throttlekit_decisions",
         "Descriptors decided, by outcome",
@@ -102,7 +102,7 @@ final class Instruments {
     ours.counter(
         "throttlekit_evicted_counters",
         "Counters evicted before their windows ended, because there were too many",
-        forgotten);
+        evicted);
     ours.counter(
         "throttlekit_dropped_series",
         "Decisions and unknown domains counted as other because there were too many names",

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class Telemetry implements AutoCloseable {
   private static final String SCOPE = "io.throttlekit";
 
-  /** How long {@link #close} waits for the final exports. */
+  /** How long {@link #close} waits for the final exports: a collector may be away. */
   static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
   /**
