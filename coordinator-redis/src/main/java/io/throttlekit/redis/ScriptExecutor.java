@@ -114,12 +114,12 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
     }
     List<CompletableFuture<?>> closing = new ArrayList<>();
     for (Lane<C> lane : lanes) {
-      CompletableFuture<?> closed = new CompletableFuture<>();
-      closing.add(closed);
       try {
-        lane.loop.execute(() -> lane.close().whenComplete((_, _) -> closed.complete(null)));
-      } catch (RejectedExecutionException _) { // the loop has shut down, with its connection
-        closed.complete(null);
+        closing.add(
+            CompletableFuture.supplyAsync(lane::close, lane.loop)
+                .thenCompose(end -> end.thenApply(_ -> true)));
+      } catch (RejectedExecutionException _) {
+        // The loop has shut down, with its connection.
       }
     }
     var _ =

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs 36 s of faults, and five minutes with the profile {@code thorough}; starts of fleets and quiet
- * times take additional time.
+ * Runs 36 s of faults, and five minutes with the profile {@code thorough}; starts of fleets and
+ * quiet times take additional time.
  */
 @RealRedis
 @RealPostgres
