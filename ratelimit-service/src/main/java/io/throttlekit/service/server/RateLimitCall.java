@@ -321,8 +321,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   /** Fails a late call whose answer carries a lease: the caller no longer holds it. */
   private void failLate(long now) {
     if (claimEnd(COUNTED)) {
-      handler.listener().abandoned(Abandonment.ANSWERED_LATE);
-      handler.warnings().missed();
+      abandoned(Abandonment.ANSWERED_LATE, now);
       end(
           Status.DEADLINE_EXCEEDED.withDescription("the caller's timeout has passed"),
           Failure.CANCELLED,
