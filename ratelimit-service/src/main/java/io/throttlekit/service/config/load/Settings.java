@@ -5,12 +5,14 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Parse;
@@ -31,11 +33,8 @@ final class Settings {
   /** All settings, in the order in which they are printed. */
   static final List<Setting> ALL = TABLES.values().stream().flatMap(List::stream).toList();
 
-  private static final Map<String, Setting> BY_PATH = new HashMap<>();
-
-  static {
-    ALL.forEach(setting -> BY_PATH.put(setting.path(), setting));
-  }
+  private static final Map<String, Setting> BY_PATH =
+      ALL.stream().collect(Collectors.toUnmodifiableMap(Setting::path, setting -> setting));
 
   private Settings() {}
 
@@ -90,7 +89,7 @@ final class Settings {
           map(settings).forEach((path, declared) -> table.add(setting(path, map(declared))));
           tables.put(heading, List.copyOf(table));
         });
-    return tables;
+    return Collections.unmodifiableMap(tables);
   }
 
   private static Setting setting(String path, Map<String, Object> declared) {
