@@ -11,7 +11,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.accesslog.AccessLogs;
-import io.throttlekit.service.concurrency.Leases;
+import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
@@ -60,7 +60,7 @@ final class Sensors implements AutoCloseable {
   private @Nullable ServerMetrics metrics;
 
   /**
-   * Creates the configured services; what they receive releases leases and updates {@code
+   * Creates the configured services; what they receive releases permits and updates {@code
    * steering}, whose own services are included. Created once; listens after {@link #open}.
    *
    * @param steering null where this process steers nothing
@@ -68,7 +68,7 @@ final class Sensors implements AutoCloseable {
    */
   Sensors(
       ServiceConfig config,
-      Leases leases,
+      RequestPermits permits,
       @Nullable Steering steering,
       Meter meter,
       TimeSource time,
@@ -81,20 +81,20 @@ final class Sensors implements AutoCloseable {
         new ClientIdentities(
             sensors.identities(), sensors.bindNodeId(), ServerMetrics.refusedClients(meter));
     this.services =
-        services(config.concurrency(), leases, steering, meter, time, marks).stream()
+        services(config.concurrency(), permits, steering, meter, time, marks).stream()
             .map(service -> ServerInterceptors.intercept(service, clients))
             .toList();
   }
 
   private static List<BindableService> services(
       ConcurrencyConfig config,
-      Leases leases,
+      RequestPermits permits,
       @Nullable Steering steering,
       Meter meter,
       TimeSource time,
       BooleanSupplier marks) {
     List<BindableService> services = new ArrayList<>(4);
-    OutcomeListener sensed = new AccessLogReleases(leases);
+    OutcomeListener sensed = new AccessLogReleases(permits);
     if (steering != null) {
       sensed = new CompositeOutcomeListener(sensed, steering);
       services.addAll(steering.services());

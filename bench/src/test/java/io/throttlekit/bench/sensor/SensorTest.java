@@ -40,7 +40,7 @@ class SensorTest {
         assertThat(reading.kind()).isEqualTo(Kind.ANSWERED);
         assertThat(reading.cluster()).isEqualTo("upstream");
         assertThat(reading.marked()).isTrue();
-        assertThat(reading.leases()).as("ends none, as with a limit at Envoys").isEmpty();
+        assertThat(reading.permits()).as("ends none, as with a limit at Envoys").isEmpty();
       }
     }
     assertThat(ids).hasSize(entries).hasSizeGreaterThan(1 << 15);

@@ -4,7 +4,6 @@ import com.google.protobuf.Any;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.throttlekit.envoy.NodeId;
 import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.xds.DiscoveryMessage.Subscription;
 import io.throttlekit.envoy.xds.Parts.Part;
@@ -95,15 +94,15 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
 
   /** Sends the Envoy's current share, as soon as the connection accepts it. */
   void push() {
-    Part obeyed = part;
-    if (ended || obeyed == null) {
+    Part current = part;
+    if (ended || current == null) {
       return;
     }
     stale = !call.isReady();
     if (!stale) {
       sent = server.round();
-      Any layer = server.layer(obeyed);
-      call.onNext(wire.write(layer, server.version(sent, obeyed), Long.toString(sent)));
+      Any layer = server.layer(current);
+      call.onNext(wire.write(layer, server.version(sent, current), Long.toString(sent)));
     }
   }
 
@@ -139,7 +138,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   }
 
   /** Assigns the part whose share this stream sends. */
-  void obey(Part given) {
+  void assign(Part given) {
     part = given;
   }
 
@@ -178,7 +177,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
       }
       node = message.node();
     }
-    if (message.typeUrl().isEmpty() || message.typeUrl().equals(RuntimeLayer.TYPE_URL)) {
+    if (message.typeUrl().isEmpty() || message.typeUrl().equals(Wire.TYPE_URL)) {
       if (!message.nonce().isEmpty()) {
         answered(message);
       } else if (!message.version().isEmpty() && message.version().length() <= MAX_VERSION) {
@@ -193,13 +192,8 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
    * gets a share.
    */
   private @Nullable Status denied(String named) {
-    if (!NodeId.isUsable(named)) {
-      return Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED);
-    }
-    if (!allowed.allow(named)) {
-      return Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED);
-    }
-    return server.full();
+    Status rejection = allowed.rejection(named);
+    return rejection == null ? server.full() : rejection;
   }
 
   private void answered(DiscoveryMessage message) {

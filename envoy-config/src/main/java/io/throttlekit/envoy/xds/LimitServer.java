@@ -1,13 +1,15 @@
 package io.throttlekit.envoy.xds;
 
 import com.google.protobuf.Any;
+import com.google.protobuf.Struct;
+import com.google.protobuf.Value;
+import io.envoyproxy.envoy.service.runtime.v3.Runtime;
 import io.grpc.BindableService;
 import io.grpc.Status;
 import io.grpc.SynchronizationContext;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.NodeId;
 import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.Parts.Part;
@@ -56,14 +58,14 @@ public final class LimitServer {
   private final Notices notices = new Notices();
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a limit could not be distributed", e));
-  private final Map<ClusterLimit, Offered> limits =
+  private final Map<ClusterLimit, OfferedLimit> limits =
       new TreeMap<>(Comparator.comparing(ClusterLimit::runtimeKey));
   private final Parts parts = new Parts();
   private final Set<DiscoveryStream<?, ?>> read = new LinkedHashSet<>();
   private final Set<DiscoveryStream<?, ?>> unsettled = new LinkedHashSet<>();
   private final Set<DiscoveryStream<?, ?>> ungreeted = new LinkedHashSet<>();
   private volatile int sharedNodes;
-  private volatile Map<ClusterLimit, Acknowledgements> obedience = Map.of();
+  private volatile Map<ClusterLimit, Acknowledgements> acknowledgements = Map.of();
   private volatile Map<ClusterLimit, Map<String, Long>> reserved = Map.of();
   private int streams;
   private long round;
@@ -90,9 +92,9 @@ public final class LimitServer {
     this.listener = listener;
   }
 
-  /** Returns the services to add to a gRPC server; a direct executor is sufficient. */
+  /** Returns the services to add to a gRPC server, ADS and RTDS; a direct executor is sufficient. */
   public List<BindableService> services() {
-    return DiscoveryServices.of(this, settings.resource());
+    return Wire.services(this, settings.resource());
   }
 
   /**
@@ -107,12 +109,12 @@ public final class LimitServer {
       throw new IllegalArgumentException(limit + " is not negative, was " + requests);
     }
     within(() -> {
-      Offered offered = limits.get(limit);
+      OfferedLimit offered = limits.get(limit);
       if (offered == null) {
         LimitShares shares =
             new LimitShares(requests, settings.lease().toNanos(), settings.turn().toNanos());
         parts.forEachOpen(part -> shares.joined(part.name, part.node));
-        limits.put(limit, new Offered(shares));
+        limits.put(limit, new OfferedLimit(shares));
       } else if (offered.shares.limit() == requests) {
         return; // unchanged: limits are offered again at each tick
       } else {
@@ -137,7 +139,7 @@ public final class LimitServer {
   /** Records the demand that an Envoy reports; see {@link LimitShares#reported}. */
   public void reported(ClusterLimit limit, String node, long inFlight, long refused) {
     within(() -> {
-      Offered offered = limits.get(limit);
+      OfferedLimit offered = limits.get(limit);
       if (offered != null) {
         offered.shares.reported(node, inFlight, refused, nowNanos());
       }
@@ -170,8 +172,8 @@ public final class LimitServer {
    * Returns how much of a limit was acknowledged at the last tick, or since; null for an unknown
    * limit.
    */
-  public @Nullable Acknowledgements obedience(ClusterLimit limit) {
-    return obedience.get(limit);
+  public @Nullable Acknowledgements acknowledgements(ClusterLimit limit) {
+    return acknowledgements.get(limit);
   }
 
   /**
@@ -195,11 +197,19 @@ public final class LimitServer {
     return epoch + "." + number + "." + part.token;
   }
 
+  /**
+   * Returns the runtime values of a part. Shares are whole numbers from 0: Envoy acknowledges other
+   * values too, and then applies the threshold of its bootstrap. Without any value the layer is
+   * empty, which removes earlier ones.
+   */
   Any layer(Part part) {
-    RuntimeLayer layer = new RuntimeLayer(settings.resource());
+    Struct.Builder values = Struct.newBuilder();
     limits.forEach((limit, offered) ->
-        offered.shares.share(part.name).ifPresent(share -> layer.put(limit, share)));
-    return layer.resource();
+        offered
+            .shares
+            .share(part.name)
+            .ifPresent(share -> values.putFields(limit.runtimeKey(), Value.newBuilder().setNumberValue(share).build())));
+    return Any.pack(Runtime.newBuilder().setName(settings.resource()).setLayer(values).build());
   }
 
   long turnNanos() {
@@ -219,7 +229,7 @@ public final class LimitServer {
   void reject(DiscoveryStream<?, ?> stream, String node, Status why) {
     stream.end(why);
     listener.rejected();
-    String name = NodeId.isUsable(node) ? node : "without a usable id";
+    String name = NodeIds.isUsable(node) ? node : "without a usable id";
     String reason = String.valueOf(why.getDescription());
     notices.add(() -> LOG.warn("Envoy {} was rejected and has no share: {}", name, reason));
   }
@@ -245,7 +255,7 @@ public final class LimitServer {
   void join(DiscoveryStream<?, ?> stream, String version) {
     String node = stream.node();
     Part part = parts.claim(stream, version);
-    stream.obey(part);
+    stream.assign(part);
     ungreeted.add(stream);
     sharedNodes = parts.sharedNodes();
     int same = parts.streams(node);
@@ -290,7 +300,7 @@ public final class LimitServer {
   void acknowledged(Part part, long number) {
     boolean news = false;
     long now = nowNanos();
-    for (Offered offered : limits.values()) {
+    for (OfferedLimit offered : limits.values()) {
       news |= offered.shares.acknowledged(part.name, number);
       offered.look(now);
     }
@@ -333,7 +343,7 @@ public final class LimitServer {
     long now = nowNanos();
     roundNanos = now;
     Set<String> news = new LinkedHashSet<>();
-    for (Offered offered : limits.values()) {
+    for (OfferedLimit offered : limits.values()) {
       offered.shares.due(now, round).stream().map(Grant::limiter).forEach(news::add);
       offered.look(now); // a round also ends reservations of streams that left
     }
@@ -349,9 +359,9 @@ public final class LimitServer {
     List<DiscoveryStream<?, ?>> first = List.copyOf(ungreeted);
     ungreeted.clear();
     first.forEach(DiscoveryStream::greet);
-    Map<ClusterLimit, Acknowledgements> obeyed = HashMap.newHashMap(limits.size());
-    limits.forEach((limit, offered) -> obeyed.put(limit, offered.shares.acknowledgements()));
-    obedience = obeyed;
+    Map<ClusterLimit, Acknowledgements> acknowledged = HashMap.newHashMap(limits.size());
+    limits.forEach((limit, offered) -> acknowledged.put(limit, offered.shares.acknowledgements()));
+    acknowledgements = acknowledged;
     limits.forEach((limit, offered) -> offered.notify(limit, listener, notices));
   }
 

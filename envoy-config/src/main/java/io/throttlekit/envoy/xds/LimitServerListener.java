@@ -12,7 +12,7 @@ public interface LimitServerListener {
    * @param requests concurrent requests of all Envoys, from 0
    * @param sinceNanos monotonic time of the last acknowledgement
    */
-  void obeyed(ClusterLimit limit, int requests, long sinceNanos);
+  void acknowledged(ClusterLimit limit, int requests, long sinceNanos);
 
   /**
    * Called when a stream was ended at its first message, because there are too many streams or it

@@ -135,7 +135,7 @@ class ClusterLimitStreamsTest {
     FakeEnvoy a = FakeEnvoy.open(served.channel(), "a", "", false);
     a.ask("type.googleapis.com/envoy.config.cluster.v3.Cluster");
     assertThat(a.unread()).isZero();
-    a.ask(RuntimeLayer.TYPE_URL);
+    a.ask(Wire.TYPE_URL);
     a.obeyAll();
     assertThat(a.share("up")).isEqualTo(10);
     assertThat(a.ended()).isFalse();
@@ -304,7 +304,7 @@ class ClusterLimitStreamsTest {
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
-    b.send(DiscoveryRequest.newBuilder().setTypeUrl(RuntimeLayer.TYPE_URL).build());
+    b.send(DiscoveryRequest.newBuilder().setTypeUrl(Wire.TYPE_URL).build());
     served.limits().reported(UP, "b", 0, 0);
     served.limits().tick();
     FakeEnvoy.settle(a);
@@ -333,7 +333,7 @@ class ClusterLimitStreamsTest {
     requests.onNext(
         DeltaDiscoveryRequest.newBuilder()
             .setNode(Node.newBuilder().setId("a"))
-            .setTypeUrl(RuntimeLayer.TYPE_URL)
+            .setTypeUrl(Wire.TYPE_URL)
             .addResourceNamesSubscribe("concurrency_limits")
             .build());
     DeltaDiscoveryResponse answer = answers.getLast();
@@ -345,7 +345,7 @@ class ClusterLimitStreamsTest {
         .isEqualTo(10.0);
     DeltaDiscoveryRequest acknowledgement =
         DeltaDiscoveryRequest.newBuilder()
-            .setTypeUrl(RuntimeLayer.TYPE_URL)
+            .setTypeUrl(Wire.TYPE_URL)
             .setResponseNonce(answer.getNonce())
             .build();
     requests.onNext(

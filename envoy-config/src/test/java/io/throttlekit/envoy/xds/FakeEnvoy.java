@@ -40,21 +40,21 @@ public final class FakeEnvoy
   /** Opens a stream and subscribes to its limits. */
   public static FakeEnvoy connect(Channel channel, String node) {
     FakeEnvoy envoy = open(channel, node, "", false);
-    envoy.ask(RuntimeLayer.TYPE_URL);
+    envoy.ask(Wire.TYPE_URL);
     return envoy;
   }
 
   /** Does the same for an Envoy that names its previous version. */
   static FakeEnvoy reconnect(Channel channel, String node, String version) {
     FakeEnvoy envoy = open(channel, node, version, false);
-    envoy.ask(RuntimeLayer.TYPE_URL);
+    envoy.ask(Wire.TYPE_URL);
     return envoy;
   }
 
   /** Does the same for an Envoy whose connection accepts nothing until {@link #read}. */
   static FakeEnvoy connectSlow(Channel channel, String node) {
     FakeEnvoy envoy = open(channel, node, "", true);
-    envoy.ask(RuntimeLayer.TYPE_URL);
+    envoy.ask(Wire.TYPE_URL);
     return envoy;
   }
 

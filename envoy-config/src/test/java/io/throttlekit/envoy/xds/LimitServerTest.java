@@ -39,7 +39,7 @@ class LimitServerTest {
     served.limits().offer("a.default", Priority.DEFAULT, Integer.MAX_VALUE);
     FakeEnvoy envoy = FakeEnvoy.connect(served.channel(), "a");
     DiscoveryResponse answer = envoy.obey();
-    assertThat(answer.getTypeUrl()).isEqualTo(RuntimeLayer.TYPE_URL);
+    assertThat(answer.getTypeUrl()).isEqualTo(Wire.TYPE_URL);
     assertThat(answer.getVersionInfo()).startsWith("e1.");
     assertThat(answer.getResourcesCount()).isEqualTo(1);
     assertThat(envoy.values())
@@ -197,10 +197,10 @@ class LimitServerTest {
       }
       long first = limits.round();
       DiscoveryRequest other =
-          DiscoveryRequest.newBuilder().setTypeUrl(RuntimeLayer.TYPE_URL).build();
+          DiscoveryRequest.newBuilder().setTypeUrl(Wire.TYPE_URL).build();
       for (FakeEnvoy envoy : envoys) {
         for (int i = 0; i < 10_000; i++) {
-          envoy.ask(RuntimeLayer.TYPE_URL);
+          envoy.ask(Wire.TYPE_URL);
           envoy.send(other);
         }
       }

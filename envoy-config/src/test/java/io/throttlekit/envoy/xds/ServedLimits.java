@@ -89,7 +89,7 @@ final class ServedLimits implements AutoCloseable {
 
   private final class Hearing implements LimitServerListener {
     @Override
-    public void obeyed(ClusterLimit limit, int requests, long sinceNanos) {
+    public void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {
       if (requests == 13) {
         throw new IllegalStateException("a listener that fails");
       }

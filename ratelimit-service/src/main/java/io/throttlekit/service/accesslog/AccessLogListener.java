@@ -1,9 +1,10 @@
 package io.throttlekit.service.accesslog;
 
 import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.sensor.StreamListener;
 
 /** Listener for the reception of access logs. Thread-safe and quick. */
-public interface AccessLogListener {
+public interface AccessLogListener extends StreamListener {
 
   /** Reason why an entry was not used. */
   enum Skipped {
@@ -16,15 +17,6 @@ public interface AccessLogListener {
     /** It could not be processed because of an error in this program. */
     FAILED
   }
-
-  /** A stream began. */
-  void opened();
-
-  /** A stream ended. */
-  void closed();
-
-  /** A stream was rejected because its node id is not permitted. */
-  void rejected();
 
   /** A stream sent entries before a usable node id. */
   void withoutNode(int entries);

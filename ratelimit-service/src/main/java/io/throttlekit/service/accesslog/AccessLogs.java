@@ -6,16 +6,15 @@ import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc.AccessLogSe
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsResponse;
 import io.grpc.Status;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.NodeId;
 import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
+import io.throttlekit.service.sensor.ReportStream;
 import java.time.Duration;
 import java.util.List;
 import org.slf4j.Logger;
@@ -69,45 +68,31 @@ public final class AccessLogs extends AccessLogServiceImplBase {
   @Override
   public StreamObserver<StreamAccessLogsMessage> streamAccessLogs(
       StreamObserver<StreamAccessLogsResponse> answers) {
-    // always true in a server
-    var call = (ServerCallStreamObserver<StreamAccessLogsResponse>) answers;
-    LogStream stream = new LogStream(call);
-    listener.opened();
-    call.setOnCancelHandler(stream::over);
-    call.setOnCloseHandler(stream::over);
-    return stream;
+    return new LogStream(answers);
   }
 
   /**
    * One access log stream of an Envoy, which opens one for each worker and log. Only the first
-   * message contains the node id. For one thread at a time, as gRPC calls it.
+   * message contains the node id.
    */
-  private final class LogStream implements StreamObserver<StreamAccessLogsMessage> {
-    private final StreamObserver<StreamAccessLogsResponse> answers;
+  private final class LogStream
+      extends ReportStream<StreamAccessLogsMessage, StreamAccessLogsResponse> {
     private final SampleBudget budget = new SampleBudget(samplesPerSecond);
-    private final NodeIds allowed = NodeIds.ofCall();
     private final SenderClock clock = new SenderClock();
-    private String node = "";
-    private boolean over;
     private boolean failed;
 
     LogStream(StreamObserver<StreamAccessLogsResponse> answers) {
-      this.answers = answers;
+      super(answers, listener);
     }
 
     @Override
-    public void onNext(StreamAccessLogsMessage message) {
-      if (over) {
-        return;
-      }
+    protected void received(StreamAccessLogsMessage message) {
       if (message.hasIdentifier()) {
         String named = message.getIdentifier().getNode().getId();
-        node = NodeId.isUsable(named) ? named : "";
-        if (!node.isEmpty() && !allowed.allow(node)) {
-          over();
-          listener.rejected();
-          answers.onError(
-              Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED).asRuntimeException());
+        node = NodeIds.isUsable(named) ? named : ""; // the requests count all the same
+        Status rejection = node.isEmpty() ? null : allowed.rejection(node);
+        if (rejection != null) {
+          reject(rejection);
           return;
         }
       }
@@ -129,25 +114,8 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     }
 
     @Override
-    public void onError(Throwable cause) {
-      over();
-    }
-
-    @Override
-    public void onCompleted() {
-      if (!over) {
-        over();
-        answers.onNext(StreamAccessLogsResponse.getDefaultInstance());
-        answers.onCompleted();
-      }
-    }
-
-    /** Marks the stream as ended; no effect the second time. */
-    void over() {
-      if (!over) {
-        over = true;
-        listener.closed();
-      }
+    protected void complete() {
+      answer(StreamAccessLogsResponse.getDefaultInstance());
     }
 
     /** Reads an entry; a failure must not affect the other entries. */
@@ -184,11 +152,11 @@ public final class AccessLogs extends AccessLogServiceImplBase {
 
     /** Returns whether the entry is not a copy. Without an identity it counts as new. */
     private boolean isNew(Reading reading, AccessLogCommon common) {
-      String id = reading.leases().isEmpty() ? common.getStreamId() : reading.leases().getFirst();
+      String id = reading.permits().isEmpty() ? common.getStreamId() : reading.permits().getFirst();
       return id.isEmpty()
           || id.length() > MAX_STREAM_ID
           || recent.isNew(
-              reading.leases().isEmpty()
+              reading.permits().isEmpty()
                   ? new Logged(
                       node,
                       id,
@@ -207,7 +175,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     }
 
     /**
-     * Identity of a request without a lease. Clients may choose the stream id and chained proxies
+     * Identity of a request without a permit. Clients may choose the stream id and chained proxies
      * share it, but not with the same start and duration to the nanosecond.
      */
     private record Logged(String node, String id, long startNanos, long lastedNanos) {}

@@ -23,15 +23,15 @@ import org.jspecify.annotations.Nullable;
  * and the last event over its causes. Only differences of times within one entry are used.
  */
 public final class EntryReader {
-  /** Key of the lease in a filter's metadata. */
+  /** Key of the permit's id in a filter's metadata. */
   private static final String LEASE = "lease";
 
-  /** Filters that call this service, in the order in which their leases are used. */
+  /** Filters that call this service, in the order in which their permits are used. */
   private static final List<String> NAMESPACES =
       List.of("envoy.filters.http.ext_authz", "envoy.filters.http.ratelimit");
 
-  // longer than any lease id of this service
-  private static final int MAX_LEASE = 128;
+  // longer than any permit id of this service
+  private static final int MAX_PERMIT_ID = 128;
   // routes are kept in memory, and paths are chosen by clients
   private static final int MAX_ROUTE = 64;
   // above the longest IPv6 address with a zone
@@ -64,7 +64,7 @@ public final class EntryReader {
         kind,
         common.getUpstreamCluster(),
         rtt,
-        marked ? leases(metadata) : List.of(),
+        marked ? permits(metadata) : List.of(),
         marked,
         route(entry, common),
         client(common));
@@ -99,17 +99,17 @@ public final class EntryReader {
     return path.substring(0, end);
   }
 
-  private static List<String> leases(Metadata metadata) {
-    List<String> leases = new ArrayList<>(1);
+  private static List<String> permits(Metadata metadata) {
+    List<String> permits = new ArrayList<>(1);
     for (String namespace : NAMESPACES) {
-      Struct said = metadata.getFilterMetadataOrDefault(namespace, Struct.getDefaultInstance());
-      Value lease = said.getFieldsOrDefault(LEASE, Value.getDefaultInstance());
+      Struct fields = metadata.getFilterMetadataOrDefault(namespace, Struct.getDefaultInstance());
+      Value lease = fields.getFieldsOrDefault(LEASE, Value.getDefaultInstance());
       String id = lease.getStringValue();
-      if (!id.isEmpty() && id.length() <= MAX_LEASE && !leases.contains(id)) {
-        leases.add(id);
+      if (!id.isEmpty() && id.length() <= MAX_PERMIT_ID && !permits.contains(id)) {
+        permits.add(id);
       }
     }
-    return leases;
+    return permits;
   }
 
   private static Kind kind(HTTPAccessLogEntry entry, AccessLogCommon common) {

@@ -1,7 +1,7 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Decision;
-import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.RequestPermit;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.RequestWait;
 import java.util.List;
@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param verdicts one per descriptor, in order; owned, not copied
  * @param quotaPasses whether a descriptor in quota mode passes regardless of its counter, so that
  *     no other one in quota mode can refuse
- * @param lease the slots in flight of an admitted request; null if nothing counts them
+ * @param lease the permit of an admitted request; null if nothing counts it
  */
 public record Answer(
-    boolean admitted, List<Verdict> verdicts, boolean quotaPasses, @Nullable Lease lease) {
+    boolean admitted, List<Verdict> verdicts, boolean quotaPasses, @Nullable RequestPermit lease) {
 
   /** Creates an answer where all rules depend on their counters, without a lease. */
   public Answer(boolean admitted, List<Verdict> verdicts) {
@@ -25,7 +25,7 @@ public record Answer(
   }
 
   /** Returns this answer, which must admit, with a lease. */
-  Answer with(@Nullable Lease held) {
+  Answer with(@Nullable RequestPermit held) {
     return held == null ? this : new Answer(admitted, verdicts, quotaPasses, held);
   }
 

@@ -2,24 +2,24 @@ package io.throttlekit.service.admission;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.Lease;
-import io.throttlekit.service.concurrency.SlotAcquisition;
-import io.throttlekit.service.concurrency.SlotRequest;
+import io.throttlekit.service.concurrency.RequestPermit;
+import io.throttlekit.service.concurrency.PermitAcquisition;
+import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.tier.Counters;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Admission of one request that reaches concurrency limits: it acquires a slot below each of them
- * and is charged afterwards. If the charge refuses or fails, the slots are released without a
+ * Admission of one request that reaches concurrency limits: it acquires a permit of each of them
+ * and is charged afterwards. If the charge refuses or fails, the permits are released without a
  * latency sample, because the backend never received the request.
  *
  * <p>For one request; callbacks may arrive on any thread.
  */
-final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCallback {
+final class LimitedAdmission implements PermitAcquisition.AcquisitionCallback, AnswerCallback {
   /**
-   * Longest wait for a slot of a request without a timeout: as long as the timeout that is
+   * Longest wait for a permit of a request without a timeout: as long as the timeout that is
    * recommended for Envoy's rate limit filter.
    */
   private static final long MAX_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -33,10 +33,10 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
   private final long beganNanos;
 
   // Written only by the thread that owns the request, and published when that hands it on.
-  private @Nullable Lease lease;
+  private @Nullable RequestPermit lease;
 
   // Guarded by this.
-  private @Nullable SlotAcquisition entering;
+  private @Nullable PermitAcquisition entering;
   private @Nullable Answer answer;
   private @Nullable Throwable failure;
   private boolean left;
@@ -58,9 +58,9 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
   }
 
   /** Returns the answer, or null if {@code callback} receives it. */
-  @Nullable Answer enter(ConcurrencyLimiter gate, List<SlotRequest> wanted) {
+  @Nullable Answer enter(ConcurrencyLimiter gate, List<ReachedLimit> wanted) {
     callback.onCancelled(this::leave);
-    SlotAcquisition begun = gate.enter(wanted, longestWaitNanos(), this);
+    PermitAcquisition begun = gate.enter(wanted, longestWaitNanos(), this);
     boolean gone;
     Answer known;
     Throwable failed;
@@ -82,7 +82,7 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
   }
 
   @Override
-  public void entered(SlotAcquisition by, @Nullable Lease held) {
+  public void entered(PermitAcquisition by, @Nullable RequestPermit held) {
     lease = held;
     try {
       many.entered(by);
@@ -96,7 +96,7 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
   }
 
   @Override
-  public void refused(SlotAcquisition by) {
+  public void refused(PermitAcquisition by) {
     try {
       many.entered(by);
       answer(many.refusedByLimiter());
@@ -116,7 +116,7 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
 
   @Override
   public void failed(Throwable cause) {
-    Lease held = lease;
+    RequestPermit held = lease;
     if (held != null) {
       held.refused();
     }
@@ -130,7 +130,7 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
     callback.failed(cause);
   }
 
-  /** Returns the wait timeout of the caller less the time spent waiting for slots. */
+  /** Returns the wait timeout of the caller less the time spent waiting for permits. */
   @Override
   public long waitTimeoutNanos() {
     return waitTimeoutNanos == Long.MAX_VALUE
@@ -147,7 +147,7 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
   }
 
   private void leave() {
-    SlotAcquisition begun;
+    PermitAcquisition begun;
     synchronized (this) {
       left = true;
       begun = entering;
@@ -158,7 +158,7 @@ final class LimitedAdmission implements SlotAcquisition.SlotCallback, AnswerCall
   }
 
   private void settle(Answer charged) {
-    Lease held = lease;
+    RequestPermit held = lease;
     if (held != null && !charged.admitted()) {
       held.refused();
     }

@@ -6,8 +6,8 @@ import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.Limit;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.lease.Tier;
-import io.throttlekit.service.concurrency.SlotAcquisition;
-import io.throttlekit.service.concurrency.SlotRequest;
+import io.throttlekit.service.concurrency.PermitAcquisition;
+import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -55,7 +55,7 @@ final class ManyDescriptors implements OutcomeCallback {
    */
   private int[] wantedAt = {};
 
-  private @Nullable SlotAcquisition entering;
+  private @Nullable PermitAcquisition entering;
 
   /** Receives an answer that is not known at once; set before the charge. */
   private @Nullable AnswerCallback callback;
@@ -158,8 +158,8 @@ final class ManyDescriptors implements OutcomeCallback {
    * Returns the concurrency limits that the request reaches and that the service enforces; mostly
    * none.
    */
-  List<SlotRequest> wanted() {
-    List<SlotRequest> wanted = List.of();
+  List<ReachedLimit> wanted() {
+    List<ReachedLimit> wanted = List.of();
     for (int i = 0; i < rules.length; i++) {
       Rule rule = rules[i];
       ConcurrencyRule terms = rule == null ? null : rule.concurrency();
@@ -174,7 +174,7 @@ final class ManyDescriptors implements OutcomeCallback {
         if (cost >= 0 && !descriptor.refund()) { // a refund has nothing in flight
           wantedAt[i] = wanted.size();
           boolean refuses = !rule.shadow() && !compatibility.shadowMode();
-          wanted.add(new SlotRequest(rule, terms, gate, descriptor.entries(), cost == 0, refuses));
+          wanted.add(new ReachedLimit(rule, terms, gate, descriptor.entries(), cost == 0, refuses));
         }
       }
     }
@@ -182,20 +182,20 @@ final class ManyDescriptors implements OutcomeCallback {
   }
 
   /** Records the decisions of the concurrency limits. */
-  void entered(SlotAcquisition by) {
+  void entered(PermitAcquisition by) {
     entering = by;
   }
 
   private @Nullable Verdict ofConcurrency(int index) {
     Rule rule = rules[index];
-    SlotAcquisition by = entering;
+    PermitAcquisition by = entering;
     int number = wantedAt.length == 0 ? NOT_WANTED : wantedAt[index];
     Decision decision = by == null || number == NOT_WANTED ? null : by.decision(number);
     if (rule == null || decision == null) {
       return null;
     }
     Descriptor descriptor = request.descriptors().get(index);
-    // a request occupies one slot whatever it costs
+    // a request occupies one permit whatever it costs
     long hits = Math.min(1, request.costOf(descriptor));
     metrics.decided(rule, descriptor.entries(), hits, decision, rule.shadow());
     Role role = rule.shadow() ? Role.SHADOW : Role.ENFORCED;

@@ -10,8 +10,8 @@ import io.throttlekit.descriptors.policy.LimitOverride;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.LeaseEnd;
-import io.throttlekit.service.concurrency.SlotRequest;
+import io.throttlekit.service.concurrency.PermitEnd;
+import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim.Role;
@@ -95,7 +95,7 @@ public final class PolicyAdmission implements Admission {
       String id = leaseOf(descriptors.get(i));
       if (id != null) {
         any = true;
-        gate.leases().end(id, LeaseEnd.STREAM_DONE);
+        gate.permits().end(id, PermitEnd.STREAM_DONE);
       }
     }
     return any;
@@ -198,7 +198,7 @@ public final class PolicyAdmission implements Admission {
   private @Nullable Answer decideMany(
       RateLimitRequest request, @Nullable Rule[] rules, AnswerCallback callback) {
     ManyDescriptors many = many(request, rules);
-    List<SlotRequest> wanted = many.wanted();
+    List<ReachedLimit> wanted = many.wanted();
     return wanted.isEmpty()
         ? many.charge(counters, callback)
         : new LimitedAdmission(request, many, counters, gate.time(), callback).enter(gate, wanted);

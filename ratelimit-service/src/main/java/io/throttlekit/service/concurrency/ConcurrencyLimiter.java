@@ -1,26 +1,23 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.policy.ConcurrencyRule.Gate;
 import io.throttlekit.tier.Timer;
 import java.util.List;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Limiter that admits as many requests in flight as the concurrency limits that they reach allow,
- * and gives each admitted one a lease. Thread-safe; never blocks.
+ * and gives each admitted one a permit. Thread-safe; never blocks.
  */
 public final class ConcurrencyLimiter {
   // bounds memory where a client chooses the entries
   private static final int MAX_IDLE_LIMITS = 10_000;
-  // bounds memory where leases are not released before their TTL
-  private static final int MAX_LEASES = 1_000_000;
+  // bounds memory where permits are not released before their TTL
+  private static final int MAX_PERMITS = 1_000_000;
 
   private final TimeSource time;
   private final ConcurrencyLimits limits;
-  private final Leases leases;
+  private final RequestPermits permits;
   final ConcurrencyListener listener;
   private final LongSupplier retryAfterMillis;
 
@@ -33,7 +30,7 @@ public final class ConcurrencyLimiter {
    */
   public ConcurrencyLimiter(
       TimeSource time, Timer timer, ConcurrencyListener listener, LongSupplier retryAfterMillis) {
-    this(time, timer, listener, retryAfterMillis, PriorityTerms::of, MAX_IDLE_LIMITS, MAX_LEASES);
+    this(time, timer, listener, retryAfterMillis, MAX_IDLE_LIMITS, MAX_PERMITS);
   }
 
   ConcurrencyLimiter(
@@ -41,26 +38,25 @@ public final class ConcurrencyLimiter {
       Timer timer,
       ConcurrencyListener listener,
       LongSupplier retryAfterMillis,
-      Function<Gate, @Nullable PriorityTerms> priorities,
       int maxIdleLimits,
-      int maxLeases) {
+      int maxPermits) {
     this.time = time;
-    this.limits = new ConcurrencyLimits(time, timer, listener, priorities, maxIdleLimits);
-    this.leases = new Leases(time, timer, listener, maxLeases);
+    this.limits = new ConcurrencyLimits(time, timer, listener, maxIdleLimits);
+    this.permits = new RequestPermits(time, timer, listener, maxPermits);
     this.listener = listener;
     this.retryAfterMillis = retryAfterMillis;
   }
 
   /**
-   * Acquires a slot below each of the requested concurrency limits.
+   * Acquires a permit of each of the requested concurrency limits.
    *
-   * @param requests at least one
+   * @param reached at least one
    * @param waitNanos the wait timeout, from 0
    * @param callback receives the result, before this returns or later
    */
-  public SlotAcquisition enter(
-      List<SlotRequest> requests, long waitNanos, SlotAcquisition.SlotCallback callback) {
-    SlotAcquisition acquisition = new SlotAcquisition(this, requests, waitNanos, callback);
+  public PermitAcquisition enter(
+      List<ReachedLimit> reached, long waitNanos, PermitAcquisition.AcquisitionCallback callback) {
+    PermitAcquisition acquisition = new PermitAcquisition(this, reached, waitNanos, callback);
     acquisition.acquireFrom(0);
     return acquisition;
   }
@@ -70,12 +66,12 @@ public final class ConcurrencyLimiter {
     return limits;
   }
 
-  /** Returns the leases, to end them. */
-  public Leases leases() {
-    return leases;
+  /** Returns the permits of requests, to end them. */
+  public RequestPermits permits() {
+    return permits;
   }
 
-  /** Returns the clock of the leases. */
+  /** Returns the clock of the permits. */
   public TimeSource time() {
     return time;
   }

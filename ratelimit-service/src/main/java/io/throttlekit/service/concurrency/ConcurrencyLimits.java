@@ -5,19 +5,17 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
-import io.throttlekit.descriptors.policy.ConcurrencyRule.Gate;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.tier.Timer;
 import java.time.Duration;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The concurrency limits of this process, by domain and entries.
@@ -41,25 +39,17 @@ public final class ConcurrencyLimits {
   private final Cache<CounterKey, PinnedLimit> known;
   private final AtomicBoolean calibrating = new AtomicBoolean();
   final ConcurrencyListener listener;
-  private final Function<Gate, @Nullable PriorityTerms> priorities;
-  private final Prioritizers prioritizers;
+  final Prioritizers prioritizers;
 
   /**
    * Creates an empty set.
    *
-   * @param priorities returns how a gate ranks requests, or null if it does not
    * @param maxIdle idle concurrency limits to keep at most
    */
-  ConcurrencyLimits(
-      TimeSource time,
-      Timer timer,
-      ConcurrencyListener listener,
-      Function<Gate, @Nullable PriorityTerms> priorities,
-      int maxIdle) {
+  ConcurrencyLimits(TimeSource time, Timer timer, ConcurrencyListener listener, int maxIdle) {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
-    this.priorities = priorities;
     this.prioritizers = new Prioritizers(time, listener);
     // Runnable::run: evictions run on the calling thread, not in the common pool
     this.known =
@@ -69,16 +59,6 @@ public final class ConcurrencyLimits {
             .ticker(time::monotonicNanos)
             .executor(Runnable::run)
             .build();
-  }
-
-  /** Returns how a gate ranks requests, or null if it does not. */
-  @Nullable PriorityTerms priorities(Gate gate) {
-    return priorities.apply(gate);
-  }
-
-  /** Returns the prioritizer of these terms of a rule. */
-  @Nullable Prioritizer prioritizer(Rule rule, @Nullable PriorityTerms terms) {
-    return terms == null ? null : prioritizers.of(rule.domain(), terms);
   }
 
   /**
@@ -131,18 +111,9 @@ public final class ConcurrencyLimits {
   /** Passes each concurrency limit to {@code reader}, with the rule that requested it last. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
     known.cleanUp(); // expired ones stay in memory until the cache is used
-    Set<CounterKey> shown = ConcurrentHashMap.newKeySet();
-    pinned.forEach((key, held) -> {
-      shown.add(key);
-      reader.accept(held.rule(), held.figures());
-    });
-    known
-        .asMap()
-        .forEach((key, held) -> {
-          if (shown.add(key)) {
-            reader.accept(held.rule(), held.figures());
-          }
-        });
+    Map<CounterKey, PinnedLimit> all = new HashMap<>(known.asMap());
+    all.putAll(pinned);
+    all.values().forEach(held -> reader.accept(held.rule(), held.limiter().figures()));
   }
 
   private void calibrateSoon() {

@@ -12,16 +12,16 @@ public interface ConcurrencyListener {
   /** A request found no room below a concurrency limit. */
   default void refused(Refusal why) {}
 
-  /** A request was refused because there are too many leases. */
-  default void noRoomForLeases() {}
+  /** A request was refused because there are too many permits. */
+  default void noRoomForPermits() {}
 
-  /** A lease was created. */
-  default void leased() {}
+  /** A permit was created. */
+  default void acquired() {}
 
-  /** A lease ended. */
-  default void ended(LeaseEnd how) {}
+  /** A permit ended. */
+  default void ended(PermitEnd how) {}
 
-  /** A release named a lease that has ended or never existed. */
+  /** A release named a permit that has ended or never existed. */
   default void stale() {}
 
   /** A concurrency limit of the rule changed. */

@@ -5,7 +5,7 @@ public sealed interface Ending {
 
   /** Results without a measured latency. */
   enum Plain implements Ending {
-    /** The backend has answered, as far as is known; its latency is the age of the lease. */
+    /** The backend has answered, as far as is known; its latency is the age of the permit. */
     ANSWERED,
     /** The backend did not answer in time, which is evidence of overload. */
     TIMED_OUT,

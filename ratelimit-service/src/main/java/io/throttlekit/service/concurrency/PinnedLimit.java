@@ -7,7 +7,6 @@ import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limiter.AdaptiveLimiter;
 import io.throttlekit.limiter.LimiterBuilder;
-import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.LimiterListener;
 import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.limiter.Queueing;
@@ -41,8 +40,8 @@ final class PinnedLimit implements LimiterListener {
     this.terms = terms;
     this.gate = terms.gate();
     this.moves = new LimitMoves(home.listener, terms.range().initial());
-    this.priorities = home.priorities(terms.gate());
-    this.prioritizer = home.prioritizer(rule, priorities);
+    this.priorities = PriorityTerms.of(terms.gate());
+    this.prioritizer = home.prioritizers.of(rule.domain(), priorities);
     this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range()));
   }
 
@@ -78,10 +77,6 @@ final class PinnedLimit implements LimiterListener {
     moves.changed(rule, before, now);
   }
 
-  LimiterFigures figures() {
-    return limiter.figures();
-  }
-
   /**
    * Counts one more use. Runs under the lock of the key and therefore notifies no listener. Another
    * queue needs a new limiter, which is created only while nothing uses this one.
@@ -90,11 +85,11 @@ final class PinnedLimit implements LimiterListener {
   void pin(Rule rule, ConcurrencyRule terms) {
     if (pins == 0 && gate != terms.gate()) { // each reload creates new gates
       gate = terms.gate();
-      PriorityTerms ranks = home.priorities(gate);
+      PriorityTerms ranks = PriorityTerms.of(gate);
       if (!sameQueue(this.terms, terms) || !PriorityTerms.sameRanks(priorities, ranks)) {
         ConcurrencyLimit algorithm = algorithm(terms);
         priorities = ranks;
-        prioritizer = home.prioritizer(rule, ranks);
+        prioritizer = home.prioritizers.of(rule.domain(), ranks);
         limiter = limiter(terms, algorithm);
         this.terms = terms;
       }
@@ -114,7 +109,7 @@ final class PinnedLimit implements LimiterListener {
     ConcurrencyLimit algorithm;
     synchronized (this) {
       this.rule = rule;
-      PriorityTerms ranks = home.priorities(terms.gate());
+      PriorityTerms ranks = PriorityTerms.of(terms.gate());
       if (PriorityTerms.sameRanks(priorities, ranks)) {
         priorities = ranks; // the keys of the entries may have changed
       }

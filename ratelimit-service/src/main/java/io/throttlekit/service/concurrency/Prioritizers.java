@@ -7,6 +7,7 @@ import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.limiter.UsageTracker;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The prioritizers of the concurrency limits: one for all limits of a domain that name the same,
@@ -35,8 +36,14 @@ final class Prioritizers {
     this.listener = listener;
   }
 
-  /** Returns the prioritizer of a limit, which is new unless another limit shares it. */
-  Prioritizer of(String domain, PriorityTerms terms) {
+  /**
+   * Returns the prioritizer of a limit, which is new unless another limit shares it; null if the
+   * limit ranks no requests.
+   */
+  @Nullable Prioritizer of(String domain, @Nullable PriorityTerms terms) {
+    if (terms == null) {
+      return null;
+    }
     String name = terms.prioritizer();
     // limits that share one need not all name a user, so a named one always tracks usage
     return name == null

@@ -1,5 +1,5 @@
 /**
- * Limits the requests in flight, with a lease for each request that reaches a concurrency limit.
+ * Limits the requests in flight, with a permit for each request that reaches a concurrency limit.
  */
 @NullMarked
 package io.throttlekit.service.concurrency;

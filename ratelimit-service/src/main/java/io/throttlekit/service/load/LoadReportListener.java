@@ -1,16 +1,9 @@
 package io.throttlekit.service.load;
 
+import io.throttlekit.service.sensor.StreamListener;
+
 /** Listener for load reports. Implementations are thread-safe and do not block. */
-public interface LoadReportListener {
-
-  /** Called when a stream begins. */
-  void opened();
-
-  /** Called when a stream ends. */
-  void closed();
-
-  /** Called when a stream was ended because it named no node id that it may use. */
-  void rejected();
+public interface LoadReportListener extends StreamListener {
 
   /** Called when a report was read. */
   void reported();

@@ -6,13 +6,11 @@ import io.envoyproxy.envoy.service.load_stats.v3.LoadReportingServiceGrpc.LoadRe
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsRequest;
 import io.envoyproxy.envoy.service.load_stats.v3.LoadStatsResponse;
 import io.grpc.Status;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.NodeId;
-import io.throttlekit.envoy.NodeIds;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.OutcomeListener;
+import io.throttlekit.service.sensor.ReportStream;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -63,41 +61,37 @@ public final class LoadReports extends LoadReportingServiceImplBase {
   @Override
   public StreamObserver<LoadStatsRequest> streamLoadStats(
       StreamObserver<LoadStatsResponse> answers) {
-    // Guaranteed by gRPC on the server side.
-    var call = (ServerCallStreamObserver<LoadStatsResponse>) answers;
-    LoadStream stream = new LoadStream(call, numbers.incrementAndGet());
-    listener.opened();
-    call.setOnCancelHandler(stream::over);
-    call.setOnCloseHandler(stream::over);
-    return stream;
+    return new LoadStream(answers, numbers.incrementAndGet());
   }
 
   /**
    * One Envoy's stream: it receives the Envoy's node id, sends the reporting interval, and receives
-   * reports. For one thread at a time, as gRPC calls it.
+   * reports.
    */
-  private final class LoadStream implements StreamObserver<LoadStatsRequest> {
-    private final StreamObserver<LoadStatsResponse> answers;
+  private final class LoadStream extends ReportStream<LoadStatsRequest, LoadStatsResponse> {
     private final long number;
-    private final NodeIds allowed = NodeIds.ofCall();
-    private String node = "";
-    private boolean over;
 
     /**
-     * Creates a stream that has not begun.
+     * Creates a stream that has begun.
      *
      * @param number unique to this stream
      */
     LoadStream(StreamObserver<LoadStatsResponse> answers, long number) {
-      this.answers = answers;
+      super(answers, listener);
       this.number = number;
     }
 
     @Override
-    public void onNext(LoadStatsRequest message) {
-      // Messages may arrive after the stream was rejected.
-      if (over || (node.isEmpty() && !begins(message.getNode().getId()))) {
-        return;
+    protected void received(LoadStatsRequest message) {
+      if (node.isEmpty()) {
+        String named = message.getNode().getId();
+        Status rejection = allowed.rejection(named);
+        if (rejection != null) {
+          reject(rejection);
+          return;
+        }
+        node = named;
+        answer(wanted);
       }
       if (message.getClusterStatsCount() == 0) {
         return;
@@ -105,7 +99,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
       long arrived = time.monotonicNanos();
       listener.reported();
       for (ClusterStats stats : message.getClusterStatsList()) {
-        Load load = load(stats);
+        ClusterLoad load = load(stats);
         if (load == null) {
           listener.impossible();
         } else {
@@ -115,52 +109,14 @@ public final class LoadReports extends LoadReportingServiceImplBase {
     }
 
     @Override
-    public void onError(Throwable cause) {
-      over();
-    }
-
-    @Override
-    public void onCompleted() {
-      if (!over) {
-        over();
-        answers.onCompleted();
+    protected void ended() {
+      if (!node.isEmpty()) {
+        sensed.left(node, number);
       }
-    }
-
-    /** Rejects the stream with this status. */
-    private void reject(Status status) {
-      listener.rejected();
-      over();
-      answers.onError(status.asRuntimeException());
-    }
-
-    /** Marks the stream as ended; has no effect the second time. */
-    void over() {
-      if (!over) {
-        over = true;
-        listener.closed();
-        if (!node.isEmpty()) {
-          sensed.left(node, number);
-        }
-      }
-    }
-
-    private boolean begins(String named) {
-      if (!NodeId.isUsable(named)) {
-        reject(Status.INVALID_ARGUMENT.withDescription(NodeId.WANTED));
-        return false;
-      }
-      if (!allowed.allow(named)) {
-        reject(Status.PERMISSION_DENIED.withDescription(NodeIds.DENIED));
-        return false;
-      }
-      node = named;
-      answers.onNext(wanted);
-      return true;
     }
 
     /** Returns the load of a cluster; null when its values are impossible. */
-    private static @Nullable Load load(ClusterStats stats) {
+    private static @Nullable ClusterLoad load(ClusterStats stats) {
       long inProgress = 0;
       long issued = 0;
       long succeeded = 0;
@@ -181,7 +137,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
               && nanos >= 0
               && nanos < 1_000_000_000;
       return possible
-          ? new Load(
+          ? new ClusterLoad(
               stats.getClusterName(),
               inProgress,
               issued,

@@ -5,7 +5,7 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;
-import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.RequestPermit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ResponseConfig;
 import io.throttlekit.service.config.ResponseConfig.DeniedBody;
@@ -63,7 +63,7 @@ public final class ExtrasFactory {
   private Map<String, @Nullable Object> metadataOf(RateLimitRequest request, Answer answer) {
     Map<String, @Nullable Object> all =
         metadata == null ? new LinkedHashMap<>() : metadata.write(request, answer);
-    Lease lease = answer.admitted() ? answer.lease() : null;
+    RequestPermit lease = answer.admitted() ? answer.lease() : null;
     // Not in a denial: its stream-done call would release a permit that was not granted.
     if (lease != null) {
       all.put("lease", lease.id());

@@ -1,6 +1,6 @@
 package io.throttlekit.service.rls;
 
-import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.RequestPermit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param admitted whether the request may pass
  * @param json the response
- * @param lease the slots in flight that it grants; null for none
+ * @param lease the permit in flight that it grants; null for none
  */
-public record JsonAnswer(boolean admitted, String json, @Nullable Lease lease) {
+public record JsonAnswer(boolean admitted, String json, @Nullable RequestPermit lease) {
   /** Returns the permit because the caller does not receive the answer that names it. */
   public void lost() {
     if (lease != null) {

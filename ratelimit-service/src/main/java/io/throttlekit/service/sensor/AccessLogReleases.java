@@ -1,7 +1,7 @@
 package io.throttlekit.service.sensor;
 
 import io.throttlekit.service.concurrency.Ending;
-import io.throttlekit.service.concurrency.Leases;
+import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.sensor.Timeouts.Evidence;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -21,23 +21,23 @@ public final class AccessLogReleases implements OutcomeListener {
   /** Longest cluster name that is tracked, which bounds the table's memory. */
   private static final int MAX_CLUSTER = 256;
 
-  private final Leases leases;
+  private final RequestPermits permits;
 
   /** Per cluster; each is guarded by its own monitor. */
   private final ConcurrentMap<String, Timeouts> timeouts = new ConcurrentHashMap<>();
 
-  /** Creates a listener that releases {@code leases}. */
-  public AccessLogReleases(Leases leases) {
-    this.leases = leases;
+  /** Creates a listener that releases {@code permits}. */
+  public AccessLogReleases(RequestPermits permits) {
+    this.permits = permits;
   }
 
   @Override
   public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
-    // Unknown leases are no evidence: a log that names thousands must not fill the table of
+    // Unknown ids are no evidence: a log that names thousands must not fill the table of
     // clusters.
-    if (reading.leases().stream().anyMatch(leases::awaitsLog)) {
+    if (reading.permits().stream().anyMatch(permits::awaitsLog)) {
       Ending ending = ending(reading, arrivedNanos);
-      reading.leases().forEach(lease -> leases.logged(lease, ending));
+      reading.permits().forEach(id -> permits.logged(id, ending));
     }
   }
 
@@ -62,7 +62,7 @@ public final class AccessLogReleases implements OutcomeListener {
   }
 
   @Override
-  public void reported(String node, long stream, Load load, long arrivedNanos) {}
+  public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {}
 
   @Override
   public void left(String node, long stream) {}

@@ -11,7 +11,7 @@ public record CompositeOutcomeListener(OutcomeListener first, OutcomeListener se
   }
 
   @Override
-  public void reported(String node, long stream, Load load, long arrivedNanos) {
+  public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
     first.reported(node, stream, load, arrivedNanos);
     second.reported(node, stream, load, arrivedNanos);
   }

@@ -25,7 +25,7 @@ public interface OutcomeListener {
    * @param stream number of the stream that reports, unique even where node ids are equal
    * @param arrivedNanos when the report arrived
    */
-  void reported(String node, long stream, Load load, long arrivedNanos);
+  void reported(String node, long stream, ClusterLoad load, long arrivedNanos);
 
   /**
    * Notifies that a stream of load reports has ended; other streams of the same node may continue.

@@ -10,7 +10,7 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.admission.RateLimitRequest;
-import io.throttlekit.service.concurrency.Lease;
+import io.throttlekit.service.concurrency.RequestPermit;
 import io.throttlekit.service.loop.HeldCall;
 import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.service.rls.CallListener.Abandonment;
@@ -223,7 +223,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   private void reply(Answer answer) {
     RateLimitRequest complete = request;
-    Lease lease = answer.lease();
+    RequestPermit lease = answer.lease();
     long now = handler.time().monotonicNanos();
     boolean late = isLate(now);
     if (lease != null) {

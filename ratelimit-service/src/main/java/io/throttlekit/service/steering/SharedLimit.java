@@ -10,7 +10,7 @@ import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LimitAlgorithms;
 import io.throttlekit.service.concurrency.LimitMoves;
 import io.throttlekit.service.sensor.Kind;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Timeouts;
 import java.util.List;
@@ -157,7 +157,7 @@ final class SharedLimit {
   }
 
   /** Records the load report of an Envoy. */
-  synchronized void reported(String node, long stream, Load load, long arrivedNanos) {
+  synchronized void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
     envoys.reported(node, stream, load.inProgress(), arrivedNanos);
     if (envoys.mayReport(node)) { // an Envoy without shares must not keep the limit from rising
       loss.succeeded(load.succeeded(), arrivedNanos);

@@ -12,7 +12,7 @@ import io.throttlekit.envoy.xds.LimitServerListener;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.share.Acknowledgements;
@@ -124,7 +124,7 @@ public final class Steering implements OutcomeListener, AutoCloseable {
   }
 
   @Override
-  public void reported(String node, long stream, Load load, long arrivedNanos) {
+  public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
     of(load.cluster()).forEach(limit -> limit.reported(node, stream, load, arrivedNanos));
   }
 
@@ -161,7 +161,7 @@ public final class Steering implements OutcomeListener, AutoCloseable {
   /** Passes to {@code reader} how far Envoys have acknowledged each limit, with its rule. */
   public void forEachAcknowledged(BiConsumer<Rule, Acknowledgements> reader) {
     steered.forEach((limit, of) -> {
-      Acknowledgements acknowledged = server.obedience(limit);
+      Acknowledgements acknowledged = server.acknowledgements(limit);
       if (acknowledged != null) {
         reader.accept(of.rule(), acknowledged);
       }
@@ -240,7 +240,7 @@ public final class Steering implements OutcomeListener, AutoCloseable {
 
   private final class AcknowledgementListener implements LimitServerListener {
     @Override
-    public void obeyed(ClusterLimit limit, int requests, long sinceNanos) {
+    public void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {
       SharedLimit of = steered.get(limit);
       if (of != null) {
         of.acknowledged(requests, sinceNanos);

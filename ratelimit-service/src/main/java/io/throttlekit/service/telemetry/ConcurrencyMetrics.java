@@ -6,7 +6,7 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
-import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.time.Duration;
@@ -46,7 +46,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private final Executor logger;
   private final ByWord<Metric> counts;
   private final ByWord<Refusal> refusals;
-  private final ByWord<LeaseEnd> ends;
+  private final ByWord<PermitEnd> ends;
   private final ByWord<Direction> changes;
   private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
 
@@ -76,7 +76,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
             "Requests that found no room below a concurrency limit",
             "reason",
             Refusal.class);
-    ends = ours.counters(PREFIX + "released", "Leases that ended", "by", LeaseEnd.class);
+    ends = ours.counters(PREFIX + "released", "Leases that ended", "by", PermitEnd.class);
     changes =
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
   }
@@ -96,7 +96,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   public void show(ConcurrencyLimiter limiter) {
     LimitGauges.show(meter, limiter.limits()::forEach);
     new OurCounters(meter)
-        .gauge(PREFIX + "live_leases", "Leases that have not ended", limiter.leases()::size);
+        .gauge(PREFIX + "live_leases", "Leases that have not ended", limiter.permits()::size);
   }
 
   @Override
@@ -105,17 +105,17 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   }
 
   @Override
-  public void noRoomForLeases() {
+  public void noRoomForPermits() {
     counts.increment(Metric.CONCURRENCY_REFUSED_WITHOUT_LEASE);
   }
 
   @Override
-  public void leased() {
+  public void acquired() {
     counts.increment(Metric.CONCURRENCY_LEASES);
   }
 
   @Override
-  public void ended(LeaseEnd how) {
+  public void ended(PermitEnd how) {
     ends.increment(how);
   }
 

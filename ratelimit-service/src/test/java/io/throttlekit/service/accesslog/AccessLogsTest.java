@@ -27,7 +27,7 @@ import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
 import io.throttlekit.service.sensor.FakeCall;
 import io.throttlekit.service.sensor.Kind;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
@@ -156,7 +156,7 @@ class AccessLogsTest {
         .isEqualTo(PER_SECOND / 2);
     assertThat(recorded.count(Kind.CROWDED_OUT)).isEqualTo(50);
     assertThat(recorded.count(Kind.LIMIT_REACHED)).isEqualTo(1);
-    assertThat(recorded.readings()).allMatch(reading -> reading.leases().size() == 1);
+    assertThat(recorded.readings()).allMatch(reading -> reading.permits().size() == 1);
     time.advance(1_000);
     stream.onNext(message(List.of(identified(answered(200), "later", 0).build())).build());
     assertThat(recorded.readings().getLast().kind()).isEqualTo(Kind.ANSWERED);
@@ -277,7 +277,7 @@ class AccessLogsTest {
               }
 
               @Override
-              public void reported(String node, long stream, Load load, long arrived) {}
+              public void reported(String node, long stream, ClusterLoad load, long arrived) {}
 
               @Override
               public void left(String node, long stream) {}

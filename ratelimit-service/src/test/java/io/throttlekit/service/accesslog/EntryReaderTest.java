@@ -57,7 +57,7 @@ class EntryReaderTest {
     assertThat(reading.kind()).isEqualTo(kind);
     assertThat(reading.ending()).isEqualTo(ending);
     assertThat(reading.kind().isError()).isEqualTo(error);
-    assertThat(reading.leases()).as("a lease ends, however its request does").containsExactly("L");
+    assertThat(reading.permits()).as("a lease ends, however its request does").containsExactly("L");
     assertThat(reading.rttNanos()).isZero();
   }
 
@@ -141,14 +141,14 @@ class EntryReaderTest {
 
   @Test
   void leasesComeFromEitherFilterAndFromBoth() {
-    assertThat(read(leased(answered(200), EXT_AUTHZ, "A")).leases()).containsExactly("A");
-    assertThat(read(leased(leased(answered(200), RATE_LIMIT, "R"), EXT_AUTHZ, "A")).leases())
+    assertThat(read(leased(answered(200), EXT_AUTHZ, "A")).permits()).containsExactly("A");
+    assertThat(read(leased(leased(answered(200), RATE_LIMIT, "R"), EXT_AUTHZ, "A")).permits())
         .containsExactly("A", "R");
-    assertThat(read(leased(leased(answered(200), RATE_LIMIT, "A"), EXT_AUTHZ, "A")).leases())
+    assertThat(read(leased(leased(answered(200), RATE_LIMIT, "A"), EXT_AUTHZ, "A")).permits())
         .containsExactly("A");
     HTTPAccessLogEntry.Builder denied =
         leased(flag(local(429), f -> f.setRateLimited(true)), EXT_AUTHZ, "A");
-    assertThat(read(denied).leases())
+    assertThat(read(denied).permits())
         .as("authorized with a lease, and then rate limited")
         .containsExactly("A");
   }
@@ -162,9 +162,9 @@ class EntryReaderTest {
             text("x".repeat(129)),
             Value.newBuilder().setNumberValue(Double.NaN).build(),
             Value.newBuilder().setBoolValue(true).build())) {
-      assertThat(read(metadata(answered(200), RATE_LIMIT, value)).leases()).isEmpty();
+      assertThat(read(metadata(answered(200), RATE_LIMIT, value)).permits()).isEmpty();
     }
-    assertThat(read(leased(answered(200), RATE_LIMIT, "x".repeat(128))).leases()).hasSize(1);
+    assertThat(read(leased(answered(200), RATE_LIMIT, "x".repeat(128))).permits()).hasSize(1);
   }
 
   @ParameterizedTest

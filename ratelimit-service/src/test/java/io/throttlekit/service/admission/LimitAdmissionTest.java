@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.Rule;
-import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;
 import java.util.List;
@@ -68,8 +68,8 @@ class LimitAdmissionTest {
     }
     assertThat(deciding.gated.ends)
         .hasSize(8)
-        .endsWith(LeaseEnd.REFUSED)
-        .filteredOn(LeaseEnd.REFUSED::equals)
+        .endsWith(PermitEnd.REFUSED)
+        .filteredOn(PermitEnd.REFUSED::equals)
         .hasSize(5);
     assertThat(inFlight(deciding)).isZero();
   }
@@ -118,7 +118,7 @@ class LimitAdmissionTest {
     deciding.timer.run();
     assertThat(inFlight(deciding)).isZero();
     end(deciding, taken);
-    assertThat(deciding.gated.ends).containsExactly(LeaseEnd.EXPIRED);
+    assertThat(deciding.gated.ends).containsExactly(PermitEnd.EXPIRED);
     assertThat(deciding.gated.stale).hasValue(1);
   }
 

@@ -10,7 +10,7 @@ import io.envoyproxy.envoy.config.core.v3.HeaderValueOption;
 import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
 import io.envoyproxy.envoy.service.auth.v3.CheckResponse.HttpResponseCase;
 import io.throttlekit.service.admission.NoPoliciesException;
-import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.ResponseConfig;
@@ -102,10 +102,10 @@ class CheckFrontEndTest {
   @Test
   void anAdmissionBelowALimitNamesItsLease() {
     CheckResponse admitted = authorizing.check("up", "payments");
-    assertThat(authorizing.gate.leases().size()).isEqualTo(1);
+    assertThat(authorizing.gate.permits().size()).isEqualTo(1);
     String lease = lease(admitted);
-    authorizing.gate.leases().end(lease, LeaseEnd.STREAM_DONE);
-    assertThat(authorizing.gate.leases().size()).isZero();
+    authorizing.gate.permits().end(lease, PermitEnd.STREAM_DONE);
+    assertThat(authorizing.gate.permits().size()).isZero();
     assertThat(lease(authorizing.check("up", "payments"))).isNotEqualTo(lease);
   }
 
@@ -137,8 +137,8 @@ class CheckFrontEndTest {
     CheckResponse refused = telling.check("up", "payments", "own", "x");
     assertThat(refused.getStatus().getCode()).isNotZero();
     assertThat(refused.getDynamicMetadata().getFieldsMap()).doesNotContainKey("lease");
-    assertThat(telling.gated.ends).containsExactly(LeaseEnd.REFUSED);
-    assertThat(telling.gate.leases().size()).isZero();
+    assertThat(telling.gated.ends).containsExactly(PermitEnd.REFUSED);
+    assertThat(telling.gate.permits().size()).isZero();
   }
 
   @Test

@@ -40,37 +40,37 @@ class ConcurrencyLimiterTest {
   void inFlightIsWhatLiveLeasesHoldAfterEveryStep(long seed) {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
     ConcurrencyLimiter gate = gate(2, 1_000);
-    List<Lease> live = new ArrayList<>();
-    List<Lease> over = new ArrayList<>();
-    Set<Lease> endedBySomebody = new HashSet<>();
+    List<RequestPermit> live = new ArrayList<>();
+    List<RequestPermit> over = new ArrayList<>();
+    Set<RequestPermit> endedBySomebody = new HashSet<>();
     for (int step = 0; step < STEPS; step++) {
       int stale = gated.stale.get();
       int ends = gated.ends.size();
       switch (random.nextInt(8)) {
         case 0, 1, 2 -> {
-          Lease lease = enter(gate, "k" + random.nextInt(4)).lease;
+          RequestPermit lease = enter(gate, "k" + random.nextInt(4)).lease;
           if (lease != null) {
             live.add(lease);
           }
         }
         case 3 -> { // released by the stream's end
-          Lease lease = taken(random, live);
+          RequestPermit lease = taken(random, live);
           if (lease != null) {
-            gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
+            gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
             assertThat(gated.ends).hasSize(ends + 1);
             over.add(lease);
           }
         }
         case 4 -> { // a duplicate, or late
-          Lease lease = taken(random, over);
+          RequestPermit lease = taken(random, over);
           if (lease != null) {
-            gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
+            gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
             assertThat(gated.stale).hasValue(stale + 1);
             over.add(lease);
           }
         }
         case 5 -> { // cancelled, open or ended
-          Lease lease = taken(random, random.nextBoolean() ? live : over);
+          RequestPermit lease = taken(random, random.nextBoolean() ? live : over);
           if (lease != null) {
             lease.cancelled();
             over.add(lease);
@@ -81,18 +81,18 @@ class ConcurrencyLimiterTest {
           timer.run();
           live.removeIf(lease -> lease.isDue(time.monotonicNanos()) && over.add(lease));
         }
-        default -> gate.leases().end("forged-" + step, LeaseEnd.STREAM_DONE);
+        default -> gate.permits().end("forged-" + step, PermitEnd.STREAM_DONE);
       }
-      assertThat(gate.leases().size()).isEqualTo(live.size());
+      assertThat(gate.permits().size()).isEqualTo(live.size());
       assertThat(inFlight(gate)).isEqualTo(live.size());
       assertThat(gated.leased.get() - gated.ends.size()).isEqualTo(live.size());
     }
     endedBySomebody.addAll(over);
     assertThat(endedBySomebody).hasSize(gated.ends.size());
     assertThat(EnumSet.copyOf(gated.ends))
-        .containsExactlyInAnyOrder(LeaseEnd.STREAM_DONE, LeaseEnd.CANCELLED, LeaseEnd.EXPIRED);
+        .containsExactlyInAnyOrder(PermitEnd.STREAM_DONE, PermitEnd.CANCELLED, PermitEnd.EXPIRED);
     assertThat(gated.refusals).contains(Refusal.LIMIT_REACHED);
-    live.forEach(lease -> gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE));
+    live.forEach(lease -> gate.permits().end(lease.id(), PermitEnd.STREAM_DONE));
     assertThat(inFlight(gate)).isZero();
   }
 
@@ -100,7 +100,7 @@ class ConcurrencyLimiterTest {
   void ofManyWhoEndALeaseAtOnceOneDoes() throws Exception {
     ConcurrencyLimiter gate = gate(2, 1_000);
     for (int round = 0; round < 300; round++) {
-      Lease lease = Objects.requireNonNull(enter(gate, "k").lease);
+      RequestPermit lease = Objects.requireNonNull(enter(gate, "k").lease);
       CountDownLatch go = new CountDownLatch(1);
       List<Thread> threads = new ArrayList<>();
       for (int t = 0; t < 4; t++) {
@@ -112,7 +112,7 @@ class ConcurrencyLimiterTest {
                   if (cancels) {
                     lease.cancelled();
                   } else {
-                    gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
+                    gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
                   }
                 }));
       }
@@ -151,13 +151,13 @@ class ConcurrencyLimiterTest {
   void whoeverLeavesTheQueueTakesNothingAndOthersGoOn() {
     Rule queued = rule("min: 1, max: 1, queue: {}");
     ConcurrencyLimiter gate = gate(10, 1_000);
-    Lease first = Objects.requireNonNull(new Entered(gate, 0, wanted(queued, "k")).lease);
+    RequestPermit first = Objects.requireNonNull(new Entered(gate, 0, wanted(queued, "k")).lease);
     Entered leaves = new Entered(gate, 1_000_000_000, wanted(rule, "z"), wanted(queued, "k"));
     Entered waits = new Entered(gate, 1_000_000_000, wanted(queued, "k"));
     assertThat(inFlight(gate)).isEqualTo(2);
     leaves.acquisition.cancel();
     assertThat(inFlight(gate)).isEqualTo(1);
-    gate.leases().end(first.id(), LeaseEnd.STREAM_DONE);
+    gate.permits().end(first.id(), PermitEnd.STREAM_DONE);
     assertThat(waits.lease).isNotNull();
     assertThat(leaves.lease).isNull();
     assertThat(leaves.refused).isFalse();
@@ -181,7 +181,7 @@ class ConcurrencyLimiterTest {
   @Test
   void whatIsInFlightIsNeverForgottenAndTheIdleAreBounded() {
     ConcurrencyLimiter gate = gate(5, 1_000);
-    List<Lease> held = new ArrayList<>();
+    List<RequestPermit> held = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       held.add(Objects.requireNonNull(enter(gate, "held" + i).lease));
       for (int j = 0; j < 20; j++) {
@@ -194,7 +194,7 @@ class ConcurrencyLimiterTest {
       assertThat(enter(gate, "held" + i).lease).isNotNull();
       assertThat(enter(gate, "held" + i).refused).isTrue();
     }
-    held.forEach(Lease::cancelled);
+    held.forEach(RequestPermit::cancelled);
     AtomicLong known = new AtomicLong();
     gate.limits().forEach((_, _) -> known.incrementAndGet());
     assertThat(known).hasValueBetween(20, 25);
@@ -204,7 +204,7 @@ class ConcurrencyLimiterTest {
   void tooManyLeasesAreRefusedAndHoldNothing() {
     ConcurrencyLimiter gate = gate(10, 2);
     assertThat(enter(gate, "k").lease).isNotNull();
-    Lease second = Objects.requireNonNull(enter(gate, "k").lease);
+    RequestPermit second = Objects.requireNonNull(enter(gate, "k").lease);
     assertThat(enter(gate, "k").refused).isTrue();
     assertThat(inFlight(gate)).isEqualTo(2);
     assertThat(gated.noRoom).hasValue(1);
@@ -264,9 +264,9 @@ class ConcurrencyLimiterTest {
     timer.run(); // now there is a threshold
     assertThat(waiting(gate, levelled, "very_low").refused).isTrue();
     for (int round = 0; round < all.size(); round++) {
-      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(Lease::cancelled);
+      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(RequestPermit::cancelled);
     }
-    assertThat(gate.leases().size()).isZero();
+    assertThat(gate.permits().size()).isZero();
     time.advance(600_000);
     timer.run();
     for (int i = 0; i < 3; i++) {
@@ -277,7 +277,7 @@ class ConcurrencyLimiterTest {
   @Test
   void anotherQueueCountsFromWhenNothingIsInFlight() {
     ConcurrencyLimiter gate = gate(10, 1_000);
-    Lease first = new Entered(gate, 0, wanted(rule("min: 1, max: 1"), "k")).lease;
+    RequestPermit first = new Entered(gate, 0, wanted(rule("min: 1, max: 1"), "k")).lease;
     Rule after = rule("min: 1, max: 1, queue: {}");
     assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).refused).isTrue();
     Objects.requireNonNull(first).cancelled();
@@ -312,7 +312,7 @@ class ConcurrencyLimiterTest {
 
   private ConcurrencyLimiter gate(int maxIdle, int maxLeases) {
     return new ConcurrencyLimiter(
-        time, timer, gated, () -> 1_500, PriorityTerms::of, maxIdle, maxLeases);
+        time, timer, gated, () -> 1_500, maxIdle, maxLeases);
   }
 
   private Entered enter(ConcurrencyLimiter gate, String value) {
@@ -323,7 +323,7 @@ class ConcurrencyLimiterTest {
     return new Entered(gate, Long.MAX_VALUE, wanted(rule, "k", "p", priority));
   }
 
-  private static @Nullable Lease taken(RandomGenerator random, List<Lease> from) {
+  private static @Nullable RequestPermit taken(RandomGenerator random, List<RequestPermit> from) {
     return from.isEmpty() ? null : from.remove(random.nextInt(from.size()));
   }
 
@@ -339,11 +339,11 @@ class ConcurrencyLimiterTest {
     return book.rules().getFirst();
   }
 
-  private static SlotRequest wanted(Rule rule, String value, String... more) {
+  private static ReachedLimit wanted(Rule rule, String value, String... more) {
     ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
     List<String> entries = new ArrayList<>(List.of("k", value));
     Collections.addAll(entries, more);
-    return new SlotRequest(
+    return new ReachedLimit(
         rule,
         terms,
         (ConcurrencyRule.AtService) terms.gate(),
@@ -352,9 +352,9 @@ class ConcurrencyLimiterTest {
         true);
   }
 
-  private static SlotRequest shadow(Rule rule, String value) {
-    SlotRequest own = wanted(rule, value);
-    return new SlotRequest(own.rule(), own.terms(), own.gate(), own.entries(), false, false);
+  private static ReachedLimit shadow(Rule rule, String value) {
+    ReachedLimit own = wanted(rule, value);
+    return new ReachedLimit(own.rule(), own.terms(), own.gate(), own.entries(), false, false);
   }
 
   private static void await(CountDownLatch latch) {
@@ -366,23 +366,23 @@ class ConcurrencyLimiterTest {
   }
 
   /** A request and its result. */
-  private static final class Entered implements SlotAcquisition.SlotCallback {
-    final SlotAcquisition acquisition;
-    volatile @Nullable Lease lease;
+  private static final class Entered implements PermitAcquisition.AcquisitionCallback {
+    final PermitAcquisition acquisition;
+    volatile @Nullable RequestPermit lease;
     volatile boolean refused;
 
-    Entered(ConcurrencyLimiter gate, long waitNanos, SlotRequest... wanted) {
+    Entered(ConcurrencyLimiter gate, long waitNanos, ReachedLimit... wanted) {
       acquisition = gate.enter(List.of(wanted), waitNanos, this);
     }
 
     @Override
-    public void entered(SlotAcquisition by, @Nullable Lease held) {
+    public void entered(PermitAcquisition by, @Nullable RequestPermit held) {
       assertThat(lease == null && !refused).as("told once").isTrue();
       lease = held;
     }
 
     @Override
-    public void refused(SlotAcquisition by) {
+    public void refused(PermitAcquisition by) {
       assertThat(lease == null && !refused).as("told once").isTrue();
       refused = true;
     }

@@ -16,7 +16,7 @@ public final class Gated implements ConcurrencyListener {
   private static final String LARGE = "max: 100000, initial: 100000";
 
   public final List<Refusal> refusals = new CopyOnWriteArrayList<>();
-  public final List<LeaseEnd> ends = new CopyOnWriteArrayList<>();
+  public final List<PermitEnd> ends = new CopyOnWriteArrayList<>();
   public final AtomicInteger leased = new AtomicInteger();
   public final AtomicInteger stale = new AtomicInteger();
   public final AtomicInteger changes = new AtomicInteger();
@@ -24,22 +24,22 @@ public final class Gated implements ConcurrencyListener {
   public final AtomicInteger noRoom = new AtomicInteger();
 
   /** Returns a lease of one request in flight. */
-  public static Lease lease(ConcurrencyLimiter gate) {
+  public static RequestPermit lease(ConcurrencyLimiter gate) {
     return lease(gate, LARGE);
   }
 
   /** Returns a lease of one request in flight below a concurrency limit with these fields. */
-  public static Lease lease(ConcurrencyLimiter gate, String concurrency) {
+  public static RequestPermit lease(ConcurrencyLimiter gate, String concurrency) {
     Rule rule =
         Book.of("domain: d\ndescriptors: [{key: k, concurrency: {" + concurrency + "}}]\n")
             .rules()
             .getFirst();
     ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
-    AtomicReference<@Nullable Lease> lease = new AtomicReference<>();
+    AtomicReference<@Nullable RequestPermit> lease = new AtomicReference<>();
     var _ =
         gate.enter(
             List.of(
-                new SlotRequest(
+                new ReachedLimit(
                     rule,
                     terms,
                     (ConcurrencyRule.AtService) terms.gate(),
@@ -47,14 +47,14 @@ public final class Gated implements ConcurrencyListener {
                     false,
                     true)),
             0,
-            new SlotAcquisition.SlotCallback() {
+            new PermitAcquisition.AcquisitionCallback() {
               @Override
-              public void entered(SlotAcquisition by, @Nullable Lease held) {
+              public void entered(PermitAcquisition by, @Nullable RequestPermit held) {
                 lease.set(held);
               }
 
               @Override
-              public void refused(SlotAcquisition by) {}
+              public void refused(PermitAcquisition by) {}
             });
     return Objects.requireNonNull(lease.get());
   }
@@ -65,17 +65,17 @@ public final class Gated implements ConcurrencyListener {
   }
 
   @Override
-  public void noRoomForLeases() {
+  public void noRoomForPermits() {
     noRoom.incrementAndGet();
   }
 
   @Override
-  public void leased() {
+  public void acquired() {
     leased.incrementAndGet();
   }
 
   @Override
-  public void ended(LeaseEnd how) {
+  public void ended(PermitEnd how) {
     ends.add(how);
   }
 

@@ -22,15 +22,15 @@ class PrioritizersTest {
       domain: d
       descriptors:
         - key: k
-          concurrency: {min: 2, max: 2, priority: {entry: p}, queue: {initial: 1, max: 3}}
+          concurrency: {min: 2, max: 2, priority: {%s}, queue: {initial: 1, max: 3}}
       """;
-  private static final PriorityTerms OWN = new PriorityTerms("p", null, null);
-  private static final PriorityTerms SHARED = new PriorityTerms("p", "u", "all");
+  private static final Rule OWN = rule("entry: p");
+  private static final Rule SHARED = rule("entry: p, user: u, prioritizer: all");
 
   private final ManualTime time = new ManualTime(0);
   private final ManualTimer timer = new ManualTimer(time);
   private final Gated gated = new Gated();
-  private final Rule rule = Book.of(POLICY).rules().getFirst();
+  private Rule rule = SHARED;
 
   @Test
   void limitsThatShareAPrioritizerRefuseLowLevelsTogether() {
@@ -54,9 +54,10 @@ class PrioritizersTest {
   @Test
   void limitsOfDifferentDomainsShareNoPrioritizer() {
     Prioritizers prioritizers = new Prioritizers(time, gated);
-    Prioritizer one = prioritizers.of("one", SHARED);
-    assertThat(prioritizers.of("one", SHARED)).isSameAs(one);
-    assertThat(prioritizers.of("other", SHARED)).isNotSameAs(one);
+    PriorityTerms shared = PriorityTerms.of(terms().gate());
+    Prioritizer one = Objects.requireNonNull(prioritizers.of("one", shared));
+    assertThat(prioritizers.of("one", shared)).isSameAs(one);
+    assertThat(prioritizers.of("other", shared)).isNotSameAs(one);
     assertThat(one.threshold()).isZero(); // and keeps it reachable until here
   }
 
@@ -104,12 +105,17 @@ class PrioritizersTest {
             limiter.limits().pin(rule, terms(), new String[] {"k", "a"}).prioritizer());
     int least = prioritizer.level(Priority.MEDIUM, "heavy");
     assertThat(least).isLessThan(prioritizer.level(Priority.MEDIUM, "light"));
-    assertThat(SlotAcquisition.level("medium", "heavy", prioritizer)).isEqualTo(least);
-    assertThat(SlotAcquisition.level("7", "heavy", prioritizer)).isEqualTo(7);
+    assertThat(PermitAcquisition.level("medium", "heavy", prioritizer)).isEqualTo(least);
+    assertThat(PermitAcquisition.level("7", "heavy", prioritizer)).isEqualTo(7);
   }
 
-  private ConcurrencyLimiter limiter(PriorityTerms priorities) {
-    return new ConcurrencyLimiter(time, timer, gated, () -> 1_500, _ -> priorities, 10, 1_000);
+  private static Rule rule(String priority) {
+    return Book.of(POLICY.formatted(priority)).rules().getFirst();
+  }
+
+  private ConcurrencyLimiter limiter(Rule limited) {
+    rule = limited;
+    return new ConcurrencyLimiter(time, timer, gated, () -> 1_500, 10, 1_000);
   }
 
   /** Fills the limit and its queue, and calibrates. */
@@ -125,12 +131,12 @@ class PrioritizersTest {
 
   private static void finish(List<Entered> all) {
     for (int round = 0; round < all.size(); round++) { // each round admits waiting requests
-      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(Lease::cancelled);
+      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(RequestPermit::cancelled);
     }
   }
 
   private static void end(ConcurrencyLimiter limiter, Entered entered) {
-    limiter.leases().end(Objects.requireNonNull(entered.lease).id(), LeaseEnd.STREAM_DONE);
+    limiter.permits().end(Objects.requireNonNull(entered.lease).id(), PermitEnd.STREAM_DONE);
   }
 
   private ConcurrencyRule terms() {
@@ -139,8 +145,8 @@ class PrioritizersTest {
 
   private Entered enter(ConcurrencyLimiter limiter, String value, String level, String user) {
     Entered entered = new Entered();
-    SlotRequest request =
-        new SlotRequest(
+    ReachedLimit request =
+        new ReachedLimit(
             rule,
             terms(),
             (ConcurrencyRule.AtService) terms().gate(),
@@ -152,17 +158,17 @@ class PrioritizersTest {
   }
 
   /** The result of a request. */
-  private static final class Entered implements SlotAcquisition.SlotCallback {
-    @Nullable Lease lease;
+  private static final class Entered implements PermitAcquisition.AcquisitionCallback {
+    @Nullable RequestPermit lease;
     boolean refused;
 
     @Override
-    public void entered(SlotAcquisition by, @Nullable Lease held) {
+    public void entered(PermitAcquisition by, @Nullable RequestPermit held) {
       lease = held;
     }
 
     @Override
-    public void refused(SlotAcquisition by) {
+    public void refused(PermitAcquisition by) {
       refused = true;
     }
   }

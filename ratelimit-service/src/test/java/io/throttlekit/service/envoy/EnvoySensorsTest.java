@@ -19,11 +19,11 @@ import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
-import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.AccessLogReleases;
 import io.throttlekit.service.sensor.Kind;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
@@ -92,7 +92,7 @@ class EnvoySensorsTest {
   void start() throws IOException {
     upstream = Upstream.start();
     var meter = OpenTelemetry.noop().getMeter("test");
-    OutcomeListener sensed = new Both(recorded, new AccessLogReleases(gate.leases()));
+    OutcomeListener sensed = new Both(recorded, new AccessLogReleases(gate.permits()));
     server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()
@@ -135,27 +135,27 @@ class EnvoySensorsTest {
       of(envoy, "/slow?hold", 504, Kind.TIMED_OUT);
       assertThat(of(envoy, "/nobody", 503, Kind.CONNECTION_FAILED).cluster()).isEqualTo("nobody");
       assertThat(of(envoy, "/queue", 503, Kind.QUEUE_FULL).cluster()).isEmpty();
-      assertThat(of(envoy, "/direct", 200, Kind.LOCAL_REPLY).leases()).isEmpty();
+      assertThat(of(envoy, "/direct", 200, Kind.LOCAL_REPLY).permits()).isEmpty();
       Reading limited = of(envoy, "/", 429, Kind.RATE_LIMITED, "x-refuse", "yes");
-      assertThat(limited.leases()).isEmpty();
+      assertThat(limited.permits()).isEmpty();
       aClientThatLeaves(envoy);
-      assertThat(gate.leases().size()).isZero();
+      assertThat(gate.permits().size()).isZero();
 
       List<CompletableFuture<HttpResponse<Void>>> held =
           List.of(send(envoy, "/?hold"), send(envoy, "/?hold"), send(envoy, "/small?hold"));
       await().atMost(PATIENCE).until(() -> load("upstream") == 2 && load("small") == 1);
-      assertThat(gate.leases().size()).isEqualTo(3);
+      assertThat(gate.permits().size()).isEqualTo(3);
       Reading refused = of(envoy, "/small", 503, Kind.LIMIT_REACHED);
       assertThat(refused.cluster()).isEqualTo("small");
-      await().atMost(PATIENCE).until(() -> small(Load::dropped) == 1 && small(Load::failed) == 1);
-      assertThat(small(Load::issued)).as("a refusal is an error, and was never issued").isOne();
+      await().atMost(PATIENCE).until(() -> small(ClusterLoad::dropped) == 1 && small(ClusterLoad::failed) == 1);
+      assertThat(small(ClusterLoad::issued)).as("a refusal is an error, and was never issued").isOne();
       assertThat(load("small")).isEqualTo(1);
       upstream.letGo();
       held.forEach(response -> assertThat(response.join().statusCode()).isEqualTo(200));
       await().atMost(PATIENCE).until(() -> load("upstream") == 0 && load("small") == 0);
-      await().atMost(PATIENCE).until(() -> gate.leases().size() == 0);
+      await().atMost(PATIENCE).until(() -> gate.permits().size() == 0);
     }
-    assertThat(gated.ends).hasSize(gated.leased.get()).containsOnly(LeaseEnd.ACCESS_LOG);
+    assertThat(gated.ends).hasSize(gated.leased.get()).containsOnly(PermitEnd.ACCESS_LOG);
     await().atMost(PATIENCE).until(() -> recorded.left.equals(List.of(new Left("edge-1", 1))));
   }
 
@@ -200,13 +200,13 @@ class EnvoySensorsTest {
     return List.copyOf(recorded.reports).reversed().stream()
         .map(Recorded.Report::load)
         .filter(load -> load.cluster().equals(cluster))
-        .mapToLong(Load::inProgress)
+        .mapToLong(ClusterLoad::inProgress)
         .findFirst()
         .orElse(-1);
   }
 
   /** A sum over all reports of the small cluster. */
-  private long small(ToLongFunction<Load> number) {
+  private long small(ToLongFunction<ClusterLoad> number) {
     return List.copyOf(recorded.reports).stream()
         .map(Recorded.Report::load)
         .filter(load -> load.cluster().equals("small"))
@@ -284,7 +284,7 @@ class EnvoySensorsTest {
     }
 
     @Override
-    public void reported(String node, long stream, Load load, long arrivedNanos) {
+    public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
       one.reported(node, stream, load, arrivedNanos);
     }
 

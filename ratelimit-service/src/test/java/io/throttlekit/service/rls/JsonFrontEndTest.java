@@ -56,10 +56,10 @@ class JsonFrontEndTest {
   void aLeaseIsOverWhenItsAnswerIsLost() throws Exception {
     JsonAnswer first = gated.answer(() -> fields(x(entries("up", "a"))));
     assertThat(first.admitted()).isTrue();
-    assertThat(limit.gate().leases().size()).isEqualTo(1);
+    assertThat(limit.gate().permits().size()).isEqualTo(1);
     first.lost();
     first.lost();
-    assertThat(limit.gate().leases().size()).isZero();
+    assertThat(limit.gate().permits().size()).isZero();
     assertThat(gated.answer(() -> fields(x(entries("up", "a")))).admitted())
         .as("there is room again")
         .isTrue();
@@ -78,7 +78,7 @@ class JsonFrontEndTest {
     assertThatThrownBy(() -> speechless.answer(() -> fields(x(entries("up", "a")))))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("speechless");
-    assertThat(limit.gate().leases().size()).isZero();
+    assertThat(limit.gate().permits().size()).isZero();
   }
 
   private Code code(RateLimitRequest request) throws Exception {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
-import io.throttlekit.service.concurrency.Lease;
-import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.RequestPermit;
+import io.throttlekit.service.concurrency.PermitEnd;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -21,25 +21,25 @@ class AccessLogReleasesTest {
   private final Gated gated = new Gated();
   private final ConcurrencyLimiter gate =
       new ConcurrencyLimiter(time, (_, _) -> {}, gated, () -> 1_000);
-  private final AccessLogReleases ends = new AccessLogReleases(gate.leases());
+  private final AccessLogReleases ends = new AccessLogReleases(gate.permits());
 
   @Test
   void anEntryEndsTheLeaseThatItNamesOnce() {
-    Lease lease = Gated.lease(gate, LOGGED);
+    RequestPermit lease = Gated.lease(gate, LOGGED);
     tell(Kind.ANSWERED, lease);
     tell(Kind.ANSWERED, lease);
-    assertThat(gated.ends).containsExactly(LeaseEnd.ACCESS_LOG);
+    assertThat(gated.ends).containsExactly(PermitEnd.ACCESS_LOG);
     assertThat(gated.stale).as("a log comes beside other ends").hasValue(0);
-    assertThat(gate.leases().size()).isZero();
+    assertThat(gate.permits().size()).isZero();
   }
 
   @Test
   void aLeaseThatWaitsForTheStreamsEndIsLeftAlone() {
-    Lease lease = Gated.lease(gate, STREAMED);
+    RequestPermit lease = Gated.lease(gate, STREAMED);
     tell(Kind.ANSWERED, lease);
     assertThat(gated.ends).isEmpty();
-    gate.leases().end(lease.id(), LeaseEnd.STREAM_DONE);
-    assertThat(gated.ends).containsExactly(LeaseEnd.STREAM_DONE);
+    gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
+    assertThat(gated.ends).containsExactly(PermitEnd.STREAM_DONE);
   }
 
   @Test
@@ -52,8 +52,8 @@ class AccessLogReleasesTest {
     }
     tellMany(Kind.TIMED_OUT);
     assertThat(limit()).isLessThan(10);
-    assertThat(gated.ends).containsOnly(LeaseEnd.ACCESS_LOG);
-    assertThat(gate.leases().size()).isZero();
+    assertThat(gated.ends).containsOnly(PermitEnd.ACCESS_LOG);
+    assertThat(gate.permits().size()).isZero();
   }
 
   @Test
@@ -74,7 +74,7 @@ class AccessLogReleasesTest {
 
   private void oneSlowRouteOfTwo() {
     for (int i = 0; i < 500; i++) {
-      Lease lease = Gated.lease(gate, LOGGED);
+      RequestPermit lease = Gated.lease(gate, LOGGED);
       time.advance(100);
       boolean slow = i > 100 && i % 5 == 0; // when each route has enough requests
       logged(slow ? Kind.TIMED_OUT : Kind.ANSWERED, "up", slow ? "slow" : "fast", lease.id());
@@ -90,19 +90,19 @@ class AccessLogReleasesTest {
   void aSampleIsWhatEnvoyMeasuredAndNotHowLateItsEntryCame() {
     // AIMD lowers the limit when a request takes twice as long as the shortest ones.
     for (int i = 0; i < 200; i++) {
-      Lease lease = Gated.lease(gate, LOGGED);
+      RequestPermit lease = Gated.lease(gate, LOGGED);
       time.advance(1_000);
       tell(Kind.ANSWERED, lease);
     }
     int calm = limit();
     for (int i = 0; i < 50; i++) {
-      Lease lease = Gated.lease(gate, LOGGED);
+      RequestPermit lease = Gated.lease(gate, LOGGED);
       time.advance(9_000); // only the log is late
       tell(Kind.ANSWERED, lease);
     }
     assertThat(limit()).isGreaterThanOrEqualTo(calm);
     for (int i = 0; i < 50; i++) {
-      Lease lease = Gated.lease(gate, LOGGED);
+      RequestPermit lease = Gated.lease(gate, LOGGED);
       time.advance(1_000);
       ends.ended("edge", reading(Kind.ANSWERED, 90_000_000, lease), 0, 0);
     }
@@ -111,31 +111,31 @@ class AccessLogReleasesTest {
 
   @Test
   void bothLeasesOfARequestEnd() {
-    Lease authorized = Gated.lease(gate, LOGGED);
-    Lease limited = Gated.lease(gate, LOGGED);
+    RequestPermit authorized = Gated.lease(gate, LOGGED);
+    RequestPermit limited = Gated.lease(gate, LOGGED);
     ends.ended(
         "edge",
         new Reading(
             Kind.CLIENT_LEFT, "up", 0, List.of(authorized.id(), limited.id()), true, "", ""),
         0,
         0);
-    assertThat(gate.leases().size()).isZero();
+    assertThat(gate.permits().size()).isZero();
   }
 
   /** Reports enough samples for several windows of the limit algorithm. */
   private void tellMany(Kind kind) {
     for (int i = 0; i < 50; i++) {
-      Lease lease = Gated.lease(gate, LOGGED);
+      RequestPermit lease = Gated.lease(gate, LOGGED);
       time.advance(100);
       tell(kind, lease);
     }
   }
 
-  private void tell(Kind kind, Lease lease) {
+  private void tell(Kind kind, RequestPermit lease) {
     ends.ended("edge", reading(kind, kind.isSample() ? 20_000_000 : 0, lease), 0, 0);
   }
 
-  private static Reading reading(Kind kind, long rttNanos, Lease lease) {
+  private static Reading reading(Kind kind, long rttNanos, RequestPermit lease) {
     return new Reading(kind, "up", rttNanos, List.of(lease.id()), true, "", "");
   }
 

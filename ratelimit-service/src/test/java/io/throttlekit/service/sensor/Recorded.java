@@ -11,7 +11,7 @@ public final class Recorded implements OutcomeListener {
   public record Ended(String node, Reading reading, long beganNanos, long arrivedNanos) {}
 
   /** A load report of a cluster. */
-  public record Report(String node, long stream, Load load, long arrivedNanos) {}
+  public record Report(String node, long stream, ClusterLoad load, long arrivedNanos) {}
 
   /** A stream of load reports that ended. */
   public record Left(String node, long stream) {}
@@ -36,7 +36,7 @@ public final class Recorded implements OutcomeListener {
   }
 
   @Override
-  public void reported(String node, long stream, Load load, long arrivedNanos) {
+  public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
     reports.add(new Report(node, stream, load, arrivedNanos));
   }
 

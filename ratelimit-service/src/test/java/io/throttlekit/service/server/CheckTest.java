@@ -17,7 +17,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.authz.Authorizing;
-import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.PermitEnd;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -66,7 +66,7 @@ class CheckTest {
     CheckResponse admitted = stub.check(asking("up", "payments"));
     assertThat(admitted.getStatus().getCode()).isZero();
     assertThat(admitted.getDynamicMetadata().getFieldsMap()).containsKey("lease");
-    assertThat(authorizing.gate.leases().size()).isEqualTo(1);
+    assertThat(authorizing.gate.permits().size()).isEqualTo(1);
     assertThat(stub.check(asking("down", "x")).getDeniedResponse().getStatus().getCodeValue())
         .isEqualTo(403);
   }
@@ -100,8 +100,8 @@ class CheckTest {
     await().until(() -> queued() == 1);
     waiting.cancel(true);
     await().until(() -> queued() == 0);
-    authorizing.gate.leases().end(lease(first), LeaseEnd.STREAM_DONE);
-    assertThat(authorizing.gate.leases().size()).isZero();
+    authorizing.gate.permits().end(lease(first), PermitEnd.STREAM_DONE);
+    assertThat(authorizing.gate.permits().size()).isZero();
     assertThat(authorizing.gated.leased).as("leases given").hasValue(1);
     CheckResponse next = AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
     assertThat(next.getStatus().getCode()).isZero();
@@ -114,7 +114,7 @@ class CheckTest {
     ListenableFuture<CheckResponse> waiting =
         AuthorizationGrpc.newFutureStub(channel).check(asking("up", "payments"));
     await().until(() -> queued() == 1);
-    authorizing.gate.leases().end(lease(first), LeaseEnd.STREAM_DONE);
+    authorizing.gate.permits().end(lease(first), PermitEnd.STREAM_DONE);
     assertThat(lease(waiting.get(30, TimeUnit.SECONDS))).isNotEmpty();
   }
 

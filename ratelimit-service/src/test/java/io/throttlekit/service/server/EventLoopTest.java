@@ -36,7 +36,7 @@ import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.authz.Authorizing;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
@@ -299,7 +299,7 @@ class EventLoopTest {
     }
 
     @Override
-    public void reported(String node, long stream, Load load, long arrivedNanos) {}
+    public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {}
 
     @Override
     public void left(String node, long stream) {}
@@ -324,7 +324,7 @@ class EventLoopTest {
     private volatile int newest;
 
     @Override
-    public void obeyed(ClusterLimit limit, int requests, long sinceNanos) {
+    public void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {
       if (!Thread.currentThread().equals(own)) {
         threads.add(Thread.currentThread());
       }

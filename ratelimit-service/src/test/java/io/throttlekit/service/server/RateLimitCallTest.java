@@ -13,7 +13,7 @@ import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.Gated;
-import io.throttlekit.service.concurrency.LeaseEnd;
+import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.rls.CallListener;
 import io.throttlekit.service.rls.CallListener.Abandonment;
 import io.throttlekit.service.rls.CallListener.Failure;
@@ -133,7 +133,7 @@ class RateLimitCallTest {
     RateLimitCall begun = begun(new SentCall());
     begun.answered(leased());
     begun.onComplete();
-    assertThat(gate.leases().size()).isEqualTo(1);
+    assertThat(gate.permits().size()).isEqualTo(1);
   }
 
   @Test
@@ -141,7 +141,7 @@ class RateLimitCallTest {
     RateLimitCall before = begun(new SentCall());
     before.onCancel();
     before.answered(leased());
-    assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
+    assertThat(gated.ends).containsExactly(PermitEnd.CANCELLED);
 
     RateLimitCall whileWritten = begun(new SentCall());
     Answer written = whileWritten(() -> elsewhere(whileWritten::onCancel));
@@ -158,8 +158,8 @@ class RateLimitCallTest {
     afterwards.answered(leased());
     afterwards.onCancel();
     afterwards.onCancel();
-    assertThat(gated.ends).hasSize(4).containsOnly(LeaseEnd.CANCELLED);
-    assertThat(gate.leases().size()).isZero();
+    assertThat(gated.ends).hasSize(4).containsOnly(PermitEnd.CANCELLED);
+    assertThat(gate.permits().size()).isZero();
   }
 
   @Test
@@ -170,7 +170,7 @@ class RateLimitCallTest {
           throw new IllegalStateException("a bug");
         });
     begun.answered(new Answer(true, unwritable.verdicts(), false, Gated.lease(gate)));
-    assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
+    assertThat(gated.ends).containsExactly(PermitEnd.CANCELLED);
   }
 
   @Test
@@ -202,7 +202,7 @@ class RateLimitCallTest {
     time.advance(19);
     answered.answered(leased());
     assertThat(inTime.events).containsExactly("headers", "message", "close OK");
-    assertThat(gate.leases().size()).isEqualTo(1);
+    assertThat(gate.permits().size()).isEqualTo(1);
 
     SentCall tooLate = new SentCall();
     RateLimitCall late = begun(slow, tooLate, headers);
@@ -210,8 +210,8 @@ class RateLimitCallTest {
     late.answered(leased());
     assertThat(tooLate.events).containsExactly("close DEADLINE_EXCEEDED");
     assertThat(failures).containsExactly(Failure.CANCELLED);
-    assertThat(gate.leases().size()).isEqualTo(1);
-    assertThat(gated.ends).containsExactly(LeaseEnd.CANCELLED);
+    assertThat(gate.permits().size()).isEqualTo(1);
+    assertThat(gated.ends).containsExactly(PermitEnd.CANCELLED);
   }
 
   private static Metadata waiting(String millis) {
@@ -296,7 +296,7 @@ class RateLimitCallTest {
           assertThat(call.events).isIn(List.of(), List.of("headers", "message", "close OK"));
         });
     assertThat(ended()).isEqualTo(CALLS);
-    assertThat(gate.leases().size()).as("all were cancelled, sooner or later").isZero();
+    assertThat(gate.permits().size()).as("all were cancelled, sooner or later").isZero();
     assertThat(gated.ends).hasSize(CALLS);
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.service.steering;
 
 import io.throttlekit.service.sensor.Kind;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.Reading;
 import java.util.List;
 
@@ -28,7 +28,7 @@ final class Readings {
     return new Reading(kind, "up", nanos, List.of(), true, "", "");
   }
 
-  static Load load(long inProgress, long succeeded) {
-    return new Load("up", inProgress, succeeded, succeeded, 0, 0, 1_000_000_000L);
+  static ClusterLoad load(long inProgress, long succeeded) {
+    return new ClusterLoad("up", inProgress, succeeded, succeeded, 0, 0, 1_000_000_000L);
   }
 }

@@ -16,7 +16,7 @@ import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.sensor.Kind;
-import io.throttlekit.service.sensor.Load;
+import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.share.Acknowledgements;
@@ -355,7 +355,7 @@ class SteeringTest {
       for (int i = 0; i < 100; i++) {
         end("a", new Reading(Kind.TIMED_OUT, "other", 0, List.of(), true, "", ""));
         end("a", new Reading(Kind.LIMIT_REACHED, "", 0, List.of(), true, "", ""));
-        report("a", new Load("other", 100, 100, 100, 0, 0, 1_000 * MILLI));
+        report("a", new ClusterLoad("other", 100, 100, 100, 0, 0, 1_000 * MILLI));
       }
       steering.tick();
       envoy.obeyAll();
@@ -439,7 +439,7 @@ class SteeringTest {
     steering.ended(node, reading, now - reading.rttNanos(), now);
   }
 
-  private void report(String node, Load load) {
+  private void report(String node, ClusterLoad load) {
     steering.reported(node, 1, load, time.monotonicNanos());
   }
 }

@@ -7,9 +7,9 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.Lease;
-import io.throttlekit.service.concurrency.SlotAcquisition;
-import io.throttlekit.service.concurrency.SlotRequest;
+import io.throttlekit.service.concurrency.RequestPermit;
+import io.throttlekit.service.concurrency.PermitAcquisition;
+import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
@@ -91,15 +91,15 @@ class MetricsPageTest {
     var _ =
         gate.enter(
             List.of(
-                new SlotRequest(
+                new ReachedLimit(
                     rule, limit, (ConcurrencyRule.AtService) limit.gate(), entries, false, true)),
             0,
-            new SlotAcquisition.SlotCallback() {
+            new PermitAcquisition.AcquisitionCallback() {
               @Override
-              public void entered(SlotAcquisition acquisition, @Nullable Lease lease) {}
+              public void entered(PermitAcquisition acquisition, @Nullable RequestPermit lease) {}
 
               @Override
-              public void refused(SlotAcquisition acquisition) {}
+              public void refused(PermitAcquisition acquisition) {}
             });
   }
 

@@ -16,7 +16,7 @@ package io.throttlekit.service.sensor;
  * @param dropped requests since then that Envoy's circuit breaker or its overload policy refused
  * @param nanos since the last report, by Envoy's clock
  */
-public record Load(
+public record ClusterLoad(
     String cluster,
     long inProgress,
     long issued,

@@ -5,34 +5,34 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One limit, and the value its listener was last notified of. For one thread at a time. */
-final class Offered {
+final class OfferedLimit {
   private static final Logger LOG = LoggerFactory.getLogger(LimitServer.class);
 
   final LimitShares shares;
-  private long obeyed;
+  private long acknowledged;
   private long changedNanos;
   private long notified;
 
-  Offered(LimitShares shares) {
+  OfferedLimit(LimitShares shares) {
     this.shares = shares;
   }
 
   /** Records a change of the acknowledged value. */
   void look(long nowNanos) {
-    if (shares.acknowledged() != obeyed) {
-      obeyed = shares.acknowledged();
+    if (shares.acknowledged() != acknowledged) {
+      acknowledged = shares.acknowledged();
       changedNanos = nowNanos;
     }
   }
 
   /** Notifies the listener of the last change; an error of the listener is only logged. */
   void notify(ClusterLimit limit, LimitServerListener listener, Notices notices) {
-    if (obeyed == notified) {
+    if (acknowledged == notified) {
       return;
     }
-    notified = obeyed;
+    notified = acknowledged;
     try {
-      listener.obeyed(limit, (int) Math.min(obeyed, Integer.MAX_VALUE), changedNanos);
+      listener.acknowledged(limit, (int) Math.min(acknowledged, Integer.MAX_VALUE), changedNanos);
     } catch (Throwable e) { // must not stop the distribution
       notices.add(() -> LOG.error("the listener failed for {}", limit, e));
     }

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param terms of the rule
  * @param gate of the terms
  * @param entries of the descriptor that reached it: key, value, key, value …
- * @param looks whether to check for room only, without a slot
+ * @param looks whether to check for room only, without a permit
  * @param refuses whether the request is refused if there is no room; if not, it never waits
  */
-public record SlotRequest(
+public record ReachedLimit(
     Rule rule,
     ConcurrencyRule terms,
     ConcurrencyRule.AtService gate,

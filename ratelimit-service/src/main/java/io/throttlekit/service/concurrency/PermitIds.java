@@ -6,11 +6,11 @@ import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Generates lease ids from a random number of the process, its start time, a sequence number and 64
- * unguessable bits, so that a client cannot end the lease of another. Thread-safe; reads no file
+ * Generates permit ids from a random number of the process, its start time, a sequence number and 64
+ * unguessable bits, so that a client cannot end the permit of another. Thread-safe; reads no file
  * once it is created.
  */
-final class LeaseIds {
+final class PermitIds {
   // bytes for 64 ids: one call of the generator is dearer than 8 bytes
   private static final int DRAWN_AT_ONCE = 512;
 
@@ -26,7 +26,7 @@ final class LeaseIds {
   /**
    * @param epochMillis start time of the process
    */
-  LeaseIds(long epochMillis) {
+  PermitIds(long epochMillis) {
     try {
       // the default generator on Linux reads a device file for each draw
       this.random = SecureRandom.getInstance("DRBG");

@@ -6,24 +6,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class NodeIdTest {
+class NodeIdsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"a", "sidecar~10.1.1.1~shop-1.default~default.svc.cluster.local", "käse \u20ac"})
   void idsAreOfAnyPrintableCharacters(String id) {
-    assertThat(NodeId.isUsable(id)).isTrue();
+    assertThat(NodeIds.isUsable(id)).isTrue();
   }
 
   @ParameterizedTest
   @ValueSource(
       strings = {"", "a\n", "\r", "a\tb", "\u001b[31m", "\u007f", "\u0085", "\u2028", "\u2029"})
   void whatWouldSpoilALogIsNone(String id) {
-    assertThat(NodeId.isUsable(id)).isFalse();
+    assertThat(NodeIds.isUsable(id)).isFalse();
   }
 
   @Test
   void aLongIdIsNone() {
-    assertThat(NodeId.isUsable("x".repeat(256))).isTrue();
-    assertThat(NodeId.isUsable("x".repeat(257))).isFalse();
+    assertThat(NodeIds.isUsable("x".repeat(256))).isTrue();
+    assertThat(NodeIds.isUsable("x".repeat(257))).isFalse();
   }
 }

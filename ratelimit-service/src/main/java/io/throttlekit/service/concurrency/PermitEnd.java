@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
-/** The event that ended a lease. */
-public enum LeaseEnd {
+/** The event that ended a permit. */
+public enum PermitEnd {
   /** Envoy reported that the request's stream is done. */
   STREAM_DONE,
   /** The request's access log entry arrived. */

@@ -17,56 +17,56 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passage of one request through the concurrency limits that it reaches, one after the other, until
- * it has a slot below all of them or one refuses it. A limit that is reached twice is entered once.
+ * it has a permit of all of them or one refuses it. A limit that is reached twice is entered once.
  *
  * <p>The callback runs once, on the calling thread or on another, or never if {@link #cancel} comes
  * first. Until then only one thread at a time uses the fields that are not guarded by this.
  * Thread-safe.
  */
-public final class SlotAcquisition {
+public final class PermitAcquisition {
 
   /** Callback for the result. */
-  public interface SlotCallback {
+  public interface AcquisitionCallback {
 
     /**
      * Admits the request.
      *
-     * @param lease the slots in flight, which must be ended; null if there are none
+     * @param permit of the request in flight, which must be ended; null if there is none
      */
-    void entered(SlotAcquisition acquisition, @Nullable Lease lease);
+    void entered(PermitAcquisition acquisition, @Nullable RequestPermit permit);
 
     /** Refuses the request; nothing is in flight. */
-    void refused(SlotAcquisition acquisition);
+    void refused(PermitAcquisition acquisition);
   }
 
-  private final ConcurrencyLimiter gate;
-  private final List<SlotRequest> requests;
+  private final ConcurrencyLimiter limiter;
+  private final List<ReachedLimit> reached;
   private final @Nullable Decision[] decisions;
   private final long untilNanos;
   private final boolean noTimeout;
-  private final SlotCallback callback;
+  private final AcquisitionCallback callback;
   private final List<PinnedLimit> passed;
-  private final List<Slot> slots;
+  private final List<HeldPermit> held;
 
   // Guarded by this.
   private @Nullable PendingPermit waiting;
   private boolean gone;
 
-  SlotAcquisition(
-      ConcurrencyLimiter gate, List<SlotRequest> requests, long waitNanos, SlotCallback callback) {
-    this.gate = gate;
-    this.requests = requests;
-    this.decisions = new @Nullable Decision[requests.size()];
+  PermitAcquisition(
+      ConcurrencyLimiter limiter, List<ReachedLimit> reached, long waitNanos, AcquisitionCallback callback) {
+    this.limiter = limiter;
+    this.reached = reached;
+    this.decisions = new @Nullable Decision[reached.size()];
     this.noTimeout = waitNanos == Long.MAX_VALUE;
     // now + Long.MAX_VALUE would overflow
-    this.untilNanos = noTimeout ? 0 : gate.time().monotonicNanos() + waitNanos;
+    this.untilNanos = noTimeout ? 0 : limiter.time().monotonicNanos() + waitNanos;
     this.callback = callback;
-    this.passed = new ArrayList<>(requests.size());
-    this.slots = new ArrayList<>(requests.size());
+    this.passed = new ArrayList<>(reached.size());
+    this.held = new ArrayList<>(reached.size());
   }
 
   /**
-   * Returns the decision of the concurrency limit that request number {@code index} names, or null
+   * Returns the decision of the concurrency limit number {@code index}, or null
    * if it was not reached.
    */
   public @Nullable Decision decision(int index) {
@@ -86,50 +86,50 @@ public final class SlotAcquisition {
   }
 
   void acquireFrom(int first) {
-    for (int i = first; i < requests.size(); i++) {
+    for (int i = first; i < reached.size(); i++) {
       if (!enters(i)) {
         return;
       }
     }
-    if (slots.isEmpty()) {
+    if (held.isEmpty()) {
       callback.entered(this, null);
       return;
     }
-    Lease lease = gate.leases().open(slots, terms());
-    if (lease == null) {
-      gate.listener.noRoomForLeases();
-      withoutLease();
+    RequestPermit permit = limiter.permits().open(held, terms());
+    if (permit == null) {
+      limiter.listener.noRoomForPermits();
+      withoutPermit();
     } else {
-      callback.entered(this, lease);
+      callback.entered(this, permit);
     }
   }
 
   /**
-   * Refuses a request for which there is no lease, on behalf of the first concurrency limit that
+   * Refuses a request for which there is no room, on behalf of the first concurrency limit that
    * enforces.
    */
-  private void withoutLease() {
-    for (int i = 0; i < requests.size(); i++) {
+  private void withoutPermit() {
+    for (int i = 0; i < reached.size(); i++) {
       Decision full = decisions[i];
-      if (requests.get(i).refuses() && full != null) {
-        decisions[i] = Decision.refuse(full.limit(), 0, 0, gate.retryAfterMillis());
+      if (reached.get(i).refuses() && full != null) {
+        decisions[i] = Decision.refuse(full.limit(), 0, 0, limiter.retryAfterMillis());
         var _ = refuse();
         return;
       }
     }
-    returnUnits();
+    releaseAll();
     callback.entered(this, null);
   }
 
   /**
-   * Returns the terms of the lease: the shortest TTL of the limits reached, because it is the
+   * Returns the terms of the permit: the shortest TTL of the limits reached, because it is the
    * tightest bound on the request, and {@code ACCESS_LOG} if any limit uses it, because an entry
    * describes the whole request.
    */
   private LeaseTerms terms() {
     long ttl = Long.MAX_VALUE;
     Release release = Release.STREAM_DONE;
-    for (SlotRequest each : requests) {
+    for (ReachedLimit each : reached) {
       LeaseTerms lease = each.gate().lease();
       ttl = Math.min(ttl, lease.ttlMillis());
       release = lease.release() == Release.ACCESS_LOG ? Release.ACCESS_LOG : release;
@@ -137,14 +137,16 @@ public final class SlotAcquisition {
     return new LeaseTerms(ttl, release);
   }
 
-  private void returnUnits() {
-    slots.forEach(Slot::returnUnits);
+  private void releaseAll() {
+    for (HeldPermit each : held) {
+      each.end(Ending.Plain.UNKNOWN);
+    }
   }
 
   /** Returns whether the next limit can be entered at once. */
   private boolean enters(int index) {
-    SlotRequest next = requests.get(index);
-    PinnedLimit limit = gate.limits().pin(next.rule(), next.terms(), next.entries());
+    ReachedLimit next = reached.get(index);
+    PinnedLimit limit = limiter.limits().pin(next.rule(), next.terms(), next.entries());
     if (passed.contains(limit)) {
       decisions[index] = decided(true, limit);
       limit.unpin();
@@ -168,7 +170,7 @@ public final class SlotAcquisition {
     return turn.mayContinue(waits);
   }
 
-  private PermitRequest permitRequest(SlotRequest next, PinnedLimit limit, long waitNanos) {
+  private PermitRequest permitRequest(ReachedLimit next, PinnedLimit limit, long waitNanos) {
     PriorityTerms ranks = limit.priorities();
     Prioritizer prioritizer = limit.prioritizer();
     if (ranks == null || prioritizer == null) {
@@ -196,29 +198,29 @@ public final class SlotAcquisition {
   }
 
   private long waitNanos() {
-    return noTimeout ? Long.MAX_VALUE : Math.max(0, untilNanos - gate.time().monotonicNanos());
+    return noTimeout ? Long.MAX_VALUE : Math.max(0, untilNanos - limiter.time().monotonicNanos());
   }
 
   private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
     decisions[index] = decided(permit != null, limit);
     if (permit == null) {
-      gate.listener.refused(Refusal.LIMIT_REACHED);
+      limiter.listener.refused(Refusal.LIMIT_REACHED);
       limit.unpin();
     } else {
-      slots.add(new Slot(limit, permit));
+      held.add(new HeldPermit(limit, permit));
     }
   }
 
   private boolean refuse() {
-    returnUnits();
+    releaseAll();
     callback.refused(this);
     return false;
   }
 
   private void abandon() {
-    // the limit at which the request waited: pinned, but without a slot
+    // the limit at which the request waited: pinned, but without a permit
     passed.getLast().unpin();
-    returnUnits();
+    releaseAll();
   }
 
   private synchronized boolean isGone() {
@@ -226,15 +228,15 @@ public final class SlotAcquisition {
   }
 
   private Decision decided(boolean admitted, PinnedLimit limit) {
-    LimiterFigures now = limit.figures();
+    LimiterFigures now = limit.limiter().figures();
     int left = Math.max(0, now.limit() - now.inFlight());
     return admitted
         ? Decision.admit(now.limit(), left, 0)
-        : Decision.refuse(now.limit(), left, 0, gate.retryAfterMillis());
+        : Decision.refuse(now.limit(), left, 0, limiter.retryAfterMillis());
   }
 
   /**
-   * Acquires a slot below one concurrency limit and continues with the next: at once, or on the
+   * Acquires a permit of one concurrency limit and continues with the next: at once, or on the
    * thread that runs the callback.
    */
   private final class Turn implements PermitCallback {
@@ -254,13 +256,13 @@ public final class SlotAcquisition {
     public void admitted(Permit permit) {
       took(index, limit, permit);
       boolean onOtherThread;
-      synchronized (SlotAcquisition.this) {
+      synchronized (PermitAcquisition.this) {
         admitted = true;
         onOtherThread = returned;
       }
       if (onOtherThread) {
         if (isGone()) {
-          returnUnits();
+          releaseAll();
         } else {
           acquireFrom(index + 1);
         }
@@ -269,31 +271,31 @@ public final class SlotAcquisition {
 
     @Override
     public void refused(Refusal why) {
-      gate.listener.refused(why);
+      limiter.listener.refused(why);
       decisions[index] = decided(false, limit);
       limit.unpin();
       if (isGone()) {
-        returnUnits();
+        releaseAll();
       } else {
         var _ = refuse();
       }
     }
 
     /**
-     * Returns whether the slot was acquired before {@code acquire} returned, so that the caller has
+     * Returns whether the permit was acquired before {@code acquire} returned, so that the caller has
      * to continue.
      */
     boolean mayContinue(PendingPermit waits) {
       boolean entered;
       boolean left;
-      synchronized (SlotAcquisition.this) {
+      synchronized (PermitAcquisition.this) {
         returned = true;
         waiting = waits;
         entered = admitted;
         left = gone;
       }
       if (entered && left) {
-        returnUnits();
+        releaseAll();
       } else if (left && waits.cancel()) {
         abandon();
       }

@@ -1,0 +1,177 @@
+package io.throttlekit.service.concurrency;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.tier.Timer;
+import io.throttlekit.tier.Wakeups;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedCollection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The open permits of requests. A permit stays in the table until the first event that may end it
+ * removes it; later events find none and end nothing.
+ *
+ * <p>Permits with one TTL expire in the order in which they were created, so only the head of each
+ * such queue is checked. Thread-safe; permits are ended and the listener is notified without a lock.
+ */
+public final class RequestPermits {
+  // 10 ms: permits that expire close together share one timer
+  private static final long RESOLUTION_NANOS = 10_000_000;
+
+  private final TimeSource time;
+  private final Timer timer;
+  private final ConcurrencyListener listener;
+  private final int maxPermits;
+  private final PermitIds ids;
+
+  // Guarded by this.
+  private final Map<String, RequestPermit> byId = new HashMap<>();
+  private final Map<Long, LinkedHashMap<String, RequestPermit>> byTtl = new HashMap<>();
+  private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
+
+  /**
+   * Creates a table of at most {@code maxPermits} permits.
+   *
+   * @param timer follows {@code time}
+   */
+  RequestPermits(TimeSource time, Timer timer, ConcurrencyListener listener, int maxPermits) {
+    this.time = time;
+    this.timer = timer;
+    this.listener = listener;
+    this.maxPermits = maxPermits;
+    this.ids = new PermitIds(time.wallMillis());
+  }
+
+  /** Creates a permit that owns the held ones; returns null without any effect if there are too many. */
+  @Nullable RequestPermit open(List<HeldPermit> held, LeaseTerms terms) {
+    long now = time.monotonicNanos();
+    RequestPermit permit = new RequestPermit(this, ids.next(), held, terms, now);
+    long inNanos;
+    synchronized (this) {
+      if (byId.size() >= maxPermits) {
+        return null;
+      }
+      byId.put(permit.id(), permit);
+      byTtl.computeIfAbsent(permit.ttlNanos, _ -> new LinkedHashMap<>()).put(permit.id(), permit);
+      inNanos = wakeups.begin(permit.endNanos, now);
+    }
+    runAfter(inNanos, now);
+    listener.acquired();
+    return permit;
+  }
+
+  /**
+   * Ends the permit with this id because its request was logged, if it is open and ends that way.
+   * Any other is left alone and not counted as stale: an access log also names permits that other
+   * events ended.
+   *
+   * @param ending the evidence of the entry about the backend
+   */
+  public void logged(String id, Ending ending) {
+    RequestPermit permit = remove(id, true);
+    if (permit != null) {
+      recordEnd(permit, PermitEnd.ACCESS_LOG, ending);
+    }
+  }
+
+  /** Returns whether a permit with this id is open and ends when its request is logged. */
+  public synchronized boolean awaitsLog(String id) {
+    RequestPermit permit = byId.get(id);
+    return permit != null && permit.endsWhenLogged;
+  }
+
+  /** Ends the permit with this id; counts it as stale if none is open. */
+  public void end(String id, PermitEnd how) {
+    RequestPermit permit = remove(id, false);
+    if (permit == null) {
+      listener.stale();
+    } else {
+      recordEnd(permit, how);
+    }
+  }
+
+  /** Returns the number of open permits. */
+  public synchronized int size() {
+    return byId.size();
+  }
+
+  void end(RequestPermit permit, PermitEnd how) {
+    if (remove(permit.id(), false) != null) {
+      recordEnd(permit, how);
+    }
+  }
+
+  private void recordEnd(RequestPermit permit, PermitEnd how) {
+    // only then did the request reach the backend and end
+    boolean answered = how == PermitEnd.STREAM_DONE;
+    recordEnd(permit, how, answered ? Ending.Plain.ANSWERED : Ending.Plain.UNKNOWN);
+  }
+
+  private void recordEnd(RequestPermit permit, PermitEnd how, Ending ending) {
+    try {
+      permit.end(ending);
+    } finally {
+      listener.ended(how);
+    }
+  }
+
+  /** Removes the permit with this id; returns null if none is open, or none that may end so. */
+  private synchronized @Nullable RequestPermit remove(String id, boolean logged) {
+    RequestPermit permit = byId.get(id);
+    if (permit == null || (logged && !permit.endsWhenLogged)) {
+      return null;
+    }
+    byId.remove(id);
+    LinkedHashMap<String, RequestPermit> line = byTtl.get(permit.ttlNanos);
+    if (line != null) {
+      line.remove(id);
+      if (line.isEmpty()) {
+        byTtl.remove(permit.ttlNanos);
+      }
+    }
+    return permit;
+  }
+
+  /** Ends permits that are due; run by the timer. */
+  private void expire(long ranNanos) {
+    List<RequestPermit> due = new ArrayList<>();
+    long now = time.monotonicNanos();
+    long inNanos;
+    synchronized (this) {
+      wakeups.ran(ranNanos);
+      for (LinkedHashMap<String, RequestPermit> line : byTtl.values()) {
+        // all of a line have the same TTL, so the oldest one ends first
+        SequencedCollection<RequestPermit> oldestFirst = line.sequencedValues();
+        while (!oldestFirst.isEmpty() && oldestFirst.getFirst().isDue(now)) {
+          RequestPermit oldest = oldestFirst.removeFirst();
+          byId.remove(oldest.id());
+          due.add(oldest);
+        }
+      }
+      byTtl.values().removeIf(Map::isEmpty);
+      inNanos = beginTimer(now);
+    }
+    runAfter(inNanos, now);
+    due.forEach(permit -> recordEnd(permit, PermitEnd.EXPIRED));
+  }
+
+  /** Returns the ns until another timer must run, or 0 if none is needed. */
+  private long beginTimer(long now) {
+    long soonest = Long.MAX_VALUE;
+    for (LinkedHashMap<String, RequestPermit> line : byTtl.values()) {
+      soonest = Math.min(soonest, line.sequencedValues().getFirst().endNanos - now);
+    }
+    return soonest == Long.MAX_VALUE ? 0 : wakeups.begin(now + soonest, now);
+  }
+
+  private void runAfter(long nanos, long nowNanos) {
+    if (nanos > 0) {
+      timer.runAfter(nanos, () -> expire(nowNanos + nanos));
+    }
+  }
+}
