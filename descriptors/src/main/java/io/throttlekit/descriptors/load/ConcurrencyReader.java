@@ -3,8 +3,10 @@ package io.throttlekit.descriptors.load;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.WaitingRoom;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.WindowText;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.descriptors.yaml.Fields;
 import io.throttlekit.descriptors.yaml.YamlNode;
@@ -14,7 +16,6 @@ import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Recalibration;
 import io.throttlekit.limit.WindowSettings;
 import io.throttlekit.limiter.Priority;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,12 @@ final class ConcurrencyReader {
 
   /** Text that looks like an entry's key and needs no quotes in YAML; used for hints only. */
   private static final Pattern KEY = Pattern.compile("[A-Za-z][A-Za-z0-9_.-]{0,59}");
+
+  /**
+   * A flush interval up to this part of the service time is allowed. Permits that are held for a
+   * quarter longer than their requests still measure the backend.
+   */
+  private static final int MAX_FLUSH_ONE_IN = 4;
 
   private final Section concurrency;
   private final LoadOptions options;
@@ -43,13 +50,8 @@ final class ConcurrencyReader {
   private @Nullable ConcurrencyRule read() {
     LimitAlgorithm id = concurrency.constant("algorithm", LimitAlgorithm.class);
     LimitRange range = range(id);
-    if (id != null && id != LimitAlgorithm.FAILSAFE) {
-      var _ = concurrency.refuse("failsafe", id.id(), "write algorithm: failsafe, or remove it");
-    }
-    if (id != null && id != LimitAlgorithm.GRADIENT2 && id != LimitAlgorithm.AIMD) {
-      String hint = "write algorithm: gradient2 or algorithm: aimd, or remove it";
-      var _ = concurrency.refuse("recalibration", id.id(), hint);
-    }
+    String algorithm = id == null ? null : id.id();
+    var _ = concurrency.refuseOthers("algorithm", algorithm, String.valueOf(algorithm));
     FailsafeLimit.Settings failsafe = failsafe();
     Recalibration recalibration = recalibration(range);
     String gate = concurrency.word("gate");
@@ -134,12 +136,7 @@ final class ConcurrencyReader {
     double decay = failsafe.decimal("max_limit_factor_decay");
     double least = failsafe.decimal("min_limit_factor");
     long stabilization = failsafe.millis("stabilization");
-    if (least > factor && factor > 0) {
-      failsafe.error(
-          "min_limit_factor",
-          "`min_limit_factor` is above `max_limit_factor`",
-          "write a smaller min_limit_factor, or a larger max_limit_factor");
-    }
+    var _ = failsafe.isAbove("min_limit_factor", least, "max_limit_factor", factor);
     boolean unread = quantile < 0 || baseline < 0 || correlated < 0 || stabilization < 0;
     return unread || recent == null || factor < 0 || decay < 0 || least < 0
         ? null
@@ -157,14 +154,7 @@ final class ConcurrencyReader {
     // A default must not lie below a written `min`.
     long max = window.has("max") ? window.millis("max") : Math.max(window.millis("max"), min);
     int samples = (int) window.number("samples");
-    if (min > max && max > 0) {
-      window.error(
-          "min",
-          "`min` of recent_window is above its `max`",
-          "write a smaller min, or a larger max");
-      return null;
-    }
-    return min < 0 || max < 0 || samples < 0
+    return window.isAbove("min", min, "max", max) || min < 0 || max < 0 || samples < 0
         ? null
         : new WindowSettings(
             TimeUnit.MILLISECONDS.toNanos(min), TimeUnit.MILLISECONDS.toNanos(max), samples);
@@ -189,36 +179,23 @@ final class ConcurrencyReader {
   }
 
   private ConcurrencyRule.@Nullable Gate atEnvoys() {
-    for (String key : List.of("lease", "queue", "priority")) {
-      var _ =
-          concurrency.refuse(
-              key,
-              "`gate: envoy`, which admits without a call",
-              "write gate: service, or remove it");
-    }
-    if (concurrency.lacks("cluster")) {
-      concurrency.error(
-          "cluster",
-          "`gate: envoy` needs the cluster whose max_requests it sets",
-          "add cluster: NAME, as Envoy calls it");
-    }
+    var _ =
+        concurrency.refuseOthers(
+            "gate", "envoy", "`gate: envoy`, which admits without a call");
     String priority = concurrency.word("circuit_breaker");
-    return new ConcurrencyRule.AtEnvoys(concurrency.text("cluster"), "high".equals(priority));
+    return new ConcurrencyRule.AtEnvoys(concurrency.required("cluster"), "high".equals(priority));
   }
 
   private ConcurrencyRule.@Nullable Gate atService() {
-    for (String key : List.of("cluster", "circuit_breaker")) {
-      var _ = concurrency.refuse(key, "`gate: service`", "write gate: envoy, or remove it");
-    }
-    LeaseTerms lease =
-        PermitReader.read(concurrency.sectionOrDefaults("lease"), options.accessLogs());
+    var _ = concurrency.refuseOthers("gate", "service", "`gate: service`");
+    LeaseTerms lease = lease(concurrency.sectionOrDefaults("lease"));
     // Priority levels decide admission to a queue, so there has to be one.
     boolean queued = concurrency.has("queue") || concurrency.has("priority");
     WaitingRoom queue = queued ? queue(concurrency.sectionOrDefaults("queue")) : null;
     Section priority = priority();
-    String entry = priority == null ? null : entry(priority, "entry", "priority");
-    String user = priority == null ? null : entry(priority, "user", "user");
-    String prioritizer = priority == null ? null : text(priority, "prioritizer");
+    String entry = entry(priority, "entry", "priority");
+    String user = entry(priority, "user", "user");
+    String prioritizer = text(priority, "prioritizer");
     if (entry != null && user != null && entry.equals(user)) {
       concurrency.error(
           "priority",
@@ -234,39 +211,79 @@ final class ConcurrencyReader {
     double initial = queue.decimal("initial");
     // A default must not lie below a written `initial`.
     double max = queue.has("max") ? queue.decimal("max") : Math.max(queue.decimal("max"), initial);
-    if (initial > max && max > 0) {
-      queue.error(
-          "initial",
-          "`initial` of the queue is above its `max`",
-          "write a smaller initial, or a larger max");
-      return null;
-    }
-    return initial < 0 || max < 0 ? null : new WaitingRoom(initial, max);
+    return queue.isAbove("initial", initial, "max", max) || initial < 0 || max < 0
+        ? null
+        : new WaitingRoom(initial, max);
   }
 
-  private @Nullable Section priority() {
+  /** Returns the terms of a permit; null after reporting an error. */
+  private @Nullable LeaseTerms lease(Section lease) {
+    long ttl = lease.millis("ttl");
+    Release release = lease.constant("release", Release.class);
+    if (release == null) {
+      return null;
+    }
+    if (release == Release.ACCESS_LOG && !options.accessLogs()) {
+      lease.error(
+          "release",
+          "`release: access_log` waits for access logs, which this service does not take",
+          "set concurrency.access_log: true, or write release: stream_done");
+      return null;
+    }
+    boolean good =
+        release == Release.ACCESS_LOG
+            ? isSoonLogged(lease)
+            : !lease.refuseOthers("release", "stream_done", "release stream_done");
+    return ttl < 0 || !good ? null : new LeaseTerms(ttl, release);
+  }
+
+  private static boolean isSoonLogged(Section lease) {
+    if (!lease.has("flush_interval") || !lease.has("service_time")) {
+      lease.errorAtKey(
+          "release",
+          "`release: access_log` needs the delay of the log and the duration of a request:"
+              + " slots of ended requests that wait for the log count as in flight",
+          "add flush_interval and service_time, or write release: stream_done");
+      return false;
+    }
+    long flush = lease.millis("flush_interval");
+    long service = lease.millis("service_time");
+    if (flush > service / MAX_FLUSH_ONE_IN && service >= 0) {
+      lease.error(
+          "flush_interval",
+          "a log flushed every %s is too late a release for requests of %s: slots of ended"
+                  .formatted(WindowText.of(flush), WindowText.of(service))
+              + " requests would fill the limit; at most a quarter of the service time is soon"
+              + " enough",
+          "set buffer_size_bytes: 0 of the log and write flush_interval: 0; or write release:"
+              + " stream_done; or gate: envoy, where the log is only a sensor");
+      return false;
+    }
+    return flush >= 0 && service >= 0;
+  }
+
+  /** Returns the section of the priorities, without any key where there are none. */
+  private Section priority() {
     Fields.Field field = concurrency.get("priority");
     YamlNode.Scalar scalar = concurrency.scalar("priority");
     if (field != null && scalar != null) {
       boolean key = KEY.matcher(scalar.text()).matches() && !Priority.isLevel(scalar.text());
       String meant = key ? scalar.text() : "KEY";
       concurrency.wrongType(field, "a mapping", "write priority: {entry: " + meant + "}");
-      return null;
+      return concurrency.empty("priority");
     }
     Section priority = concurrency.section("priority");
-    if (priority != null && priority.lacks("entry")) {
-      priority.error(
-          "entry",
-          "`priority` needs the entry of a request that names it",
-          "write priority: {entry: KEY}");
+    if (priority == null) {
+      return concurrency.empty("priority");
     }
+    var _ = priority.required("entry");
     return priority;
   }
 
   /** Returns the key of an entry that names something; null when absent, or after an error. */
   private @Nullable String entry(Section priority, String key, String named) {
-    String entry = key.equals("entry") ? priority.text(key) : text(priority, key);
-    if (entry == null || entry.isEmpty()) {
+    String entry = text(priority, key);
+    if (entry == null) {
       return null;
     }
     if (entry.equals(Rule.LEASE_ENTRY)) {
@@ -284,7 +301,7 @@ final class ConcurrencyReader {
     if (!priority.has(key)) {
       return null;
     }
-    if (priority.lacks(key)) {
+    if (!key.equals("entry") && priority.lacks(key)) { // that of the entry is reported already
       priority.error(key, Wording.quote(key) + " is empty", "write a text, or remove it");
     }
     String text = priority.text(key);

@@ -66,14 +66,11 @@ final class DescriptorReader {
 
   private DescriptorNode read(Fields fields) {
     Section descriptor = new Section(fields, placeOf(fields), problems);
-    if (descriptor.lacks("key")) {
-      descriptor.error("key", "the descriptor has no key", "write key: NAME");
-    }
     boolean shareThreshold = descriptor.flag("share_threshold");
     DescriptorNode node =
         new DescriptorNode(
             fields.location(),
-            descriptor.text("key"),
+            descriptor.required("key"),
             descriptor.text("value"),
             shareThreshold,
             descriptor.flag("value_to_metric"),

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
 /** Reads one limit: requests, window, algorithm and burst. */
 final class LimitReader {
   static final String FIXED_WINDOW = "fixed_window";
-  private static final List<String> BURSTY = List.of("gcra", "token_bucket");
 
   private LimitReader() {}
 
@@ -99,11 +98,7 @@ final class LimitReader {
       return -1;
     }
     long burst = limit.number("burst");
-    boolean refused =
-        algorithm != null
-            && !BURSTY.contains(algorithm)
-            && limit.refuse(
-                "burst", algorithm, "add algorithm: gcra or algorithm: token_bucket, or remove it");
+    boolean refused = limit.refuseOthers("algorithm", algorithm, String.valueOf(algorithm));
     return burst < 0 || refused ? -2 : burst;
   }
 

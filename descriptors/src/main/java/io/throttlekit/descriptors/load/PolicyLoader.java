@@ -70,11 +70,9 @@ public final class PolicyLoader {
       return;
     }
     Section file = new Section(Fields.of(mapping, problems), "root", problems);
-    String domain = file.text("domain");
+    String domain = file.required("domain");
     List<DescriptorNode> nodes = new DescriptorReader(options, problems).readAll(file);
-    if (file.lacks("domain")) {
-      file.error("domain", "the file names no domain", "begin with domain: NAME");
-    } else if (!domain.isEmpty()) {
+    if (!domain.isEmpty()) {
       merge.add(domain, file.valueAt("domain"), nodes);
     }
   }

@@ -83,7 +83,7 @@ final class RuleReader {
       return limited(descriptor, new LimitGroup(limit, List.of(limit)), at, limits);
     }
     checkUnlimited(limit);
-    warnOfDenial(descriptor, "beside `unlimited`");
+    descriptor.ignore("denied", "beside `unlimited`", "remove it");
     OnOutage onOutage = TierReader.onOutage(limit, null);
     DataLoss onDataLoss = TierReader.onDataLoss(limit);
     Sharing sharing =
@@ -114,22 +114,14 @@ final class RuleReader {
       Section descriptor, LimitGroup group, SourceLocation at, List<LimitSpec> limits) {
     Scope scope = TierReader.scope(group, options.federated());
     Sharing sharing = TierReader.read(scope, group, limits);
-    RuleSpec rule =
-        rule(
-            descriptor,
-            group.beside(),
-            at,
-            limits,
-            sharing == null ? Sharing.DEFAULT : sharing,
-            null);
-    return sharing == null || limits.isEmpty() ? null : rule;
+    return rule(descriptor, group.beside(), at, limits, sharing, null);
   }
 
   private @Nullable RuleSpec ofConcurrency(Section descriptor) {
     ConcurrencyRule read = ConcurrencyReader.read(descriptor.section("concurrency"), options);
     boolean shadow = descriptor.flag("shadow_mode");
     if (read != null && read.gate() instanceof ConcurrencyRule.AtEnvoys) {
-      warnOfDenial(descriptor, "with gate envoy, where Envoy itself refuses");
+      descriptor.ignore("denied", "with gate envoy, where Envoy itself refuses", "remove it");
       if (shadow) {
         descriptor.errorAtKey(
             "shadow_mode",
@@ -201,7 +193,7 @@ final class RuleReader {
     return replaces;
   }
 
-  private void checkUnlimited(Section limit) {
+  private static void checkUnlimited(Section limit) {
     for (String key :
         List.of("every", "algorithm", "burst", "overdraft", "tier", "lease", "scope")) {
       if (limit.has(key)) {
@@ -209,24 +201,17 @@ final class RuleReader {
             key, "`unlimited` and " + Wording.quote(key) + " contradict each other", "");
       }
     }
-    String unit = limit.text("unit");
-    if (limit.words("unit").contains(unit.toLowerCase(Locale.ROOT))) {
+    boolean known = limit.words("unit").contains(limit.text("unit").toLowerCase(Locale.ROOT));
+    if (known) {
       limit.errorAtKey(
           "unit", "`unlimited` and `unit` contradict each other", "remove one of them");
-    } else {
-      warnOfUnread(limit, "unit");
     }
-    warnOfUnread(limit, "on_outage");
-    warnOfUnread(limit, "on_data_loss");
-    if (limit.number("requests_per_unit") >= 0) {
-      warnOfUnread(limit, "requests_per_unit");
-    }
-  }
-
-  private void warnOfUnread(Section limit, String key) {
-    if (limit.has(key)) {
-      limit.warningAtKey(
-          key, Wording.quote(key) + " has no effect beside `unlimited`", "remove it");
+    boolean misread = limit.number("requests_per_unit") < 0;
+    for (String key : List.of("unit", "on_outage", "on_data_loss", "requests_per_unit")) {
+      boolean reported = key.equals("unit") ? known : key.equals("requests_per_unit") && misread;
+      if (!reported) {
+        limit.ignore(key, "beside `unlimited`", "remove it");
+      }
     }
   }
 
@@ -234,20 +219,13 @@ final class RuleReader {
     return MetadataReader.read(descriptor.mapping("metadata"), problems);
   }
 
-  private void warnOfDenial(Section descriptor, String where) {
-    if (descriptor.has("denied")) {
-      descriptor.warningAtKey("denied", "`denied` has no effect " + where, "remove it");
-    }
-  }
-
   private void warnOfFlagsWithoutLimit(Section descriptor) {
     var _ = DenialReader.read(descriptor.section("denied")); // only to report its errors
     for (String key : List.of("shadow_mode", "quota_mode", "metadata", "denied")) {
-      boolean flag = key.endsWith("_mode");
-      if (flag ? descriptor.flag(key) : descriptor.has(key)) {
-        descriptor.warningAtKey(
+      if (!key.endsWith("_mode") || descriptor.flag(key)) {
+        descriptor.ignore(
             key,
-            Wording.quote(key) + " has no effect on a descriptor without a limit",
+            "on a descriptor without a limit",
             "add rate_limit here, or move it to the descriptor that has one");
       }
     }

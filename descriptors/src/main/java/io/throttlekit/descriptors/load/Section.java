@@ -103,11 +103,6 @@ final class Section {
     problems.warning(valueAt(key), message, hint);
   }
 
-  /** Warns of a key, or of the mapping when the key is absent. */
-  void warningAtKey(String key, String message, String hint) {
-    problems.warning(at(key), message, hint);
-  }
-
   /** Reads a text; numbers and booleans count as the text they are written as. "" when absent. */
   String text(String key) {
     Field field = get(key);
@@ -131,6 +126,15 @@ final class Section {
     Field field = get(key);
     return text(key).isEmpty()
         && (field == null ? !incomplete() : field.value() instanceof YamlNode.Scalar);
+  }
+
+  /** Reads a text, and reports that it is missing or empty as the key's declaration says. */
+  String required(String key) {
+    if (lacks(key)) {
+      Key declared = place.key(key);
+      error(key, declared.attribute("missing"), declared.attribute("missing_hint"));
+    }
+    return text(key);
   }
 
   /** Reads a boolean; the default when absent, and false after reporting an error. */
@@ -275,7 +279,12 @@ final class Section {
   /** Does the same; returns a section without keys, whose values are the defaults, for null. */
   Section sectionOrDefaults(String key) {
     Section section = section(key);
-    return section != null ? section : child(key, new YamlNode.Mapping(location(), List.of()));
+    return section != null ? section : empty(key);
+  }
+
+  /** Returns a section without keys, whose values are the defaults. */
+  Section empty(String key) {
+    return child(key, new YamlNode.Mapping(location(), List.of()));
   }
 
   /** Reads a mapping whose keys are free; null when absent, or after reporting an error. */
@@ -331,6 +340,41 @@ final class Section {
       errorAtKey(key, Wording.quote(key) + " has no meaning with " + with, hint);
     }
     return has(key);
+  }
+
+  /**
+   * Reports each key that is present but has no meaning with this word of another key, by its
+   * declaration, and returns whether there is one.
+   *
+   * @param word null when it is not known, and then nothing is reported
+   * @param with the word as messages show it
+   */
+  boolean refuseOthers(String other, @Nullable String word, String with) {
+    boolean any = false;
+    for (Key key : place.keys().values()) {
+      String only = key.attribute("only_" + other);
+      if (word != null && !only.isEmpty() && !List.of(only.split(", ")).contains(word)) {
+        any |= refuse(key.name(), with, key.attribute("only_hint"));
+      }
+    }
+    return any;
+  }
+
+  /** Reports that a number is above that of another key, if it is and both could be read. */
+  boolean isAbove(String key, double number, String other, double most) {
+    boolean above = number > most && most > 0;
+    if (above) {
+      String hint = "write a smaller " + key + ", or a larger " + other;
+      error(key, place.key(key).attribute("above"), hint);
+    }
+    return above;
+  }
+
+  /** Warns that the key has no effect, if it is present. */
+  void ignore(String key, String where, String hint) {
+    if (has(key)) {
+      problems.warning(at(key), Wording.quote(key) + " has no effect " + where, hint);
+    }
   }
 
   /** Reports that the field holds a value of another type than {@code wanted}. */

@@ -41,19 +41,19 @@ final class TierReader {
   }
 
   /**
-   * Reads how limits are shared; {@code null} after reporting an error.
+   * Reads how limits are shared; the default after reporting an error.
    *
    * @param scope {@code null} when it is not known
    * @param limits as they are written
    * @param read those of them that could be read
    */
-  static @Nullable Sharing read(@Nullable Scope scope, LimitGroup limits, List<LimitSpec> read) {
+  static Sharing read(@Nullable Scope scope, LimitGroup limits, List<LimitSpec> read) {
     boolean overdraft = limits.flag("overdraft");
     OnOutage onOutage = onOutage(limits.beside(), scope);
     DataLoss onDataLoss = onDataLoss(limits.beside());
     Sharing shared = scope == Scope.GLOBAL ? global(limits, read) : regional(scope, limits, read);
     return shared == null
-        ? null
+        ? Sharing.DEFAULT
         : new Sharing(shared.scope(), shared.tier(), overdraft, onOutage, onDataLoss);
   }
 

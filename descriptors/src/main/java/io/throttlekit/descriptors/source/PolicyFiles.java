@@ -14,13 +14,12 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
 
 /**
  * Reads policy files from disk. Every message names the path that could not be read. Errors inside
@@ -130,14 +129,40 @@ public final class PolicyFiles {
     try {
       // A root that is a link would not be entered without FOLLOW_LINKS.
       Path start = folder.toRealPath();
-      Collector collector = new Collector(start, skipped, files);
-      Files.walkFileTree(start, options, Integer.MAX_VALUE, collector);
-      collector.failures.forEach(
-          (path, e) -> problems.add(problem(folder.resolve(start.relativize(path)), reason(e))));
+      Files.walkFileTree(
+          start,
+          options,
+          Integer.MAX_VALUE,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult preVisitDirectory(Path at, BasicFileAttributes attributes) {
+              return !at.equals(start) && skipped.test(at)
+                  ? FileVisitResult.SKIP_SUBTREE
+                  : FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+              // Pipes and devices could block; a file deleted since the listing is reported when
+              // it is read.
+              boolean readable = Files.isRegularFile(file) || Files.notExists(file);
+              if (readable && !skipped.test(file)) {
+                files.add(start.relativize(file));
+              }
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException e) {
+              // The other files are still read.
+              problems.add(problem(folder.resolve(start.relativize(file)), reason(e)));
+              return FileVisitResult.CONTINUE;
+            }
+          });
     } catch (IOException e) {
       problems.add(problem(folder, reason(e)));
     }
-    files.sort(Comparator.comparing(file -> String.join("/", names(file))));
+    files.sort(Comparator.comparing(file -> joined(file, "/")));
     return files;
   }
 
@@ -166,17 +191,17 @@ public final class PolicyFiles {
   }
 
   private static String runtimeName(Path file) {
-    return String.join(".", names(file));
+    return joined(file, ".");
   }
 
   private static Path below(Path parent, String name) {
     return name.isEmpty() ? parent : parent.resolve(name.replaceFirst("^/+", ""));
   }
 
-  private static List<String> names(Path path) {
-    List<String> names = new ArrayList<>();
-    path.forEach(name -> names.add(name.toString()));
-    return names;
+  private static String joined(Path path, String separator) {
+    return StreamSupport.stream(path.spliterator(), false)
+        .map(Path::toString)
+        .collect(Collectors.joining(separator));
   }
 
   private static boolean isHidden(Path path) {
@@ -187,43 +212,5 @@ public final class PolicyFiles {
   private static boolean isYaml(Path file) {
     String name = file.toString().toLowerCase(Locale.ROOT);
     return name.endsWith(".yaml") || name.endsWith(".yml");
-  }
-
-  /** Collects files, relative to {@code start}. */
-  private static final class Collector extends SimpleFileVisitor<Path> {
-    private final Path start;
-    private final Predicate<Path> skipped;
-    private final List<Path> files;
-    private final Map<Path, IOException> failures = new LinkedHashMap<>();
-
-    Collector(Path start, Predicate<Path> skipped, List<Path> files) {
-      this.start = start;
-      this.skipped = skipped;
-      this.files = files;
-    }
-
-    @Override
-    public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-      return !folder.equals(start) && skipped.test(folder)
-          ? FileVisitResult.SKIP_SUBTREE
-          : FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-      // Pipes and devices could block; a file deleted since the listing is reported when it is
-      // read.
-      boolean readable = Files.isRegularFile(file) || Files.notExists(file);
-      if (readable && !skipped.test(file)) {
-        files.add(start.relativize(file));
-      }
-      return FileVisitResult.CONTINUE;
-    }
-
-    @Override
-    public FileVisitResult visitFileFailed(Path file, IOException failure) {
-      failures.put(file, failure); // the other files are still read
-      return FileVisitResult.CONTINUE;
-    }
   }
 }

@@ -16,12 +16,10 @@ public final class Problems {
 
   private final Set<Problem> found = new LinkedHashSet<>();
   private boolean errors;
-  private boolean errorShown;
   private boolean full;
 
   /** Adds an error, as {@link #add} does. */
   public void error(SourceLocation location, String message, String hint) {
-    errors = true;
     add(new Problem(Severity.ERROR, location, message, hint));
   }
 
@@ -63,9 +61,9 @@ public final class Problems {
     }
     // An error must be shown even when warnings have filled the list.
     boolean error = problem.severity() == Severity.ERROR;
-    if (full && error && !errorShown) {
+    if (full && error && !errors) {
       found.add(problem);
     }
-    errorShown |= error;
+    errors |= error;
   }
 }

@@ -47,26 +47,17 @@ public final class SourceText {
   /** Returns whether the text can be parsed; reports text that is too large or was not UTF-8. */
   public static boolean isReadable(PolicySource source, Problems problems) {
     String text = source.text();
-    long bytes = 0;
-    for (int i = 0; i < text.length(); i++) {
-      // The text is a String, so the bytes are counted by code point.
-      char c = text.charAt(i);
-      if (Character.isHighSurrogate(c)
-          && i + 1 < text.length()
-          && Character.isLowSurrogate(text.charAt(i + 1))) {
-        bytes += 4;
-        i++;
-      } else if (Character.isSurrogate(c)) {
-        problems.error(
-            locate(source.name(), text, text.codePointCount(0, i)),
-            "not a text file in UTF-8",
-            "save it as UTF-8");
-        return false;
-      } else {
-        bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
-      }
+    // A malformed byte stands as a lone surrogate.
+    long readable =
+        text.codePoints().takeWhile(c -> Character.getType(c) != Character.SURROGATE).count();
+    if (readable < text.codePointCount(0, text.length())) {
+      problems.error(
+          locate(source.name(), text, (int) readable),
+          "not a text file in UTF-8",
+          "save it as UTF-8");
+      return false;
     }
-    if (bytes > MAX_BYTES) {
+    if (text.getBytes(StandardCharsets.UTF_8).length > MAX_BYTES) {
       problems.error(
           new SourceLocation(source.name(), 1, 1),
           "larger than " + MAX_BYTES / 1024 / 1024 + " MiB",

@@ -7,7 +7,6 @@ import io.throttlekit.descriptors.yaml.Fields.Field;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Warns of keys of one mapping that a {@code <<} further down replaces.
@@ -26,15 +25,8 @@ final class LateMerges {
 
   /** Records that the mapping itself contains {@code field}. */
   void wrote(Field field) {
-    Map<String, SourceLocation> inner = new HashMap<>();
-    if (Fields.isJoined(field.name()) && field.value() instanceof YamlNode.Mapping mapping) {
-      for (YamlNode.Entry entry : mapping.entries()) {
-        String key = textOf(entry);
-        if (key != null) {
-          inner.put(key, entry.key().location());
-        }
-      }
-    }
+    Map<String, SourceLocation> inner =
+        Fields.isJoined(field.name()) ? keys(field.value()) : Map.of();
     written.put(field.name(), new Written(field, inner));
     beaten.remove(field.name());
   }
@@ -49,11 +41,10 @@ final class LateMerges {
         beaten.computeIfAbsent(field.name(), name -> new LinkedHashMap<>());
     boolean joined =
         Fields.isJoined(field.name()) && before.field().value() instanceof YamlNode.Mapping;
-    if (joined && field.value() instanceof YamlNode.Mapping mapping) {
-      for (YamlNode.Entry entry : mapping.entries()) {
-        String key = textOf(entry);
-        SourceLocation at = key == null ? null : before.inner().get(key);
-        if (key != null && at != null) {
+    if (joined && field.value() instanceof YamlNode.Mapping) {
+      for (String key : keys(field.value()).keySet()) {
+        SourceLocation at = before.inner().get(key);
+        if (at != null) {
           ofField.put(key, new Replaced(merge, at));
         }
       }
@@ -73,9 +64,16 @@ final class LateMerges {
     }
   }
 
-  private static @Nullable String textOf(YamlNode.Entry entry) {
-    return entry.key() instanceof YamlNode.Scalar key && key.kind() == ScalarKind.TEXT
-        ? key.text()
-        : null;
+  /** Returns the keys of a mapping that are text, with their places. */
+  private static Map<String, SourceLocation> keys(YamlNode value) {
+    Map<String, SourceLocation> keys = new LinkedHashMap<>();
+    if (value instanceof YamlNode.Mapping mapping) {
+      for (YamlNode.Entry entry : mapping.entries()) {
+        if (entry.key() instanceof YamlNode.Scalar key && key.kind() == ScalarKind.TEXT) {
+          keys.put(key.text(), key.location());
+        }
+      }
+    }
+    return keys;
   }
 }

@@ -77,7 +77,8 @@ final class SyntaxProblem {
     return context;
   }
 
-  private static SourceLocation place(String file, Optional<Mark> mark) {
+  /** Returns the place of a mark, or the beginning of the file where there is none. */
+  static SourceLocation place(String file, Optional<Mark> mark) {
     return mark.map(at -> new SourceLocation(file, at.getLine() + 1, at.getColumn() + 1))
         .orElse(new SourceLocation(file, 1, 1));
   }

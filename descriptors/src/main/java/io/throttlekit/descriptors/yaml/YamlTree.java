@@ -1,7 +1,9 @@
 package io.throttlekit.descriptors.yaml;
 
 import io.throttlekit.descriptors.source.PolicySource;
+import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.Severity;
 import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.descriptors.source.SourceText;
 import io.throttlekit.descriptors.source.Wording;
@@ -23,7 +25,6 @@ import org.snakeyaml.engine.v2.events.MappingStartEvent;
 import org.snakeyaml.engine.v2.events.NodeEvent;
 import org.snakeyaml.engine.v2.events.ScalarEvent;
 import org.snakeyaml.engine.v2.events.SequenceStartEvent;
-import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
@@ -60,13 +61,11 @@ public final class YamlTree {
   /** Signals an error after which the rest of the file cannot be read. */
   private static final class Unparsable extends Exception {
     private static final long serialVersionUID = 1;
-    private final transient SourceLocation location;
-    private final String hint;
+    private final transient Problem problem;
 
     Unparsable(SourceLocation location, String message, String hint) {
       super(message, null, false, false);
-      this.location = location;
-      this.hint = hint;
+      this.problem = new Problem(Severity.ERROR, location, message, hint);
     }
   }
 
@@ -90,7 +89,7 @@ public final class YamlTree {
       tree.warnOfFurtherDocuments();
       return root;
     } catch (Unparsable e) {
-      problems.error(e.location, String.valueOf(e.getMessage()), e.hint);
+      problems.add(e.problem);
     } catch (YamlEngineException e) {
       SyntaxProblem.report(source.name(), text, e, problems);
     }
@@ -248,10 +247,6 @@ public final class YamlTree {
   }
 
   private SourceLocation at(Event event) {
-    return event.getStartMark().map(this::at).orElse(new SourceLocation(file, 1, 1));
-  }
-
-  private SourceLocation at(Mark mark) {
-    return new SourceLocation(file, mark.getLine() + 1, mark.getColumn() + 1);
+    return SyntaxProblem.place(file, event.getStartMark());
   }
 }
