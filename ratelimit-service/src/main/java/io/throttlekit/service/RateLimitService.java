@@ -93,7 +93,8 @@ public final class RateLimitService {
             ? new Steering(time, measured.limits(), config.concurrency().maxEnvoys())
             : null;
     this.sensors =
-        new Sensors(config, path.gate().permits(), steering, telemetry.meter(), time, () -> marking);
+        new Sensors(
+            config, path.gate().permits(), steering, telemetry.meter(), time, () -> marking);
     this.reloader =
         new PolicyReloader(
             config.policies(),

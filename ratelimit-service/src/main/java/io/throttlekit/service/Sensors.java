@@ -18,7 +18,7 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.identity.ClientIdentities;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.AccessLogReleases;
-import io.throttlekit.service.sensor.CompositeOutcomeListener;
+import io.throttlekit.service.sensor.LoadListener;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.HostPort;
@@ -94,9 +94,9 @@ final class Sensors implements AutoCloseable {
       TimeSource time,
       BooleanSupplier marks) {
     List<BindableService> services = new ArrayList<>(4);
-    OutcomeListener sensed = new AccessLogReleases(permits);
+    OutcomeListener outcomes = new AccessLogReleases(permits);
     if (steering != null) {
-      sensed = new CompositeOutcomeListener(sensed, steering);
+      outcomes = outcomes.andThen(steering);
       services.addAll(steering.services());
       LimitGauges.show(meter, steering::forEach);
       LimitGauges.showSteering(meter, steering::held, steering::sharedNodes, steering::rejected);
@@ -106,11 +106,12 @@ final class Sensors implements AutoCloseable {
     if (config.accessLog()) {
       services.add(
           new AccessLogs(
-              sensed, new AccessLogMetrics(meter, marks), time, config.maxSamplesPerSecond()));
+              outcomes, new AccessLogMetrics(meter, marks), time, config.maxSamplesPerSecond()));
     }
     if (config.loadReports()) {
+      LoadListener loads = steering == null ? LoadListener.NONE : steering;
       services.add(
-          new LoadReports(sensed, new LoadReportMetrics(meter), time, config.loadReportInterval()));
+          new LoadReports(loads, new LoadReportMetrics(meter), time, config.loadReportInterval()));
     }
     return services;
   }

@@ -34,16 +34,16 @@ final class ConcurrencyReader {
    */
   private static final int MAX_FLUSH_ONE_IN = 4;
 
-  private final Section concurrency;
+  private final PolicySection concurrency;
   private final LoadOptions options;
 
-  private ConcurrencyReader(Section concurrency, LoadOptions options) {
+  private ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
     this.concurrency = concurrency;
     this.options = options;
   }
 
   /** Reads the section; returns {@code null} when there is none, or after reporting an error. */
-  static @Nullable ConcurrencyRule read(@Nullable Section concurrency, LoadOptions options) {
+  static @Nullable ConcurrencyRule read(@Nullable PolicySection concurrency, LoadOptions options) {
     return concurrency == null ? null : new ConcurrencyReader(concurrency, options).read();
   }
 
@@ -55,7 +55,7 @@ final class ConcurrencyReader {
     FailsafeLimit.Settings failsafe = failsafe();
     Recalibration recalibration = recalibration(range);
     String gate = concurrency.word("gate");
-    if (gate == null || concurrency.incomplete()) {
+    if (gate == null || concurrency.fields().incomplete()) {
       return null;
     }
     boolean atEnvoys = gate.equals("envoy");
@@ -97,7 +97,7 @@ final class ConcurrencyReader {
   }
 
   private boolean isOutside(
-      int limit, int least, int most, Section section, String key, String other) {
+      int limit, int least, int most, PolicySection section, String key, String other) {
     boolean outside = limit < least || limit > most;
     if (outside) {
       section.error(
@@ -124,7 +124,7 @@ final class ConcurrencyReader {
 
   /** Returns the parameters of the failsafe algorithm; null for the defaults, or after an error. */
   private FailsafeLimit.@Nullable Settings failsafe() {
-    Section failsafe = concurrency.section("failsafe");
+    PolicySection failsafe = concurrency.section("failsafe");
     if (failsafe == null) {
       return null;
     }
@@ -149,7 +149,7 @@ final class ConcurrencyReader {
             TimeUnit.MILLISECONDS.toNanos(stabilization));
   }
 
-  private @Nullable WindowSettings window(Section window) {
+  private @Nullable WindowSettings window(PolicySection window) {
     long min = window.millis("min");
     // A default must not lie below a written `min`.
     long max = window.has("max") ? window.millis("max") : Math.max(window.millis("max"), min);
@@ -162,7 +162,7 @@ final class ConcurrencyReader {
 
   /** Returns the measurements of the latency without load; null for none, or after an error. */
   private @Nullable Recalibration recalibration(@Nullable LimitRange range) {
-    Section recalibration = concurrency.section("recalibration");
+    PolicySection recalibration = concurrency.section("recalibration");
     if (recalibration == null) {
       return null;
     }
@@ -179,9 +179,7 @@ final class ConcurrencyReader {
   }
 
   private ConcurrencyRule.@Nullable Gate atEnvoys() {
-    var _ =
-        concurrency.refuseOthers(
-            "gate", "envoy", "`gate: envoy`, which admits without a call");
+    var _ = concurrency.refuseOthers("gate", "envoy", "`gate: envoy`, which admits without a call");
     String priority = concurrency.word("circuit_breaker");
     return new ConcurrencyRule.AtEnvoys(concurrency.required("cluster"), "high".equals(priority));
   }
@@ -192,7 +190,7 @@ final class ConcurrencyReader {
     // Priority levels decide admission to a queue, so there has to be one.
     boolean queued = concurrency.has("queue") || concurrency.has("priority");
     WaitingRoom queue = queued ? queue(concurrency.sectionOrDefaults("queue")) : null;
-    Section priority = priority();
+    PolicySection priority = priority();
     String entry = entry(priority, "entry", "priority");
     String user = entry(priority, "user", "user");
     String prioritizer = text(priority, "prioritizer");
@@ -207,7 +205,7 @@ final class ConcurrencyReader {
         : new ConcurrencyRule.AtService(lease, queue, entry, user, prioritizer);
   }
 
-  private @Nullable WaitingRoom queue(Section queue) {
+  private @Nullable WaitingRoom queue(PolicySection queue) {
     double initial = queue.decimal("initial");
     // A default must not lie below a written `initial`.
     double max = queue.has("max") ? queue.decimal("max") : Math.max(queue.decimal("max"), initial);
@@ -217,7 +215,7 @@ final class ConcurrencyReader {
   }
 
   /** Returns the terms of a permit; null after reporting an error. */
-  private @Nullable LeaseTerms lease(Section lease) {
+  private @Nullable LeaseTerms lease(PolicySection lease) {
     long ttl = lease.millis("ttl");
     Release release = lease.constant("release", Release.class);
     if (release == null) {
@@ -237,7 +235,7 @@ final class ConcurrencyReader {
     return ttl < 0 || !good ? null : new LeaseTerms(ttl, release);
   }
 
-  private static boolean isSoonLogged(Section lease) {
+  private static boolean isSoonLogged(PolicySection lease) {
     if (!lease.has("flush_interval") || !lease.has("service_time")) {
       lease.errorAtKey(
           "release",
@@ -263,16 +261,16 @@ final class ConcurrencyReader {
   }
 
   /** Returns the section of the priorities, without any key where there are none. */
-  private Section priority() {
+  private PolicySection priority() {
     Fields.Field field = concurrency.get("priority");
-    YamlNode.Scalar scalar = concurrency.scalar("priority");
+    YamlNode.Scalar scalar = field == null ? null : field.scalar();
     if (field != null && scalar != null) {
       boolean key = KEY.matcher(scalar.text()).matches() && !Priority.isLevel(scalar.text());
       String meant = key ? scalar.text() : "KEY";
       concurrency.wrongType(field, "a mapping", "write priority: {entry: " + meant + "}");
       return concurrency.empty("priority");
     }
-    Section priority = concurrency.section("priority");
+    PolicySection priority = concurrency.section("priority");
     if (priority == null) {
       return concurrency.empty("priority");
     }
@@ -281,7 +279,7 @@ final class ConcurrencyReader {
   }
 
   /** Returns the key of an entry that names something; null when absent, or after an error. */
-  private @Nullable String entry(Section priority, String key, String named) {
+  private @Nullable String entry(PolicySection priority, String key, String named) {
     String entry = text(priority, key);
     if (entry == null) {
       return null;
@@ -297,7 +295,7 @@ final class ConcurrencyReader {
   }
 
   /** Returns an optional text; null when absent, or after reporting that it is empty. */
-  private @Nullable String text(Section priority, String key) {
+  private @Nullable String text(PolicySection priority, String key) {
     if (!priority.has(key)) {
       return null;
     }

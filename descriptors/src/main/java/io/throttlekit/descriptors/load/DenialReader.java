@@ -37,7 +37,7 @@ final class DenialReader {
   private DenialReader() {}
 
   /** Reads the section; returns null when it is absent. Wrong parts are reported and left out. */
-  static @Nullable Denial read(@Nullable Section denied) {
+  static @Nullable Denial read(@Nullable PolicySection denied) {
     if (denied == null) {
       return null;
     }
@@ -48,7 +48,7 @@ final class DenialReader {
         MetadataReader.read(denied.mapping("metadata"), denied.problems()));
   }
 
-  private static int status(Section denied) {
+  private static int status(PolicySection denied) {
     int status = (int) denied.number("status");
     if (status > 0 && !Denial.STATUSES.contains(status)) {
       denied.error(
@@ -60,7 +60,7 @@ final class DenialReader {
     return Math.max(0, status); // -1 was reported
   }
 
-  private static Map<String, String> headers(Section denied) {
+  private static Map<String, String> headers(PolicySection denied) {
     Map<String, String> headers = new LinkedHashMap<>();
     YamlNode.Mapping mapping = denied.mapping("headers");
     if (mapping == null) {
@@ -118,7 +118,7 @@ final class DenialReader {
     return true;
   }
 
-  private static @Nullable String body(Section denied) {
+  private static @Nullable String body(PolicySection denied) {
     String text = denied.text("body");
     if (text.length() > MAX_BODY) {
       denied.error(

@@ -32,7 +32,7 @@ final class DescriptorReader {
    * Reads the field {@code descriptors} of {@code parent}. Leaves out descriptors without a key,
    * and reports those with equal texts.
    */
-  List<DescriptorNode> readAll(Section parent) {
+  List<DescriptorNode> readAll(PolicySection parent) {
     List<DescriptorNode> nodes = new ArrayList<>();
     Map<String, DescriptorNode> level = new HashMap<>();
     for (YamlNode.Mapping mapping : parent.mappings("descriptors")) {
@@ -65,7 +65,7 @@ final class DescriptorReader {
   }
 
   private DescriptorNode read(Fields fields) {
-    Section descriptor = new Section(fields, placeOf(fields), problems);
+    PolicySection descriptor = new PolicySection(fields, placeOf(fields), problems);
     boolean shareThreshold = descriptor.flag("share_threshold");
     DescriptorNode node =
         new DescriptorNode(

@@ -32,6 +32,11 @@ record Key(
     return new BigDecimal(attribute("max"));
   }
 
+  /** Returns whether the number is in the range. */
+  boolean allows(BigDecimal number) {
+    return number.compareTo(min()) >= 0 && number.compareTo(max()) <= 0;
+  }
+
   /** Returns the range of a number in words: {@code 1 to 100}. */
   String range() {
     return attribute("min") + " to " + attribute("max");

@@ -25,7 +25,7 @@ final class LeaseReader {
    * @param scope of the rule; where it is global, leases end with their window
    * @param limits limits that are leased, to warn of settings that are pointless for all of them
    */
-  static Tier.Leased read(Section lease, Scope scope, List<LimitSpec> limits) {
+  static Tier.Leased read(PolicySection lease, Scope scope, List<LimitSpec> limits) {
     boolean windowCoupled = lease.flag("window_coupled");
     if (scope == Scope.GLOBAL && !windowCoupled) {
       checkCoupled(lease);
@@ -37,9 +37,11 @@ final class LeaseReader {
     return new Tier.Leased(size, windowCoupled, lowWater, idle);
   }
 
-  private static void checkCoupled(Section lease) {
-    YamlNode.Scalar scalar = lease.scalar("window_coupled");
-    if (scalar != null && scalar.kind() == ScalarKind.BOOL) {
+  private static void checkCoupled(PolicySection lease) {
+    Fields.Field field = lease.get("window_coupled");
+    if (field != null
+        && field.value() instanceof YamlNode.Scalar scalar
+        && scalar.kind() == ScalarKind.BOOL) {
       lease.error(
           "window_coupled",
           "`window_coupled: false` is for scope: region only: units of all regions end with"
@@ -48,12 +50,12 @@ final class LeaseReader {
     }
   }
 
-  private static LeaseSize size(Section lease, Scope scope, List<LimitSpec> limits) {
+  private static LeaseSize size(PolicySection lease, Scope scope, List<LimitSpec> limits) {
     Fields.Field field = lease.get("size");
     if (field == null) {
       return ADAPTIVE;
     }
-    YamlNode.Scalar scalar = lease.scalar("size");
+    YamlNode.Scalar scalar = field.scalar();
     if (scalar != null) {
       // A number in quotes is read as one, so that the error says to remove the quotes.
       ScalarKind unquoted =
@@ -73,7 +75,7 @@ final class LeaseReader {
     return ADAPTIVE;
   }
 
-  private static LeaseSize fixed(Section lease, Scope scope, List<LimitSpec> limits) {
+  private static LeaseSize fixed(PolicySection lease, Scope scope, List<LimitSpec> limits) {
     long units = lease.number("size");
     if (units < 0) {
       return ADAPTIVE;
@@ -94,7 +96,7 @@ final class LeaseReader {
     return new LeaseSize.Fixed(units);
   }
 
-  private static long lowWater(Section lease, LeaseSize size, List<LimitSpec> limits) {
+  private static long lowWater(PolicySection lease, LeaseSize size, List<LimitSpec> limits) {
     long units = Math.max(0, lease.number("low_water")); // -1 was reported
     LongSummaryStatistics sizes = sizes(limits);
     if (units > 0 && size instanceof LeaseSize.Fixed fixed && units >= fixed.units()) {
@@ -107,14 +109,14 @@ final class LeaseReader {
           "low_water",
           "`low_water` is not below the limit of %d: a lease is never above it, so every request"
                   .formatted(sizes.getMin())
-              + " asks for another",
+              + " needs another lease",
           "write less than " + sizes.getMin());
     }
     return units;
   }
 
   private static long returnIdleAfter(
-      Section lease, boolean windowCoupled, List<LimitSpec> limits) {
+      PolicySection lease, boolean windowCoupled, List<LimitSpec> limits) {
     long millis = lease.millis("return_idle_after");
     long longest = limits.stream().mapToLong(LimitSpec::windowMillis).max().orElse(Cost.MAX);
     if (lease.has("return_idle_after") && windowCoupled && millis >= longest) {

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param beside settings for all limits: {@code rate_limit}, or the descriptor of {@code limits}
  * @param written each limit, which is {@code beside} for {@code rate_limit}
  */
-record LimitGroup(Section beside, List<Section> written) {
+record LimitGroup(PolicySection beside, List<PolicySection> written) {
 
   /** Returns the section of each limit, and the one beside them. */
-  List<Section> places() {
-    List<Section> places = new ArrayList<>(written);
+  List<PolicySection> places() {
+    List<PolicySection> places = new ArrayList<>(written);
     places.add(beside);
     return places;
   }
@@ -37,13 +37,14 @@ record LimitGroup(Section beside, List<Section> written) {
   }
 
   private @Nullable String common(String key, boolean flag) {
-    String otherwise = beside.has(key) || !beside.incomplete() ? read(beside, key, flag) : null;
+    String otherwise =
+        beside.has(key) || !beside.fields().incomplete() ? read(beside, key, flag) : null;
     String first = otherwise;
     boolean differ = false;
     for (int i = 0; i < written.size(); i++) {
-      Section limit = written.get(i);
+      PolicySection limit = written.get(i);
       // A part that could not be read may hold the key.
-      String inherited = limit.incomplete() ? null : otherwise;
+      String inherited = limit.fields().incomplete() ? null : otherwise;
       String own = limit.has(key) ? read(limit, key, flag) : inherited;
       if (i > 0 && own != null && first != null && !own.equals(first)) {
         differ = true;
@@ -58,7 +59,7 @@ record LimitGroup(Section beside, List<Section> written) {
     return differ ? null : first;
   }
 
-  private static @Nullable String read(Section place, String key, boolean flag) {
+  private static @Nullable String read(PolicySection place, String key, boolean flag) {
     return flag ? String.valueOf(place.flag(key)) : place.word(key);
   }
 }

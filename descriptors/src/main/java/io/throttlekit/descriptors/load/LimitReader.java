@@ -21,7 +21,7 @@ final class LimitReader {
   private LimitReader() {}
 
   /** Reads the limit; returns {@code null} after reporting an error. */
-  static @Nullable LimitSpec read(Section limit) {
+  static @Nullable LimitSpec read(PolicySection limit) {
     if (isConcurrency(limit)) {
       return null; // already reported: a concurrency limit does not belong here
     }
@@ -44,17 +44,17 @@ final class LimitReader {
     }
   }
 
-  private static boolean isConcurrency(Section limit) {
+  private static boolean isConcurrency(PolicySection limit) {
     return limit.fields().all().stream().anyMatch(field -> field.name().equals("concurrency"))
         && Stream.of("requests_per_unit", "unit", "every").noneMatch(limit::has);
   }
 
-  private static long requests(Section limit) {
+  private static long requests(PolicySection limit) {
     String key = "requests_per_unit";
     if (limit.has(key)) {
       return limit.number(key);
     }
-    if (limit.incomplete()) {
+    if (limit.fields().incomplete()) {
       return -1;
     }
     if (!isMistyped(limit, key)) { // a mistyped one was reported as an unknown key
@@ -66,17 +66,17 @@ final class LimitReader {
     return 0;
   }
 
-  private static boolean isMistyped(Section limit, String key) {
+  private static boolean isMistyped(PolicySection limit, String key) {
     return limit.fields().all().stream()
         .map(Fields.Field::name)
         .anyMatch(name -> !name.equals(key) && Wording.nearest(name, List.of(key)) != null);
   }
 
   /** Returns the length of the window in ms, or at most 0 after reporting an error. */
-  private static long window(Section limit) {
+  private static long window(PolicySection limit) {
     boolean unit = limit.has("unit");
     boolean every = limit.has("every");
-    if (!unit && !every && !limit.incomplete()) {
+    if (!unit && !every && !limit.fields().incomplete()) {
       limit.error(
           "unit",
           "the limit needs a window",
@@ -93,7 +93,7 @@ final class LimitReader {
   }
 
   /** Returns the burst, -1 when absent, or -2 after reporting an error. */
-  private static long burst(Section limit, @Nullable String algorithm) {
+  private static long burst(PolicySection limit, @Nullable String algorithm) {
     if (!limit.has("burst")) {
       return -1;
     }

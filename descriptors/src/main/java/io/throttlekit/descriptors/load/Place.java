@@ -4,8 +4,10 @@ import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.descriptors.yaml.Fields;
 import io.throttlekit.descriptors.yaml.Fields.Field;
+import io.throttlekit.descriptors.yaml.YamlNode;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Kind of mapping in a policy file, with the keys that have a meaning there.
@@ -61,10 +63,10 @@ record Place(
       problems.error(field.at(), key + " is not available in this version yet", "");
     } else if (!ours && language.original().contains(name)) {
       problems.warning(field.at(), key + " has no effect " + where, home(name));
-      new UnreadKeys(problems).check(field);
+      checkUnread(field, problems);
     } else if (language.keys().contains(name)) {
       problems.error(field.at(), key + " has no meaning " + where, home(name));
-      new UnreadKeys(problems).check(field);
+      checkUnread(field, problems);
     } else {
       problems.error(field.at(), "unknown key " + key + ' ' + where, suggestion(name));
     }
@@ -84,5 +86,44 @@ record Place(
   private String home(String key) {
     String hint = hints.get(key);
     return hint == null ? PolicyLanguage.declared().home(key, homes, family) : hint;
+  }
+
+  /**
+   * Checks the keys within a field that has no effect where it stands, at any depth. Its values are
+   * not read, but a key that is unknown everywhere is still an error, as in envoyproxy/ratelimit.
+   */
+  private static void checkUnread(Field field, Problems problems) {
+    Key key = PolicyLanguage.declared().anywhere(field.name());
+    if (key == null) {
+      checkUnread(field.value(), null, problems);
+    } else if (!key.attribute("type").equals("free")) {
+      String of = key.attribute("of");
+      Place place = of.isEmpty() ? null : PolicyLanguage.declared().place(of);
+      checkUnread(field.value(), place, problems);
+    }
+  }
+
+  private static void checkUnread(YamlNode value, @Nullable Place place, Problems problems) {
+    if (value instanceof YamlNode.Mapping mapping) {
+      for (Field field : Fields.of(mapping, problems).all()) {
+        if (!PolicyLanguage.declared().keys().contains(field.name())) {
+          reportUnknown(field, place, problems);
+        }
+        checkUnread(field, problems);
+      }
+    } else if (value instanceof YamlNode.Sequence sequence) {
+      sequence.items().forEach(item -> checkUnread(item, place, problems));
+    }
+  }
+
+  private static void reportUnknown(Field field, @Nullable Place place, Problems problems) {
+    String key = "unknown key " + Wording.quote(field.name());
+    if (place != null) {
+      String hint = Wording.suggest(field.name(), place.names());
+      problems.error(field.at(), key + " " + place.where(), hint);
+    } else {
+      String nearest = Wording.nearest(field.name(), PolicyLanguage.declared().keys());
+      problems.error(field.at(), key, nearest == null ? "" : "did you mean " + nearest + "?");
+    }
   }
 }

@@ -69,7 +69,7 @@ public final class PolicyLoader {
           "begin with domain: NAME and descriptors:");
       return;
     }
-    Section file = new Section(Fields.of(mapping, problems), "root", problems);
+    PolicySection file = new PolicySection(Fields.of(mapping, problems), "root", problems);
     String domain = file.required("domain");
     List<DescriptorNode> nodes = new DescriptorReader(options, problems).readAll(file);
     if (!domain.isEmpty()) {

@@ -31,7 +31,7 @@ final class RuleReader {
   }
 
   /** Reads the rule of a descriptor; {@code null} when it has none, or after reporting an error. */
-  @Nullable RuleSpec read(Section descriptor) {
+  @Nullable RuleSpec read(PolicySection descriptor) {
     boolean single = descriptor.has("rate_limit");
     boolean several = descriptor.has("limits");
     boolean concurrency = descriptor.has("concurrency");
@@ -71,8 +71,8 @@ final class RuleReader {
     return null;
   }
 
-  private @Nullable RuleSpec ofSingle(Section descriptor) {
-    Section limit = descriptor.section("rate_limit");
+  private @Nullable RuleSpec ofSingle(PolicySection descriptor) {
+    PolicySection limit = descriptor.section("rate_limit");
     if (limit == null) {
       return null;
     }
@@ -91,8 +91,8 @@ final class RuleReader {
     return rule(descriptor, limit, at, List.of(), sharing, null);
   }
 
-  private @Nullable RuleSpec ofSeveral(Section descriptor) {
-    List<Section> entries = descriptor.sections("limits");
+  private @Nullable RuleSpec ofSeveral(PolicySection descriptor) {
+    List<PolicySection> entries = descriptor.sections("limits");
     SourceLocation at = descriptor.at("limits");
     if (Objects.requireNonNull(descriptor.get("limits")).value() instanceof YamlNode.Sequence list
         && list.items().isEmpty()) {
@@ -100,7 +100,7 @@ final class RuleReader {
     }
     Map<String, SourceLocation> windows = new LinkedHashMap<>();
     List<LimitSpec> limits = new ArrayList<>();
-    for (Section entry : entries) {
+    for (PolicySection entry : entries) {
       LimitSpec limit = LimitReader.read(entry);
       if (limit != null) {
         limits.add(limit);
@@ -111,13 +111,13 @@ final class RuleReader {
   }
 
   private @Nullable RuleSpec limited(
-      Section descriptor, LimitGroup group, SourceLocation at, List<LimitSpec> limits) {
+      PolicySection descriptor, LimitGroup group, SourceLocation at, List<LimitSpec> limits) {
     Scope scope = TierReader.scope(group, options.federated());
     Sharing sharing = TierReader.read(scope, group, limits);
     return rule(descriptor, group.beside(), at, limits, sharing, null);
   }
 
-  private @Nullable RuleSpec ofConcurrency(Section descriptor) {
+  private @Nullable RuleSpec ofConcurrency(PolicySection descriptor) {
     ConcurrencyRule read = ConcurrencyReader.read(descriptor.section("concurrency"), options);
     boolean shadow = descriptor.flag("shadow_mode");
     if (read != null && read.gate() instanceof ConcurrencyRule.AtEnvoys) {
@@ -140,7 +140,7 @@ final class RuleReader {
     return read == null ? null : rule;
   }
 
-  private void checkDistinct(LimitSpec limit, Section entry, Map<String, SourceLocation> windows) {
+  private void checkDistinct(LimitSpec limit, PolicySection entry, Map<String, SourceLocation> windows) {
     String window = limit.algorithm().id() + " over " + limit.windowMillis() + " ms";
     SourceLocation first = windows.putIfAbsent(window, entry.location());
     if (first != null) {
@@ -157,8 +157,8 @@ final class RuleReader {
    * @param beside the section with name and replacements
    */
   private RuleSpec rule(
-      Section descriptor,
-      Section beside,
+      PolicySection descriptor,
+      PolicySection beside,
       SourceLocation at,
       List<LimitSpec> limits,
       Sharing sharing,
@@ -177,9 +177,9 @@ final class RuleReader {
         DenialReader.read(descriptor.section("denied")));
   }
 
-  private List<RuleSpec.Replacement> replaces(Section beside, String name) {
+  private List<RuleSpec.Replacement> replaces(PolicySection beside, String name) {
     List<RuleSpec.Replacement> replaces = new ArrayList<>();
-    for (Section entry : beside.sections("replaces")) {
+    for (PolicySection entry : beside.sections("replaces")) {
       String replaced = entry.text("name");
       if (entry.lacks("name")) {
         problems.error(
@@ -193,7 +193,7 @@ final class RuleReader {
     return replaces;
   }
 
-  private static void checkUnlimited(Section limit) {
+  private static void checkUnlimited(PolicySection limit) {
     for (String key :
         List.of("every", "algorithm", "burst", "overdraft", "tier", "lease", "scope")) {
       if (limit.has(key)) {
@@ -215,11 +215,11 @@ final class RuleReader {
     }
   }
 
-  private @Nullable Map<String, Object> metadata(Section descriptor) {
+  private @Nullable Map<String, Object> metadata(PolicySection descriptor) {
     return MetadataReader.read(descriptor.mapping("metadata"), problems);
   }
 
-  private void warnOfFlagsWithoutLimit(Section descriptor) {
+  private void warnOfFlagsWithoutLimit(PolicySection descriptor) {
     var _ = DenialReader.read(descriptor.section("denied")); // only to report its errors
     for (String key : List.of("shadow_mode", "quota_mode", "metadata", "denied")) {
       if (!key.endsWith("_mode") || descriptor.flag(key)) {

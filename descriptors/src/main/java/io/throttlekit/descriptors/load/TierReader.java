@@ -29,7 +29,7 @@ final class TierReader {
    */
   static @Nullable Scope scope(LimitGroup limits, boolean federated) {
     String scope = limits.word("scope");
-    for (Section place : federated ? List.<Section>of() : limits.places()) {
+    for (PolicySection place : federated ? List.<PolicySection>of() : limits.places()) {
       if (place.has("scope") && "global".equals(place.word("scope"))) {
         place.error(
             "scope",
@@ -62,7 +62,7 @@ final class TierReader {
     String tier = limits.word("tier");
     boolean named = limits.names("tier");
     boolean isLeased = LEASED.equals(tier);
-    Section beside = limits.beside();
+    PolicySection beside = limits.beside();
     Tier.Leased leased =
         LeaseReader.read(
             beside.sectionOrDefaults("lease"), Scope.REGION, isLeased ? read : List.of());
@@ -108,7 +108,7 @@ final class TierReader {
 
   private static boolean anyOtherThanLeased(LimitGroup limits) {
     boolean any = false;
-    for (Section place : limits.places()) {
+    for (PolicySection place : limits.places()) {
       String tier = place.has("tier") ? place.word("tier") : LEASED;
       if (tier != null && !tier.equals(LEASED)) {
         any = true;
@@ -123,7 +123,7 @@ final class TierReader {
 
   private static boolean anyOverdraft(String with, String remedy, LimitGroup limits) {
     boolean any = false;
-    for (Section place : limits.places()) {
+    for (PolicySection place : limits.places()) {
       any |= place.flag("overdraft") && place.refuse("overdraft", with, remedy);
     }
     return any;
@@ -131,7 +131,7 @@ final class TierReader {
 
   private static boolean anyOtherThanFixedWindow(String with, String remedy, LimitGroup limits) {
     boolean any = false;
-    for (Section limit : limits.written()) {
+    for (PolicySection limit : limits.written()) {
       String algorithm = limit.word("algorithm");
       if (algorithm != null && !algorithm.equals(LimitReader.FIXED_WINDOW)) {
         any = true;
@@ -149,7 +149,7 @@ final class TierReader {
    *
    * @param scope of the rule; {@code null} when it is not known
    */
-  static OnOutage onOutage(Section beside, @Nullable Scope scope) {
+  static OnOutage onOutage(PolicySection beside, @Nullable Scope scope) {
     List<String> offered = new ArrayList<>(beside.words("on_outage"));
     if (scope == Scope.REGION) {
       offered.remove("regional_only");
@@ -167,7 +167,7 @@ final class TierReader {
   }
 
   /** Returns the treatment of limits whose counters are lost. */
-  static DataLoss onDataLoss(Section beside) {
+  static DataLoss onDataLoss(PolicySection beside) {
     DataLoss loss = beside.constant("on_data_loss", DataLoss.class);
     return loss == null ? DataLoss.REFILL : loss;
   }

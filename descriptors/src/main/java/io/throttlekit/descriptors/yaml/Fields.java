@@ -30,7 +30,25 @@ public final class Fields {
   private final Map<String, List<YamlNode.Mapping>> parts = new HashMap<>();
 
   /** One field; {@code at} is where its key stands. */
-  public record Field(SourceLocation at, String name, YamlNode value) {}
+  public record Field(SourceLocation at, String name, YamlNode value) {
+
+    /** Returns the value if it is a scalar, or else null. */
+    public YamlNode.@Nullable Scalar scalar() {
+      return value instanceof YamlNode.Scalar scalar ? scalar : null;
+    }
+
+    /** Returns whether the value counts as a text: decimal numbers need quotes. */
+    public boolean isText() {
+      return value instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT;
+    }
+
+    /** Returns whether the value is a text that would be of this kind without its quotes. */
+    public boolean isQuoted(ScalarKind kind) {
+      return value instanceof YamlNode.Scalar scalar
+          && scalar.kind() == ScalarKind.TEXT
+          && ScalarKind.ofPlain(scalar.text()) == kind;
+    }
+  }
 
   private boolean incomplete;
 

@@ -32,6 +32,10 @@ public enum ScalarKind {
           "[-+]?(?:\\.[0-9]+|[0-9]+(?:\\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
               + "|[-+]?\\.(?:inf|Inf|INF)|\\.(?:nan|NaN|NAN)");
 
+  // At most 18 digits on each side: parsing a longer BigDecimal is slow, and no setting needs it.
+  private static final Pattern DECIMALS =
+      Pattern.compile("(?:0|[1-9][0-9]{0,17})(?:\\.[0-9]{0,18})?");
+
   // Bounded, because the text becomes a BigInteger in time that grows with the square.
   private static final Pattern LEADING_ZERO = Pattern.compile("[-+]?0[0-9]{1,40}");
 
@@ -79,6 +83,11 @@ public enum ScalarKind {
     return decimal == null || ofPlain(text) != FLOAT
         ? ""
         : "a leading zero makes it octal, which has no 8 and no 9: write " + decimal;
+  }
+
+  /** Returns whether the text is a number from 0 in decimal digits, short enough to be parsed. */
+  public static boolean isDecimal(String text) {
+    return DECIMALS.matcher(text).matches();
   }
 
   /** Returns the value of a {@link #BOOL}. */

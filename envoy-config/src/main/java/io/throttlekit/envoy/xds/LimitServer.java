@@ -17,7 +17,6 @@ import io.throttlekit.share.Acknowledgements;
 import io.throttlekit.share.LimitShares;
 import io.throttlekit.share.LimitShares.Grant;
 import io.throttlekit.tier.Timer;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -92,7 +91,9 @@ public final class LimitServer {
     this.listener = listener;
   }
 
-  /** Returns the services to add to a gRPC server, ADS and RTDS; a direct executor is sufficient. */
+  /**
+   * Returns the services to add to a gRPC server, ADS and RTDS; a direct executor is sufficient.
+   */
   public List<BindableService> services() {
     return Wire.services(this, settings.resource());
   }
@@ -129,9 +130,7 @@ public final class LimitServer {
     within(() -> {
       if (limits.remove(new ClusterLimit(cluster, priority)) != null) {
         goRound();
-        List<Part> open = new ArrayList<>(parts.open());
-        parts.forEachOpen(open::add);
-        open.forEach(part -> Objects.requireNonNull(part.stream).push());
+        parts.forEachOpen(part -> Objects.requireNonNull(part.stream).push());
       }
     });
   }
@@ -208,7 +207,9 @@ public final class LimitServer {
         offered
             .shares
             .share(part.name)
-            .ifPresent(share -> values.putFields(limit.runtimeKey(), Value.newBuilder().setNumberValue(share).build())));
+            .ifPresent(share ->
+                values.putFields(
+                    limit.runtimeKey(), Value.newBuilder().setNumberValue(share).build())));
     return Any.pack(Runtime.newBuilder().setName(settings.resource()).setLayer(values).build());
   }
 

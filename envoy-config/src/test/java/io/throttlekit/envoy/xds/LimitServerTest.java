@@ -196,8 +196,7 @@ class LimitServerTest {
         envoys.add(FakeEnvoy.open(patiently.channel(), "n" + i, "", false));
       }
       long first = limits.round();
-      DiscoveryRequest other =
-          DiscoveryRequest.newBuilder().setTypeUrl(Wire.TYPE_URL).build();
+      DiscoveryRequest other = DiscoveryRequest.newBuilder().setTypeUrl(Wire.TYPE_URL).build();
       for (FakeEnvoy envoy : envoys) {
         for (int i = 0; i < 10_000; i++) {
           envoy.ask(Wire.TYPE_URL);

@@ -152,17 +152,18 @@ public final class AccessLogs extends AccessLogServiceImplBase {
 
     /** Returns whether the entry is not a copy. Without an identity it counts as new. */
     private boolean isNew(Reading reading, AccessLogCommon common) {
-      String id = reading.permits().isEmpty() ? common.getStreamId() : reading.permits().getFirst();
+      if (!reading.permits().isEmpty()) {
+        return recent.isNew(reading.permits().getFirst());
+      }
+      String id = common.getStreamId();
       return id.isEmpty()
           || id.length() > MAX_STREAM_ID
           || recent.isNew(
-              reading.permits().isEmpty()
-                  ? new Logged(
-                      node,
-                      id,
-                      EntryTimes.startNanos(common),
-                      EntryTimes.nanos(common.getDuration()))
-                  : id);
+              new Logged(
+                  node,
+                  id,
+                  EntryTimes.startNanos(common),
+                  EntryTimes.nanos(common.getDuration())));
     }
 
     private long beganNanos(AccessLogCommon common, long arrived) {

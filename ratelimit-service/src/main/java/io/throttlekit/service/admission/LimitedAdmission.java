@@ -2,9 +2,9 @@ package io.throttlekit.service.admission;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.RequestPermit;
 import io.throttlekit.service.concurrency.PermitAcquisition;
 import io.throttlekit.service.concurrency.ReachedLimit;
+import io.throttlekit.service.concurrency.RequestPermit;
 import io.throttlekit.tier.Counters;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

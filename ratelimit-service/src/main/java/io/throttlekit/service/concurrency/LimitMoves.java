@@ -25,8 +25,11 @@ public final class LimitMoves {
     this.reported = limit;
   }
 
-  /** Notifies the listener that the limit changed. To be called without a lock. */
-  public void changed(Rule rule, int before, int now) {
+  /** Notifies the listener if the limit changed. To be called without a lock. */
+  public void update(Rule rule, int before, int now) {
+    if (before == now) {
+      return;
+    }
     listener.limitChanged(rule, before, now);
     int from = reported;
     boolean far = Math.abs((long) now - from) * REPORTED_ONE_IN > from;

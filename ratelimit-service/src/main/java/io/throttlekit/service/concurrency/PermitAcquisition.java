@@ -53,7 +53,10 @@ public final class PermitAcquisition {
   private boolean gone;
 
   PermitAcquisition(
-      ConcurrencyLimiter limiter, List<ReachedLimit> reached, long waitNanos, AcquisitionCallback callback) {
+      ConcurrencyLimiter limiter,
+      List<ReachedLimit> reached,
+      long waitNanos,
+      AcquisitionCallback callback) {
     this.limiter = limiter;
     this.reached = reached;
     this.decisions = new @Nullable Decision[reached.size()];
@@ -66,8 +69,8 @@ public final class PermitAcquisition {
   }
 
   /**
-   * Returns the decision of the concurrency limit number {@code index}, or null
-   * if it was not reached.
+   * Returns the decision of the concurrency limit number {@code index}, or null if it was not
+   * reached.
    */
   public @Nullable Decision decision(int index) {
     return decisions[index];
@@ -282,8 +285,8 @@ public final class PermitAcquisition {
     }
 
     /**
-     * Returns whether the permit was acquired before {@code acquire} returned, so that the caller has
-     * to continue.
+     * Returns whether the permit was acquired before {@code acquire} returned, so that the caller
+     * has to continue.
      */
     boolean mayContinue(PendingPermit waits) {
       boolean entered;

@@ -6,9 +6,9 @@ import java.util.HexFormat;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Generates permit ids from a random number of the process, its start time, a sequence number and 64
- * unguessable bits, so that a client cannot end the permit of another. Thread-safe; reads no file
- * once it is created.
+ * Generates permit ids from a random number of the process, its start time, a sequence number and
+ * 64 unguessable bits, so that a client cannot end the permit of another. Thread-safe; reads no
+ * file once it is created.
  */
 final class PermitIds {
   // bytes for 64 ids: one call of the generator is dearer than 8 bytes

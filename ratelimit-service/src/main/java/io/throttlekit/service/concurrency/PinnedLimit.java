@@ -74,7 +74,7 @@ final class PinnedLimit implements LimiterListener {
 
   @Override
   public void limitChanged(int before, int now) {
-    moves.changed(rule, before, now);
+    moves.update(rule, before, now);
   }
 
   /**

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * removes it; later events find none and end nothing.
  *
  * <p>Permits with one TTL expire in the order in which they were created, so only the head of each
- * such queue is checked. Thread-safe; permits are ended and the listener is notified without a lock.
+ * such queue is checked. Thread-safe; permits are ended and the listener is notified without a
+ * lock.
  */
 public final class RequestPermits {
   // 10 ms: permits that expire close together share one timer
@@ -47,7 +48,10 @@ public final class RequestPermits {
     this.ids = new PermitIds(time.wallMillis());
   }
 
-  /** Creates a permit that owns the held ones; returns null without any effect if there are too many. */
+  /**
+   * Creates a permit that owns the held ones; returns null without any effect if there are too
+   * many.
+   */
   @Nullable RequestPermit open(List<HeldPermit> held, LeaseTerms terms) {
     long now = time.monotonicNanos();
     RequestPermit permit = new RequestPermit(this, ids.next(), held, terms, now);

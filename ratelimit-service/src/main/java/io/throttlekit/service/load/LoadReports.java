@@ -9,7 +9,7 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.sensor.ClusterLoad;
-import io.throttlekit.service.sensor.OutcomeListener;
+import io.throttlekit.service.sensor.LoadListener;
 import io.throttlekit.service.sensor.ReportStream;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,7 +32,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
   /** Bound above every real count, for which sums do not overflow. */
   private static final long MAX_COUNT = 1L << 48;
 
-  private final OutcomeListener sensed;
+  private final LoadListener sensed;
   private final LoadReportListener listener;
   private final TimeSource time;
   private final LoadStatsResponse wanted;
@@ -44,7 +44,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
    * @param interval reporting interval of Envoys, from 1 ms
    */
   public LoadReports(
-      OutcomeListener sensed, LoadReportListener listener, TimeSource time, Duration interval) {
+      LoadListener sensed, LoadReportListener listener, TimeSource time, Duration interval) {
     this.sensed = sensed;
     this.listener = listener;
     this.time = time;

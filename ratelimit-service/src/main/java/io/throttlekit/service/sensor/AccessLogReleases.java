@@ -60,10 +60,4 @@ public final class AccessLogReleases implements OutcomeListener {
     boolean room = timeouts.size() < MAX_CLUSTERS && cluster.length() <= MAX_CLUSTER;
     return timeouts.computeIfAbsent(room ? cluster : "", _ -> new Timeouts());
   }
-
-  @Override
-  public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {}
-
-  @Override
-  public void left(String node, long stream) {}
 }

@@ -1,14 +1,15 @@
 package io.throttlekit.service.sensor;
 
 /**
- * Listens for outcomes and loads that Envoys report. Implementations are thread-safe and fast: they
- * are called on event loops, for several Envoys at once. Times are monotonic ns of this process.
+ * Listens for the outcomes of requests that Envoys log. Implementations are thread-safe and fast:
+ * they are called on event loops, for several Envoys at once.
  */
+@FunctionalInterface
 public interface OutcomeListener {
-
   /**
    * Notifies that a request has ended. Duplicates are removed if they come within about ten
-   * thousand requests; some ends are never reported, because logs are lost.
+   * thousand requests; some ends are never reported, because logs are lost. Times are monotonic ns
+   * of this process.
    *
    * @param node the id that the Envoy announced; empty where it announced none
    * @param reading of an entry that ends a request
@@ -18,17 +19,11 @@ public interface OutcomeListener {
    */
   void ended(String node, Reading reading, long beganNanos, long arrivedNanos);
 
-  /**
-   * Notifies of a cluster's load, also of clusters without load.
-   *
-   * @param node the id that the Envoy announced, not empty
-   * @param stream number of the stream that reports, unique even where node ids are equal
-   * @param arrivedNanos when the report arrived
-   */
-  void reported(String node, long stream, ClusterLoad load, long arrivedNanos);
-
-  /**
-   * Notifies that a stream of load reports has ended; other streams of the same node may continue.
-   */
-  void left(String node, long stream);
+  /** Returns a listener that notifies this one and then another. */
+  default OutcomeListener andThen(OutcomeListener other) {
+    return (node, reading, beganNanos, arrivedNanos) -> {
+      ended(node, reading, beganNanos, arrivedNanos);
+      other.ended(node, reading, beganNanos, arrivedNanos);
+    };
+  }
 }

@@ -162,11 +162,7 @@ final class Envoys {
   }
 
   /** The latest report of a stream. */
-  private record Report(int requests, long nanos) {
-    boolean fresh(long nowNanos) {
-      return nowNanos - nanos < FRESH_NANOS;
-    }
-  }
+  private record Report(int requests, long nanos) {}
 
   private static final class Envoy {
     final LastSeconds occupied;
@@ -184,7 +180,7 @@ final class Envoys {
     }
 
     boolean fresh(long nowNanos) {
-      return reports.values().stream().anyMatch(report -> report.fresh(nowNanos));
+      return reported(nowNanos) >= 0;
     }
 
     boolean isSilent(long nowNanos) {
@@ -193,16 +189,20 @@ final class Envoys {
 
     /** Returns the reported requests in flight, or the estimate. */
     int inFlight(long nowNanos) {
-      long reported = 0;
-      boolean fresh = false;
+      long reported = reported(nowNanos);
+      long inFlight = reported >= 0 ? reported : (long) Math.ceil(occupied.perNano(nowNanos));
+      return (int) Math.min(MAX_REQUESTS, inFlight);
+    }
+
+    /** Returns the sum of the fresh reports; -1 if there is none. */
+    private long reported(long nowNanos) {
+      long sum = -1;
       for (Report report : reports.values()) {
-        if (report.fresh(nowNanos)) {
-          fresh = true;
-          reported += report.requests;
+        if (nowNanos - report.nanos < FRESH_NANOS) {
+          sum = Math.max(0, sum) + report.requests;
         }
       }
-      return (int)
-          Math.min(MAX_REQUESTS, fresh ? reported : (long) Math.ceil(occupied.perNano(nowNanos)));
+      return sum;
     }
   }
 }

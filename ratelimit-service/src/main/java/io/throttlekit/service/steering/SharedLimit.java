@@ -9,8 +9,8 @@ import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LimitAlgorithms;
 import io.throttlekit.service.concurrency.LimitMoves;
-import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.ClusterLoad;
+import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Timeouts;
 import java.util.List;
@@ -78,7 +78,7 @@ final class SharedLimit {
       apply(rule, terms);
       now = steady;
     }
-    notifyIfChanged(rule, before, now);
+    moves.update(rule, before, now); // without the lock: event loops that read access logs wait for it
   }
 
   private void apply(Rule rule, ConcurrencyRule terms) {
@@ -98,13 +98,6 @@ final class SharedLimit {
       beforeTimeouts = Math.min(beforeTimeouts, range.max()); // it can rise no further
     }
     this.terms = terms;
-  }
-
-  /** Notifies the listener, without the lock: event loops that read access logs wait for it. */
-  private void notifyIfChanged(Rule rule, int before, int now) {
-    if (before != now) {
-      moves.changed(rule, before, now);
-    }
   }
 
   /** Returns its rule. */
@@ -197,7 +190,7 @@ final class SharedLimit {
       now = steady;
       next = offered;
     }
-    notifyIfChanged(of, before, now);
+    moves.update(of, before, now);
     return next;
   }
 

@@ -2,6 +2,7 @@ package io.throttlekit.service.steering;
 
 import io.grpc.BindableService;
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
@@ -13,6 +14,7 @@ import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.sensor.ClusterLoad;
+import io.throttlekit.service.sensor.LoadListener;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.share.Acknowledgements;
@@ -40,7 +42,7 @@ import org.slf4j.LoggerFactory;
  * cluster receive all of its requests. Thread-safe; waits only for the short critical sections of
  * other threads.
  */
-public final class Steering implements OutcomeListener, AutoCloseable {
+public final class Steering implements OutcomeListener, LoadListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Steering.class);
   // half of the logs' interval
   private static final long TICK_MILLIS = 500;
@@ -95,9 +97,11 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     Map<ClusterLimit, SharedLimit> before = steered;
     Map<ClusterLimit, SharedLimit> next = new LinkedHashMap<>();
     for (Rule rule : book.rules()) {
-      ClusterLimit limit = limit(rule);
-      if (limit != null) {
-        next.computeIfAbsent(limit, _ -> steer(limit, before.get(limit), rule));
+      ConcurrencyRule terms = rule.concurrency();
+      if (terms != null && terms.gate() instanceof AtEnvoys at) {
+        Priority priority = at.highPriority() ? Priority.HIGH : Priority.DEFAULT;
+        ClusterLimit limit = new ClusterLimit(at.cluster(), priority);
+        next.computeIfAbsent(limit, _ -> follow(limit, before.get(limit), rule, terms));
       }
     }
     Map<String, List<SharedLimit>> clusters = new HashMap<>();
@@ -197,18 +201,8 @@ public final class Steering implements OutcomeListener, AutoCloseable {
     timer.shutdownNow();
   }
 
-  private static @Nullable ClusterLimit limit(Rule rule) {
-    var terms = rule.concurrency();
-    return terms != null && terms.gate() instanceof AtEnvoys at
-        ? new ClusterLimit(at.cluster(), at.highPriority() ? Priority.HIGH : Priority.DEFAULT)
-        : null;
-  }
-
-  private SharedLimit steer(ClusterLimit limit, @Nullable SharedLimit current, Rule rule) {
-    var terms = rule.concurrency();
-    if (terms == null) {
-      throw new IllegalArgumentException(rule.path() + " has no limit");
-    }
+  private SharedLimit follow(
+      ClusterLimit limit, @Nullable SharedLimit current, Rule rule, ConcurrencyRule terms) {
     if (current == null) {
       LOG.info("{} is controlled, from {} requests on", inWords(limit), terms.range().initial());
       return new SharedLimit(rule, terms, listener, time.monotonicNanos());

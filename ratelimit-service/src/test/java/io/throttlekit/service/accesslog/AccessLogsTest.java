@@ -27,8 +27,6 @@ import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogListener.Skipped;
 import io.throttlekit.service.sensor.FakeCall;
 import io.throttlekit.service.sensor.Kind;
-import io.throttlekit.service.sensor.ClusterLoad;
-import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
 import java.util.ArrayList;
@@ -269,18 +267,9 @@ class AccessLogsTest {
   void anEntryThatNobodyCanCopeWithDoesNotCostTheOthers() {
     AccessLogs failing =
         new AccessLogs(
-            new OutcomeListener() {
-              @Override
-              public void ended(String node, Reading reading, long began, long arrived) {
-                recorded.ended(node, reading, began, arrived);
-                throw new IllegalStateException("a bug");
-              }
-
-              @Override
-              public void reported(String node, long stream, ClusterLoad load, long arrived) {}
-
-              @Override
-              public void left(String node, long stream) {}
+            (node, reading, began, arrived) -> {
+              recorded.ended(node, reading, began, arrived);
+              throw new IllegalStateException("a bug");
             },
             counts,
             time,

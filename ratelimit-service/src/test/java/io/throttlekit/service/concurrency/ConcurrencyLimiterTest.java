@@ -264,7 +264,10 @@ class ConcurrencyLimiterTest {
     timer.run(); // now there is a threshold
     assertThat(waiting(gate, levelled, "very_low").refused).isTrue();
     for (int round = 0; round < all.size(); round++) {
-      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(RequestPermit::cancelled);
+      all.stream()
+          .map(each -> each.lease)
+          .filter(Objects::nonNull)
+          .forEach(RequestPermit::cancelled);
     }
     assertThat(gate.permits().size()).isZero();
     time.advance(600_000);
@@ -311,8 +314,7 @@ class ConcurrencyLimiterTest {
   }
 
   private ConcurrencyLimiter gate(int maxIdle, int maxLeases) {
-    return new ConcurrencyLimiter(
-        time, timer, gated, () -> 1_500, maxIdle, maxLeases);
+    return new ConcurrencyLimiter(time, timer, gated, () -> 1_500, maxIdle, maxLeases);
   }
 
   private Entered enter(ConcurrencyLimiter gate, String value) {

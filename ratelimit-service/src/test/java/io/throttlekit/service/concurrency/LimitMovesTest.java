@@ -33,11 +33,11 @@ class LimitMovesTest {
 
   @Test
   void reportsEachChangeAndThoseThatAddUpToMoreThanAFifth() {
-    moves.changed(rule, 100, 110);
-    moves.changed(rule, 110, 120);
-    moves.changed(rule, 120, 121);
-    moves.changed(rule, 121, 110);
-    moves.changed(rule, 110, 96);
+    moves.update(rule, 100, 110);
+    moves.update(rule, 110, 120);
+    moves.update(rule, 120, 121);
+    moves.update(rule, 121, 110);
+    moves.update(rule, 110, 96);
     assertThat(events)
         .containsExactly(
             "100>110", "110>120", "120>121", "moved 100>121", "121>110", "110>96", "moved 121>96");
@@ -46,10 +46,10 @@ class LimitMovesTest {
   @Test
   void aMoveThatWasNotReportedIsComparedAgain() {
     reports = false;
-    moves.changed(rule, 100, 50);
+    moves.update(rule, 100, 50);
     reports = true;
-    moves.changed(rule, 50, 51);
-    moves.changed(rule, 51, 52);
+    moves.update(rule, 50, 51);
+    moves.update(rule, 51, 52);
     assertThat(events).containsExactly("100>50", "moved 100>50", "50>51", "moved 100>51", "51>52");
   }
 }

@@ -131,7 +131,10 @@ class PrioritizersTest {
 
   private static void finish(List<Entered> all) {
     for (int round = 0; round < all.size(); round++) { // each round admits waiting requests
-      all.stream().map(each -> each.lease).filter(Objects::nonNull).forEach(RequestPermit::cancelled);
+      all.stream()
+          .map(each -> each.lease)
+          .filter(Objects::nonNull)
+          .forEach(RequestPermit::cancelled);
     }
   }
 

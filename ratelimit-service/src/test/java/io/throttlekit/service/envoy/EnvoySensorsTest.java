@@ -22,8 +22,8 @@ import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.load.LoadReports;
 import io.throttlekit.service.sensor.AccessLogReleases;
-import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.ClusterLoad;
+import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.sensor.Recorded;
@@ -92,7 +92,8 @@ class EnvoySensorsTest {
   void start() throws IOException {
     upstream = Upstream.start();
     var meter = OpenTelemetry.noop().getMeter("test");
-    OutcomeListener sensed = new Both(recorded, new AccessLogReleases(gate.permits()));
+    // the releases first: a test that awaits the records sees both
+    OutcomeListener sensed = new AccessLogReleases(gate.permits()).andThen(recorded);
     server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()
@@ -102,7 +103,7 @@ class EnvoySensorsTest {
                     sensed, new AccessLogMetrics(meter, () -> true), TimeSource.system(), 1_000))
             .addService(
                 new LoadReports(
-                    sensed,
+                    recorded,
                     new LoadReportMetrics(meter),
                     TimeSource.system(),
                     Duration.ofMillis(100)))
@@ -147,8 +148,12 @@ class EnvoySensorsTest {
       assertThat(gate.permits().size()).isEqualTo(3);
       Reading refused = of(envoy, "/small", 503, Kind.LIMIT_REACHED);
       assertThat(refused.cluster()).isEqualTo("small");
-      await().atMost(PATIENCE).until(() -> small(ClusterLoad::dropped) == 1 && small(ClusterLoad::failed) == 1);
-      assertThat(small(ClusterLoad::issued)).as("a refusal is an error, and was never issued").isOne();
+      await()
+          .atMost(PATIENCE)
+          .until(() -> small(ClusterLoad::dropped) == 1 && small(ClusterLoad::failed) == 1);
+      assertThat(small(ClusterLoad::issued))
+          .as("a refusal is an error, and was never issued")
+          .isOne();
       assertThat(load("small")).isEqualTo(1);
       upstream.letGo();
       held.forEach(response -> assertThat(response.join().statusCode()).isEqualTo(200));
@@ -273,24 +278,6 @@ class EnvoySensorsTest {
       }
       to.onNext(answer.build());
       to.onCompleted();
-    }
-  }
-
-  private record Both(OutcomeListener one, OutcomeListener other) implements OutcomeListener {
-    @Override
-    public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
-      other.ended(node, reading, beganNanos, arrivedNanos); // whoever awaits the first sees both
-      one.ended(node, reading, beganNanos, arrivedNanos);
-    }
-
-    @Override
-    public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
-      one.reported(node, stream, load, arrivedNanos);
-    }
-
-    @Override
-    public void left(String node, long stream) {
-      one.left(node, stream);
     }
   }
 }

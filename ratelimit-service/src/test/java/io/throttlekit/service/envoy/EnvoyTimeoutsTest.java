@@ -18,7 +18,6 @@ import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.load.LoadReports;
-import io.throttlekit.service.sensor.CompositeOutcomeListener;
 import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.server.Book;
@@ -108,7 +107,7 @@ class EnvoyTimeoutsTest {
             """));
     steering.start();
     var meter = OpenTelemetry.noop().getMeter("test");
-    var sensed = new CompositeOutcomeListener(steering, recorded);
+    var sensed = steering.andThen(recorded);
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()
@@ -118,7 +117,7 @@ class EnvoyTimeoutsTest {
                     sensed, new AccessLogMetrics(meter, () -> true), TimeSource.system(), 10_000))
             .addService(
                 new LoadReports(
-                    sensed,
+                    steering,
                     new LoadReportMetrics(meter),
                     TimeSource.system(),
                     Duration.ofMillis(100)));

@@ -13,8 +13,8 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
 import io.throttlekit.envoy.NodeIds;
-import io.throttlekit.service.sensor.FakeCall;
 import io.throttlekit.service.sensor.ClusterLoad;
+import io.throttlekit.service.sensor.FakeCall;
 import io.throttlekit.service.sensor.Recorded;
 import io.throttlekit.service.sensor.Recorded.Left;
 import io.throttlekit.service.sensor.Recorded.Report;
@@ -62,7 +62,8 @@ class LoadReportsTest {
                     .build()));
     assertThat(recorded.reports)
         .containsExactly(
-            new Report("edge-1", 1, new ClusterLoad("up", 6, 8, 10, 12, 9, 1_000_000_005), 7_000_000));
+            new Report(
+                "edge-1", 1, new ClusterLoad("up", 6, 8, 10, 12, 9, 1_000_000_005), 7_000_000));
   }
 
   @Test

@@ -5,7 +5,7 @@ import java.util.Collections;
 import java.util.List;
 
 /** Records all notifications. Thread-safe, except for iteration over its lists. */
-public final class Recorded implements OutcomeListener {
+public final class Recorded implements OutcomeListener, LoadListener {
 
   /** A request that ended. */
   public record Ended(String node, Reading reading, long beganNanos, long arrivedNanos) {}

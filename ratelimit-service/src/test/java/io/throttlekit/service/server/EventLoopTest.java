@@ -36,7 +36,6 @@ import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.accesslog.AccessLogs;
 import io.throttlekit.service.authz.Authorizing;
-import io.throttlekit.service.sensor.ClusterLoad;
 import io.throttlekit.service.sensor.OutcomeListener;
 import io.throttlekit.service.sensor.Reading;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
@@ -297,12 +296,6 @@ class EventLoopTest {
       threads.add(Thread.currentThread());
       read.incrementAndGet();
     }
-
-    @Override
-    public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {}
-
-    @Override
-    public void left(String node, long stream) {}
   }
 
   private static final class Ignored implements StreamObserver<StreamAccessLogsResponse> {

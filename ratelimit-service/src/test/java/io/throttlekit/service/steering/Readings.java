@@ -1,7 +1,7 @@
 package io.throttlekit.service.steering;
 
-import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.ClusterLoad;
+import io.throttlekit.service.sensor.Kind;
 import io.throttlekit.service.sensor.Reading;
 import java.util.List;
 

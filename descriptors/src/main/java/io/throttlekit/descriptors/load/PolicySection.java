@@ -13,24 +13,19 @@ import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One mapping of a policy file at its place in the {@link PolicyLanguage}: reads the values of its
  * keys by the types, ranges and defaults declared there, and reports all others.
  */
-final class Section {
-  // At most 18 digits on each side: parsing a longer BigDecimal is slow, and no setting needs it.
-  private static final Pattern DECIMALS =
-      Pattern.compile("(?:0|[1-9][0-9]{0,17})(?:\\.[0-9]{0,18})?");
-
+final class PolicySection {
   private final Fields fields;
   private final Place place;
   private final Problems problems;
 
   /** Creates the section of a mapping, and reports its keys that have no meaning at the place. */
-  Section(Fields fields, String place, Problems problems) {
+  PolicySection(Fields fields, String place, Problems problems) {
     this.fields = fields;
     this.place = PolicyLanguage.declared().place(place);
     this.problems = problems;
@@ -58,11 +53,6 @@ final class Section {
     return field == null ? location() : field.value().location();
   }
 
-  /** Returns whether a part could not be read, so that any key may be missing. */
-  boolean incomplete() {
-    return fields.incomplete();
-  }
-
   /** Returns the fields, also those without a meaning here. */
   Fields fields() {
     return fields;
@@ -80,12 +70,6 @@ final class Section {
 
   boolean has(String key) {
     return get(key) != null;
-  }
-
-  /** Returns the field whose value is a scalar; null for others, which were reported when read. */
-  YamlNode.@Nullable Scalar scalar(String key) {
-    Field field = get(key);
-    return field != null && field.value() instanceof YamlNode.Scalar scalar ? scalar : null;
   }
 
   /** Reports an error in a key's value, or in the mapping when the key is absent. */
@@ -125,7 +109,7 @@ final class Section {
   boolean lacks(String key) {
     Field field = get(key);
     return text(key).isEmpty()
-        && (field == null ? !incomplete() : field.value() instanceof YamlNode.Scalar);
+        && (field == null ? !fields.incomplete() : field.value() instanceof YamlNode.Scalar);
   }
 
   /** Reads a text, and reports that it is missing or empty as the key's declaration says. */
@@ -143,11 +127,11 @@ final class Section {
     if (field == null) {
       return place.key(key).attribute("default").equals("true");
     }
-    YamlNode.Scalar scalar = scalar(key);
+    YamlNode.Scalar scalar = field.scalar();
     if (scalar != null && scalar.kind() == ScalarKind.BOOL) {
       return ScalarKind.isTrue(scalar.text());
     }
-    wrongType(field, "true or false", unquoted(field, ScalarKind.BOOL) ? "remove the quotes" : "");
+    wrongType(field, "true or false", field.isQuoted(ScalarKind.BOOL) ? "remove the quotes" : "");
     return false;
   }
 
@@ -159,22 +143,20 @@ final class Section {
       String value = declared.attribute("default");
       return value.isEmpty() ? 0 : Long.parseLong(value);
     }
-    YamlNode.Scalar scalar = scalar(key);
+    YamlNode.Scalar scalar = field.scalar();
     if (scalar == null || scalar.kind() != ScalarKind.INTEGER) {
       String hint = scalar == null ? "" : ScalarKind.decimalHint(scalar.text());
       wrongType(
           field,
           "a whole number from " + declared.range(),
-          unquoted(field, ScalarKind.INTEGER) ? "remove the quotes" : hint);
+          field.isQuoted(ScalarKind.INTEGER) ? "remove the quotes" : hint);
       return -1;
     }
     warnOfOctal(field, scalar);
     BigInteger number = ScalarKind.integer(scalar.text());
-    if (number == null || isOutside(declared, new BigDecimal(number))) {
-      outOfRange(declared, scalar);
-      return -1;
-    }
-    return number.longValue();
+    return number != null && declared.allows(new BigDecimal(number))
+        ? number.longValue()
+        : outOfRange(declared, scalar);
   }
 
   /** Reads a decimal number; the default when absent, and -1 after reporting an error. */
@@ -185,8 +167,8 @@ final class Section {
       return Double.parseDouble(declared.attribute("default"));
     }
     String wanted = "a number from " + declared.range();
-    YamlNode.Scalar scalar = scalar(key);
-    boolean digits = scalar != null && DECIMALS.matcher(scalar.text()).matches();
+    YamlNode.Scalar scalar = field.scalar();
+    boolean digits = scalar != null && ScalarKind.isDecimal(scalar.text());
     if (scalar == null
         || !(scalar.kind() == ScalarKind.INTEGER || scalar.kind() == ScalarKind.FLOAT)) {
       wrongType(field, wanted, digits ? "remove the quotes" : "");
@@ -197,11 +179,7 @@ final class Section {
       return -1;
     }
     BigDecimal number = new BigDecimal(scalar.text());
-    if (isOutside(declared, number)) {
-      outOfRange(declared, scalar);
-      return -1;
-    }
-    return number.doubleValue();
+    return declared.allows(number) ? number.doubleValue() : outOfRange(declared, scalar);
   }
 
   /** Reads a word in any case; the default when absent, and null after reporting an error. */
@@ -221,7 +199,7 @@ final class Section {
     if (declared.words().contains(word)) {
       return word;
     }
-    if (isText(field)) {
+    if (field.isText()) {
       String near = Wording.meant(text, offered);
       String list = String.join(", ", offered);
       error(
@@ -252,7 +230,7 @@ final class Section {
     String zero = declared.attribute("zero");
     long millis = WindowText.millis(text);
     if (millis == 0 && !(WindowText.isZero(text) && !zero.isEmpty())) {
-      if (isText(field)) {
+      if (field.isText()) {
         error(
             key,
             Wording.quote(text) + " is not a duration" + (zero.isEmpty() ? " of at least 1ms" : ""),
@@ -271,19 +249,19 @@ final class Section {
   }
 
   /** Reads a mapping at its own place; null when absent, or after reporting an error. */
-  @Nullable Section section(String key) {
+  @Nullable PolicySection section(String key) {
     YamlNode.Mapping mapping = mapping(key);
     return mapping == null ? null : child(key, mapping);
   }
 
   /** Does the same; returns a section without keys, whose values are the defaults, for null. */
-  Section sectionOrDefaults(String key) {
-    Section section = section(key);
+  PolicySection sectionOrDefaults(String key) {
+    PolicySection section = section(key);
     return section != null ? section : empty(key);
   }
 
   /** Returns a section without keys, whose values are the defaults. */
-  Section empty(String key) {
+  PolicySection empty(String key) {
     return child(key, new YamlNode.Mapping(location(), List.of()));
   }
 
@@ -301,12 +279,12 @@ final class Section {
   }
 
   /** Reads the mappings of a list at their own place; leaves out and reports other items. */
-  List<Section> sections(String key) {
+  List<PolicySection> sections(String key) {
     return mappings(key).stream().map(mapping -> child(key, mapping)).toList();
   }
 
-  private Section child(String key, YamlNode.Mapping mapping) {
-    return new Section(Fields.of(mapping, problems), place.key(key).attribute("of"), problems);
+  private PolicySection child(String key, YamlNode.Mapping mapping) {
+    return new PolicySection(Fields.of(mapping, problems), place.key(key).attribute("of"), problems);
   }
 
   /** Returns the mappings of a list; leaves out and reports other items. Empty when absent. */
@@ -389,28 +367,14 @@ final class Section {
         hint);
   }
 
-  /** Returns whether {@link #text} read the value without an error. */
-  private static boolean isText(Field field) {
-    return field.value() instanceof YamlNode.Scalar scalar && scalar.kind() != ScalarKind.FLOAT;
-  }
-
-  private static boolean unquoted(Field field, ScalarKind kind) {
-    return field.value() instanceof YamlNode.Scalar scalar
-        && scalar.kind() == ScalarKind.TEXT
-        && ScalarKind.ofPlain(scalar.text()) == kind;
-  }
-
-  private static boolean isOutside(Key declared, BigDecimal number) {
-    return number.compareTo(declared.min()) < 0 || number.compareTo(declared.max()) > 0;
-  }
-
-  private void outOfRange(Key declared, YamlNode.Scalar scalar) {
+  private int outOfRange(Key declared, YamlNode.Scalar scalar) {
     problems.error(
         scalar.location(),
         "%s is out of range: %s is not from %s"
             .formatted(
                 Wording.quote(declared.name()), Wording.quote(scalar.text()), declared.range()),
         declared.attribute("hint"));
+    return -1;
   }
 
   /**
