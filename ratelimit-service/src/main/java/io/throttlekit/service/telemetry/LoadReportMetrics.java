@@ -1,7 +1,7 @@
 package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
-import io.throttlekit.service.load.LoadReportListener;
+import io.throttlekit.service.concurrency.envoy.LoadReportListener;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.concurrent.atomic.LongAdder;
 

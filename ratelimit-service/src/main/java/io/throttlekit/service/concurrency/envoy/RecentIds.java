@@ -1,0 +1,42 @@
+package io.throttlekit.service.concurrency.envoy;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.SequencedSet;
+import java.util.stream.Stream;
+
+/**
+ * Set of the most recent ids. Thread-safe; divided into 16 locks, so callers seldom wait for each
+ * other.
+ */
+final class RecentIds {
+  // a power of two, as the mask requires
+  private static final int LINES = 16;
+
+  private final int mostOfLine;
+  private final List<SequencedSet<Object>> lines;
+
+  /**
+   * @param most approximate number of ids to keep, from 16
+   */
+  RecentIds(int most) {
+    this.mostOfLine = most / LINES;
+    this.lines = Stream.<SequencedSet<Object>>generate(LinkedHashSet::new).limit(LINES).toList();
+  }
+
+  /** Adds an id and returns whether it was not in the set. */
+  boolean isNew(Object id) {
+    // the upper bits of a hash are mixed into the lower, which choose the lock
+    int hash = id.hashCode();
+    SequencedSet<Object> line = lines.get((hash ^ hash >>> 16) & (LINES - 1));
+    synchronized (line) {
+      if (!line.add(id)) {
+        return false;
+      }
+      if (line.size() > mostOfLine) {
+        line.removeFirst();
+      }
+      return true;
+    }
+  }
+}

@@ -1,0 +1,243 @@
+package io.throttlekit.service.concurrency.envoy;
+
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.Sample;
+import io.throttlekit.limiter.LimiterFigures;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.LimitAlgorithms;
+import io.throttlekit.service.concurrency.LimitMoves;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The concurrency limit of one cluster: its limit algorithm and the samples from Envoys that it
+ * receives. Thread-safe; times are monotonic ns.
+ */
+final class SharedLimit {
+  /**
+   * How long after a refusal samples count as taken at the limit. Logs are sent every second, so an
+   * answer logged with a refusal can arrive up to a period later.
+   */
+  private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** Timeouts of only some routes or clients lower the limit to no less than half. */
+  private static final int PARTIAL_SHARE = 2;
+
+  private final Envoys envoys = new Envoys();
+  private final LogLoss loss;
+  private final Timeouts timeouts = new Timeouts();
+
+  /**
+   * The limit before timeouts lowered it; 0 where none did. Kept until the limit has risen back or
+   * all routes and clients were affected, or each run of timeouts would take half again.
+   */
+  private int beforeTimeouts;
+
+  private Rule rule;
+  private ConcurrencyRule terms;
+  private ConcurrencyLimit algorithm;
+  private boolean refusedOnce;
+  private long refusedNanos;
+  private boolean acknowledgedOnce;
+  private int acknowledged;
+  private long acknowledgedNanos;
+  private int offered;
+  private int steady;
+  private boolean held;
+  private long refusals;
+  private final LimitMoves moves;
+
+  /** Creates a limit at the start of its range, whose changes are reported to {@code listener}. */
+  SharedLimit(Rule rule, ConcurrencyRule terms, ConcurrencyListener listener, long nowNanos) {
+    this.rule = rule;
+    this.terms = terms;
+    this.algorithm = LimitAlgorithms.of(terms, terms.range());
+    this.loss = new LogLoss(nowNanos);
+    this.offered = algorithm.limit();
+    this.steady = offered;
+    this.moves = new LimitMoves(listener, offered);
+  }
+
+  /**
+   * Applies the limit algorithm and the range of the rule if they changed; the new algorithm starts
+   * at the current limit.
+   */
+  void follow(Rule rule, ConcurrencyRule terms) {
+    int before;
+    int now;
+    synchronized (this) {
+      before = steady;
+      apply(rule, terms);
+      now = steady;
+    }
+    moves.update(rule, before, now); // without the lock: event loops that read access logs wait for it
+  }
+
+  private void apply(Rule rule, ConcurrencyRule terms) {
+    if (!this.rule.domain().equals(rule.domain()) || !this.rule.path().equals(rule.path())) {
+      refusals = 0; // those belong to another rule
+    }
+    this.rule = rule;
+    if (!this.terms.hasAlgorithmOf(terms)) {
+      LimitRange range = terms.range();
+      int now = Math.clamp(steady, range.min(), range.max());
+      algorithm = LimitAlgorithms.of(terms, new LimitRange(range.min(), range.max(), now));
+      if (acknowledgedOnce) {
+        algorithm.acknowledged(acknowledged, acknowledgedNanos);
+      }
+      offered = now;
+      steady = now;
+      beforeTimeouts = Math.min(beforeTimeouts, range.max()); // it can rise no further
+    }
+    this.terms = terms;
+  }
+
+  /** Returns its rule. */
+  synchronized Rule rule() {
+    return rule;
+  }
+
+  /** Records a request that ended or was refused. */
+  synchronized void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
+    if (reading.kind() == Kind.LIMIT_REACHED) {
+      refused(node, arrivedNanos);
+      return;
+    }
+    if (succeeded(reading.kind())) {
+      loss.logged(arrivedNanos);
+    }
+    if (reading.kind().isSample()) {
+      envoys.ended(node, reading.rttNanos(), arrivedNanos);
+    }
+    timeouts.ended(reading, arrivedNanos);
+    if (reading.kind().isSample() || (reading.kind().isDrop() && counts(arrivedNanos))) {
+      boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
+      // the request of this entry was in flight
+      int inFlight = Math.max(1, envoys.inFlight(arrivedNanos));
+      algorithm.learn(
+          new Sample(
+              beganNanos,
+              reading.rttNanos(),
+              arrivedNanos,
+              // a refusal shows that the whole limit was in use
+              full ? Math.max(inFlight, offered) : inFlight,
+              full,
+              reading.kind().isDrop()));
+    }
+  }
+
+  /** Returns whether a timeout is evidence of overload and may lower the limit further. */
+  private boolean counts(long nowNanos) {
+    return switch (timeouts.evidence(nowNanos)) {
+      case NONE -> false;
+      case WHOLE -> {
+        beforeTimeouts = 0;
+        yield true;
+      }
+      case PARTIAL -> {
+        beforeTimeouts = Math.max(beforeTimeouts, algorithm.limit());
+        yield algorithm.limit() > beforeTimeouts / PARTIAL_SHARE;
+      }
+    };
+  }
+
+  /** Records the load report of an Envoy. */
+  synchronized void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
+    envoys.reported(node, stream, load.inProgress(), arrivedNanos);
+    if (envoys.mayReport(node)) { // an Envoy without shares must not keep the limit from rising
+      loss.succeeded(load.succeeded(), arrivedNanos);
+    }
+  }
+
+  /** Records the end of a stream of load reports. */
+  synchronized void left(String node, long stream) {
+    envoys.left(node, stream);
+  }
+
+  /**
+   * Caps the requests in flight of each Envoy at its granted share.
+   *
+   * @param reserved requests by node id; 0 for an id that is missing
+   */
+  synchronized void granted(Map<String, Long> reserved) {
+    envoys.granted(reserved);
+  }
+
+  /** Returns the limit for Envoys to apply. */
+  int offer(long nowNanos) {
+    Rule of;
+    int before;
+    int now;
+    int next;
+    synchronized (this) {
+      of = rule;
+      before = steady;
+      algorithm.onTick(nowNanos); // a measurement must end even if the log is silent
+      int wanted = algorithm.limit();
+      held = loss.muchIsMissing(nowNanos);
+      offered = held ? Math.min(steady, wanted) : wanted;
+      if (!algorithm.isProbing()) { // a measurement lowers the limit only for a moment
+        steady = offered;
+      }
+      now = steady;
+      next = offered;
+    }
+    moves.update(of, before, now);
+    return next;
+  }
+
+  /** Records how many requests in total Envoys have acknowledged. */
+  synchronized void acknowledged(int requests, long sinceNanos) {
+    acknowledgedOnce = true;
+    acknowledged = requests;
+    acknowledgedNanos = sinceNanos;
+    algorithm.acknowledged(requests, sinceNanos);
+  }
+
+  /** Returns the demand of each known Envoy. */
+  synchronized List<Envoys.Demand> demands(long nowNanos) {
+    return envoys.demands(nowNanos);
+  }
+
+  /** Returns whether the limit is kept from rising because too much of the log is missing. */
+  synchronized boolean held() {
+    return held;
+  }
+
+  /**
+   * Returns the logged requests that Envoys refused because of this limit under its current rule.
+   */
+  synchronized long refusals() {
+    return refusals;
+  }
+
+  private void refused(String node, long arrivedNanos) {
+    refusals++;
+    envoys.refused(node, arrivedNanos);
+    if (envoys.mayHaveInFlight(node)) { // an Envoy without a share cannot have reached the limit
+      refusedOnce = true;
+      refusedNanos = arrivedNanos;
+      algorithm.refused(arrivedNanos, 1);
+    }
+  }
+
+  /**
+   * Returns whether Envoy's load report may count the kind as a success: each attempt that was
+   * answered without 5xx.
+   */
+  private static boolean succeeded(Kind kind) {
+    return switch (kind) {
+      case ANSWERED, SHED, RETRIED, UNTIMED, CROWDED_OUT -> true;
+      default -> false;
+    };
+  }
+
+  /** Returns the current figures; the queue is Envoy's and unknown. */
+  synchronized LimiterFigures figures(long nowNanos) {
+    return new LimiterFigures(offered, envoys.inFlight(nowNanos), 0, 0);
+  }
+}

@@ -1,0 +1,148 @@
+package io.throttlekit.service.concurrency.envoy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.concurrency.envoy.Envoys.Demand;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class EnvoysTest {
+  private static final long MILLI = 1_000_000L;
+  private static final long SECOND = 1_000 * MILLI;
+
+  private final Envoys envoys = new Envoys();
+
+  @Test
+  void believesWhatEnvoysCountThemselves() {
+    envoys.reported("a", 1, 7, 0);
+    envoys.reported("b", 1, 5, 0);
+    envoys.ended("a", 900 * SECOND, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(12);
+    envoys.reported("a", 1, 9, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(14);
+    envoys.left("b", 1);
+    assertThat(envoys.inFlight(0)).isEqualTo(9);
+    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 9, 0, true));
+  }
+
+  @Test
+  void addsUpTheStreamsOfANodeAndForgetsTheOneThatEnds() {
+    envoys.reported("a", 1, 7, 0);
+    envoys.reported("a", 2, 5, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(12);
+    envoys.reported("a", 2, 6, 0);
+    envoys.left("a", 1);
+    assertThat(envoys.inFlight(0)).isEqualTo(6);
+    envoys.left("a", 3);
+    assertThat(envoys.inFlight(0)).isEqualTo(6);
+    assertThat(envoys.inFlight(3 * SECOND)).isZero();
+  }
+
+  /** Otherwise a client could remove the data of another Envoy with a stream of its own. */
+  @Test
+  void theEndOfAStreamLeavesWhatTheLogSays() {
+    envoys.ended("a", 40 * SECOND, 0);
+    int estimated = envoys.inFlight(0);
+    envoys.reported("a", 1, 0, 0);
+    envoys.left("a", 1);
+    assertThat(envoys.inFlight(0)).isEqualTo(estimated).isPositive();
+  }
+
+  @Test
+  void inventedNamesDoNotKeepOutAnEnvoyThatHasAShare() {
+    for (int i = 0; i < 20_000; i++) {
+      envoys.ended("invented-" + i, SECOND, 0);
+    }
+    envoys.reported("late", 1, 3, 0);
+    assertThat(envoys.demands(0)).hasSize(10_000);
+    envoys.granted(Map.of("edge", 5L));
+    envoys.reported("edge", 1, 4, 0);
+    assertThat(envoys.demands(0)).contains(new Demand("edge", 4, 0, true)).hasSize(10_001);
+  }
+
+  @Test
+  void noEnvoyHasMoreInFlightThanItWasGranted() {
+    envoys.granted(Map.of("a", 10L, "b", 10L));
+    envoys.reported("a", 1, 4, 0);
+    envoys.reported("b", 1, 1 << 30, 0);
+    envoys.reported("b", 2, 1 << 30, 0);
+    envoys.reported("invented", 1, 1 << 30, 0);
+    envoys.ended("logged", 900 * SECOND, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(14);
+    assertThat(envoys.mayHaveInFlight("b")).isTrue();
+    assertThat(envoys.mayHaveInFlight("invented")).isFalse();
+    envoys.granted(Map.of("a", 3L, "invented", 1L));
+    assertThat(envoys.inFlight(0)).isEqualTo(4);
+  }
+
+  @Test
+  void whoIsForgottenIsNotInTheSum() {
+    envoys.reported("a", 1, 7, 0);
+    envoys.reported("b", 1, 5, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(12);
+    envoys.reported("b", 1, 5, 3 * SECOND - 20 * MILLI);
+    assertThat(envoys.demands(3 * SECOND)).hasSize(1);
+    assertThat(envoys.inFlight(3 * SECOND)).isEqualTo(5);
+  }
+
+  @Test
+  void estimatesWhatNobodyCountsByLatencyAndRate() {
+    for (int milli = 0; milli < 4_000; milli += 10) { // 100 a second that take 50 ms each
+      envoys.ended("a", 50 * MILLI, milli * MILLI);
+    }
+    assertThat(envoys.inFlight(4 * SECOND)).isEqualTo(5);
+    assertThat(envoys.inFlight(9 * SECOND)).isZero();
+  }
+
+  @Test
+  void whatAnEnvoyCountsTakesThePlaceOfItsEstimate() {
+    envoys.ended("a", 900 * SECOND, 0);
+    assertThat(envoys.inFlight(0)).isGreaterThan(100);
+    envoys.reported("a", 1, 3, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(3);
+  }
+
+  @Test
+  void whatIsSaidOnceAnHourIsCountedByNeither() {
+    envoys.reported("a", 1, 100, 0);
+    assertThat(envoys.inFlight(3 * SECOND - 1)).isEqualTo(100);
+    assertThat(envoys.inFlight(3 * SECOND + 20 * MILLI)).isZero();
+    assertThat(envoys.demands(3 * SECOND + 20 * MILLI)).isEmpty();
+  }
+
+  @Test
+  void refusalsAreToldOnce() {
+    envoys.refused("a", 0);
+    envoys.refused("a", 0);
+    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 0, 2, false));
+    assertThat(envoys.demands(0)).isEmpty();
+  }
+
+  @Test
+  void absurdNumbersAreNumbers() {
+    envoys.reported("a", 1, Long.MIN_VALUE, 0);
+    envoys.reported("b", 1, Long.MAX_VALUE, 0);
+    envoys.reported("c", 1, Long.MAX_VALUE, 0);
+    envoys.ended("d", Long.MAX_VALUE, 0);
+    assertThat(envoys.inFlight(0)).isEqualTo(1 << 30);
+  }
+
+  @Test
+  void aFloodOfNamesIsNotRemembered() {
+    for (int i = 0; i < 10_100; i++) {
+      envoys.reported("envoy " + i, 1, 1, 0);
+    }
+    assertThat(envoys.inFlight(0)).isEqualTo(10_000);
+  }
+
+  @Test
+  void whoIsSilentMakesRoomForOthers() {
+    for (int i = 0; i < 10_000; i++) {
+      envoys.ended("envoy " + i, MILLI, 0);
+    }
+    assertThat(envoys.demands(SECOND)).hasSize(10_000);
+    assertThat(envoys.demands(6 * SECOND)).isEmpty();
+    envoys.reported("new", 1, 1, 6 * SECOND);
+    assertThat(envoys.inFlight(6 * SECOND)).isEqualTo(1);
+  }
+}

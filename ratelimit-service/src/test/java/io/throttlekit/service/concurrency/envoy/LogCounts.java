@@ -1,0 +1,43 @@
+package io.throttlekit.service.concurrency.envoy;
+
+import java.util.EnumMap;
+import java.util.Map;
+
+/** Counts the events of access logs. For one thread. */
+final class LogCounts implements AccessLogListener {
+  final Map<Kind, Integer> read = new EnumMap<>(Kind.class);
+  final Map<Skipped, Integer> skipped = new EnumMap<>(Skipped.class);
+  int streams;
+  int rejected;
+  int withoutNode;
+
+  @Override
+  public void opened() {
+    streams++;
+  }
+
+  @Override
+  public void closed() {
+    streams--;
+  }
+
+  @Override
+  public void rejected() {
+    rejected++;
+  }
+
+  @Override
+  public void withoutNode(int entries) {
+    withoutNode += entries;
+  }
+
+  @Override
+  public void read(Reading reading) {
+    read.merge(reading.kind(), 1, Integer::sum);
+  }
+
+  @Override
+  public void skipped(Skipped why, int entries) {
+    skipped.merge(why, entries, Integer::sum);
+  }
+}
