@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Reports rules that refer to each other in vain, or that conflict:
@@ -72,12 +73,12 @@ public final class RuleLint {
   private void warnOfUnknown(
       String domain, RuleSpec.Replacement replaced, Map<String, Boolean> names) {
     compared += names.size();
-    String near = compared > MAX_COMPARED ? null : Wording.nearest(replaced.name(), names.keySet());
+    Set<String> near = compared > MAX_COMPARED ? Set.of() : names.keySet();
     problems.warning(
         replaced.location(),
         "`replaces` names %s, but no rule of the domain %s has that name: it replaces nothing"
             .formatted(Wording.quote(replaced.name()), Wording.quote(domain)),
-        near == null ? "give the rule that is meant this name" : "did you mean " + near + "?");
+        Wording.suggest(replaced.name(), near, "give the rule that is meant this name"));
   }
 
   private void collect(RuleSpec rule) {
@@ -105,15 +106,14 @@ public final class RuleLint {
   private void checkPrioritizers() {
     prioritizers.forEach((name, rules) -> {
       if (rules.size() == 1) {
-        String near =
-            Wording.nearest(
-                name, prioritizers.keySet().stream().filter(other -> !other.equals(name)).toList());
+        List<String> others =
+            prioritizers.keySet().stream().filter(other -> !other.equals(name)).toList();
         problems.warning(
             rules.getFirst().location(),
             "no other rule of the domain names the prioritizer "
                 + Wording.quote(name)
                 + ": it is shared by none",
-            near == null ? "name it in another rule, or remove it" : "did you mean " + near + "?");
+            Wording.suggest(name, others, "name it in another rule, or remove it"));
       }
     });
     prioritizers.clear();

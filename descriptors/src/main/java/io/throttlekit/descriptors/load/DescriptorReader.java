@@ -50,18 +50,16 @@ final class DescriptorReader {
     if (first == null) {
       return;
     }
-    String text = Wording.quote(node.composite());
-    if (first.key().equals(node.key())) {
-      problems.error(
-          node.location(),
-          "the descriptor " + text + " is already defined at " + first.location(),
-          "put both into one, or change a key or a value");
-    } else {
-      problems.error(
-          node.location(),
-          "the descriptor " + text + " has the same text as the one at " + first.location(),
-          "key and value are joined by _, and both give the same text: rename a key");
-    }
+    String text = "the descriptor " + Wording.quote(node.composite());
+    boolean sameKey = first.key().equals(node.key());
+    problems.error(
+        node.location(),
+        text
+            + (sameKey ? " is already defined at " : " has the same text as the one at ")
+            + first.location(),
+        sameKey
+            ? "put both into one, or change a key or a value"
+            : "key and value are joined by _, and both give the same text: rename a key");
   }
 
   private DescriptorNode read(Fields fields) {

@@ -122,8 +122,8 @@ record Place(
       String hint = Wording.suggest(field.name(), place.names());
       problems.error(field.at(), key + " " + place.where(), hint);
     } else {
-      String nearest = Wording.nearest(field.name(), PolicyLanguage.declared().keys());
-      problems.error(field.at(), key, nearest == null ? "" : "did you mean " + nearest + "?");
+      Set<String> known = PolicyLanguage.declared().keys();
+      problems.error(field.at(), key, Wording.suggest(field.name(), known, ""));
     }
   }
 }

@@ -4,6 +4,7 @@ import java.util.Locale;
 
 /** Distinguishes characters that are visible in a message from those that are not. */
 final class Visible {
+  private static final String BLANKS = "\u115F\u1160\u17B4\u17B5\u2800\u3164\uFFA0";
   private Visible() {}
 
   /**
@@ -51,12 +52,6 @@ final class Visible {
    * Returns whether a letter or sign has no ink: Hangul and Khmer fillers, the empty Braille cell.
    */
   private static boolean isBlank(int character) {
-    return character == 0x115F
-        || character == 0x1160
-        || character == 0x17B4
-        || character == 0x17B5
-        || character == 0x2800
-        || character == 0x3164
-        || character == 0xFFA0;
+    return BLANKS.indexOf(character) >= 0;
   }
 }

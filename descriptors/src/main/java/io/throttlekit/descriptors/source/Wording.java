@@ -28,10 +28,13 @@ public final class Wording {
 
   /** Returns {@code did you mean x?}, or the allowed words when none is near. */
   public static String suggest(String written, Collection<String> allowed) {
-    String nearest = nearest(written, allowed);
-    return nearest == null
-        ? "allowed: " + String.join(", ", allowed)
-        : "did you mean " + nearest + "?";
+    return suggest(written, allowed, "allowed: " + String.join(", ", allowed));
+  }
+
+  /** Returns {@code did you mean x?}, or {@code otherwise} when none of the words is near. */
+  public static String suggest(String written, Collection<String> words, String otherwise) {
+    String nearest = nearest(written, words);
+    return nearest == null ? otherwise : "did you mean " + nearest + "?";
   }
 
   /** Returns " (did you mean x?)" for the nearest word, or "" when none is near. */

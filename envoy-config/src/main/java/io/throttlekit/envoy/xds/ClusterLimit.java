@@ -1,5 +1,7 @@
 package io.throttlekit.envoy.xds;
 
+import java.util.Locale;
+
 /**
  * Target of a concurrency limit.
  *
@@ -11,15 +13,9 @@ public record ClusterLimit(String cluster, Priority priority) {
   /** Routing priority; Envoy counts the requests of each separately. */
   public enum Priority {
     /** Priority of routes without {@code priority}. */
-    DEFAULT("default"),
+    DEFAULT,
     /** Priority of routes with {@code priority: HIGH}. */
-    HIGH("high");
-
-    private final String key;
-
-    Priority(String key) {
-      this.key = key;
-    }
+    HIGH
   }
 
   /**
@@ -33,6 +29,7 @@ public record ClusterLimit(String cluster, Priority priority) {
 
   /** Returns the runtime key that Envoy looks up at each request. */
   String runtimeKey() {
-    return "circuit_breakers." + cluster + "." + priority.key + ".max_requests";
+    String key = priority.name().toLowerCase(Locale.ROOT);
+    return "circuit_breakers." + cluster + "." + key + ".max_requests";
   }
 }

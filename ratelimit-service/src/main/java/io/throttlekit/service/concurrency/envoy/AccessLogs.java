@@ -82,7 +82,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     }
 
     @Override
-    protected void received(StreamAccessLogsMessage message) {
+    void received(StreamAccessLogsMessage message) {
       if (message.hasIdentifier()) {
         String named = message.getIdentifier().getNode().getId();
         node = NodeIds.isUsable(named) ? named : ""; // the requests count all the same
@@ -110,7 +110,7 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     }
 
     @Override
-    protected void complete() {
+    void complete() {
       answer(StreamAccessLogsResponse.getDefaultInstance());
     }
 
@@ -158,14 +158,14 @@ public final class AccessLogs extends AccessLogServiceImplBase {
               new Logged(
                   node,
                   id,
-                  EntryTimes.startNanos(common),
-                  EntryTimes.nanos(common.getDuration())));
+                  EntryReader.startNanos(common),
+                  EntryReader.nanos(common.getDuration())));
     }
 
     private long beganNanos(AccessLogCommon common, long arrived) {
-      long start = EntryTimes.startNanos(common);
-      long lasted = EntryTimes.nanos(common.getDuration());
-      long sent = EntryTimes.nanos(common.getTimeToFirstUpstreamTxByte());
+      long start = EntryReader.startNanos(common);
+      long lasted = EntryReader.nanos(common.getDuration());
+      long sent = EntryReader.nanos(common.getTimeToFirstUpstreamTxByte());
       long atWork = lasted < 0 ? 0 : lasted - Math.clamp(sent, 0, lasted);
       long ended = start < 0 || lasted < 0 ? arrived : clock.happenedNanos(start + lasted, arrived);
       return ended - atWork;

@@ -1,6 +1,8 @@
 package io.throttlekit.service.concurrency.envoy;
 
+import com.google.protobuf.Duration;
 import com.google.protobuf.Struct;
+import com.google.protobuf.Timestamp;
 import com.google.protobuf.Value;
 import io.envoyproxy.envoy.config.core.v3.Metadata;
 import io.envoyproxy.envoy.config.core.v3.RequestMethod;
@@ -11,6 +13,7 @@ import io.envoyproxy.envoy.data.accesslog.v3.HTTPResponseProperties;
 import io.envoyproxy.envoy.data.accesslog.v3.ResponseFlags;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +43,15 @@ public final class EntryReader {
 
   // below 1 ms the delay is scheduling
   private static final long SLOW_READER_NANOS = 1_000_000;
+  /** A request that takes longer than a day yields no useful sample. */
+  private static final long MAX_SECONDS = TimeUnit.DAYS.toSeconds(1);
+
+  /** Later times in nanoseconds since 1970 would overflow a {@code long}. */
+  private static final long LATEST_SECONDS = 9_000_000_000L;
+
+  // ns per second
+  private static final int BILLION = 1_000_000_000;
+
   private static final int SWITCHING_PROTOCOLS = 101;
   private static final int TOO_MANY_REQUESTS = 429;
   private static final int UNAVAILABLE = 503;
@@ -238,10 +250,10 @@ public final class EntryReader {
     boolean lasting = // the duration is chosen by the client
         entry.getResponse().getResponseCode().getValue() == SWITCHING_PROTOCOLS
             || entry.getRequest().getRequestMethod() == RequestMethod.CONNECT;
-    long sent = EntryTimes.nanos(common.getTimeToFirstUpstreamTxByte());
-    long uploaded = EntryTimes.nanos(common.getTimeToLastUpstreamTxByte());
-    long first = EntryTimes.nanos(common.getTimeToFirstUpstreamRxByte());
-    long last = EntryTimes.nanos(common.getTimeToLastUpstreamRxByte());
+    long sent = nanos(common.getTimeToFirstUpstreamTxByte());
+    long uploaded = nanos(common.getTimeToLastUpstreamTxByte());
+    long first = nanos(common.getTimeToFirstUpstreamRxByte());
+    long last = nanos(common.getTimeToLastUpstreamRxByte());
     boolean answersAfterUpload = !lasting && uploaded > sent && uploaded < first;
     long began = answersAfterUpload ? uploaded : sent;
     long ended = lasting || waitsForReader(common, first, last) ? first : last;
@@ -253,10 +265,32 @@ public final class EntryReader {
    * still writing from its buffers after the backend was done.
    */
   private static boolean waitsForReader(AccessLogCommon common, long first, long last) {
-    long written = EntryTimes.nanos(common.getTimeToLastDownstreamTxByte());
+    long written = nanos(common.getTimeToLastDownstreamTxByte());
     long receiving = last - first;
     return first > 0
         && receiving > 0
         && written - last > Math.max(SLOW_READER_NANOS, receiving / SLOW_READER_ONE_IN);
+  }
+
+  /**
+   * Returns a duration in ns from 0 to a day, or −1 if it is out of range. An absent duration is 0.
+   */
+  static long nanos(Duration duration) {
+    return nanos(duration.getSeconds(), duration.getNanos(), MAX_SECONDS);
+  }
+
+  /**
+   * Returns the start of the request in ns since 1970 by the sender's clock, or −1 if absent or
+   * invalid.
+   */
+  static long startNanos(AccessLogCommon common) {
+    Timestamp start = common.getStartTime();
+    return common.hasStartTime() ? nanos(start.getSeconds(), start.getNanos(), LATEST_SECONDS) : -1;
+  }
+
+  private static long nanos(long seconds, int nanos, long maxSeconds) {
+    return seconds < 0 || seconds > maxSeconds || nanos < 0 || nanos >= BILLION
+        ? -1
+        : seconds * BILLION + nanos;
   }
 }

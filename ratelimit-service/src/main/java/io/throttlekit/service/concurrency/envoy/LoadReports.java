@@ -79,7 +79,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
     }
 
     @Override
-    protected void received(LoadStatsRequest message) {
+    void received(LoadStatsRequest message) {
       if (node.isEmpty()) {
         String named = message.getNode().getId();
         Status rejection = allowed.rejection(named);
@@ -106,7 +106,7 @@ public final class LoadReports extends LoadReportingServiceImplBase {
     }
 
     @Override
-    protected void ended() {
+    void ended() {
       if (!node.isEmpty()) {
         sensed.left(node, number);
       }

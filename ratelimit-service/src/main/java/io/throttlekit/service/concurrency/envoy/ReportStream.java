@@ -12,20 +12,20 @@ import io.throttlekit.envoy.NodeIds;
  * @param <Q> a report
  * @param <A> an answer
  */
-public abstract class ReportStream<Q, A> implements StreamObserver<Q> {
+abstract class ReportStream<Q, A> implements StreamObserver<Q> {
   private final ServerCallStreamObserver<A> answers;
   private final StreamListener listener;
 
   /** Decides which node ids the Envoy may use. */
-  protected final NodeIds allowed = NodeIds.ofCall();
+  final NodeIds allowed = NodeIds.ofCall();
 
   /** The id that the Envoy announced; empty where it announced none. */
-  protected String node = "";
+  String node = "";
 
   private boolean over;
 
   /** Creates a stream that has begun. */
-  protected ReportStream(StreamObserver<A> answers, StreamListener listener) {
+  ReportStream(StreamObserver<A> answers, StreamListener listener) {
     this.answers = (ServerCallStreamObserver<A>) answers; // guaranteed by gRPC in a server
     this.listener = listener;
     listener.opened();
@@ -34,21 +34,21 @@ public abstract class ReportStream<Q, A> implements StreamObserver<Q> {
   }
 
   /** Reads a message of a stream that has not ended. */
-  protected abstract void received(Q message);
+  abstract void received(Q message);
 
   /** Sends the last answer to an Envoy that has ended its stream. */
-  protected void complete() {}
+  void complete() {}
 
   /** Reacts to the end of the stream; called once. */
-  protected void ended() {}
+  void ended() {}
 
   /** Sends an answer. */
-  protected final void answer(A answer) {
+  final void answer(A answer) {
     answers.onNext(answer);
   }
 
   /** Ends the stream with this status. */
-  protected final void reject(Status status) {
+  final void reject(Status status) {
     listener.rejected();
     end();
     answers.onError(status.asRuntimeException());

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
  * #MIN_REQUESTS} requests, except the one with most timeouts, which is judged by itself. Times are
  * monotonic ns. Not thread-safe.
  */
-public final class Timeouts {
+final class Timeouts {
   /**
    * Maximum of routes, and of clients, that are tracked separately; bounds the memory of a cluster.
    */
@@ -42,7 +42,7 @@ public final class Timeouts {
   private long periodNanos;
 
   /** The extent to which timeouts are evidence of overload. */
-  public enum Evidence {
+  enum Evidence {
     /** Too few routes or clients are affected. */
     NONE,
     /** Most requests are affected, but another route or client is answered. */
@@ -52,7 +52,7 @@ public final class Timeouts {
   }
 
   /** Counts a request that was answered or timed out; ignores other outcomes. */
-  public void ended(Reading reading, long nowNanos) {
+  void ended(Reading reading, long nowNanos) {
     boolean timedOut = reading.kind().isDrop();
     if (timedOut || reading.kind().isSample()) {
       roll(nowNanos);
@@ -62,7 +62,7 @@ public final class Timeouts {
   }
 
   /** Returns the weaker of the evidence by route and by client. */
-  public Evidence evidence(long nowNanos) {
+  Evidence evidence(long nowNanos) {
     roll(nowNanos);
     Evidence byRoute = routes.evidence();
     Evidence byClient = clients.evidence();
