@@ -2,7 +2,6 @@ package io.throttlekit.descriptors.lint;
 
 import io.throttlekit.descriptors.policy.DescriptorNode;
 import io.throttlekit.descriptors.policy.WildcardPattern;
-import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
 import java.util.ArrayList;
@@ -46,14 +45,22 @@ public final class UnreachableRules {
   private record Wildcard(DescriptorNode source, WildcardPattern pattern) {}
 
   private void inspect(List<DescriptorNode> level) {
-    List<Wildcard> wildcards = wildcards(level);
+    List<Wildcard> wildcards =
+        level.stream()
+            .filter(DescriptorNode::wildcard)
+            .map(source -> new Wildcard(source, WildcardPattern.of(source.composite())))
+            .toList();
     int passed = 0;
     for (DescriptorNode descriptor : level) {
       if (tired()) {
         return;
       }
-      Problem problem = inspect(descriptor, wildcards.subList(0, passed), wildcards);
-      passed += descriptor.wildcard() ? 1 : 0;
+      List<DescriptorNode> takers = List.of();
+      if (descriptor.wildcard()) {
+        takers = takers(wildcards.subList(0, passed++), descriptor.composite());
+      } else if (descriptor.value().isEmpty()) {
+        takers = takers(wildcards, descriptor.key() + "_*");
+      }
       if (tired()) {
         problems.warning(
             descriptor.location(),
@@ -62,10 +69,10 @@ public final class UnreachableRules {
             "the policies are active all the same; fewer wildcards are faster to match too");
         return;
       }
-      if (problem != null) {
-        problems.add(problem);
+      if (!takers.isEmpty()) {
+        report(descriptor, takers);
       }
-      if (problem == null || foundByItsText(descriptor)) {
+      if (takers.isEmpty() || foundByItsText(descriptor)) {
         inspect(descriptor.children());
       }
     }
@@ -75,30 +82,15 @@ public final class UnreachableRules {
     return compared > MAX_COMPARED;
   }
 
-  private @Nullable Problem inspect(
-      DescriptorNode descriptor, List<Wildcard> earlier, List<Wildcard> wildcards) {
-    if (descriptor.wildcard()) {
-      return hiddenWildcard(earlier, descriptor);
-    }
-    return descriptor.value().isEmpty() ? hiddenDefault(wildcards, descriptor) : null;
-  }
-
-  private static List<Wildcard> wildcards(List<DescriptorNode> level) {
-    return level.stream()
-        .filter(DescriptorNode::wildcard)
-        .map(source -> new Wildcard(source, WildcardPattern.of(source.composite())))
-        .toList();
-  }
-
-  private @Nullable Problem hiddenWildcard(List<Wildcard> earlier, DescriptorNode descriptor) {
+  /** Returns the wildcards that together match every text of {@code pattern}; empty if none do. */
+  private List<DescriptorNode> takers(List<Wildcard> wildcards, String pattern) {
     List<DescriptorNode> takers = new ArrayList<>();
-    String pattern = descriptor.composite();
     boolean anySplit = pattern.indexOf('_') >= 0;
     for (int star = pattern.indexOf('*'); star >= 0; star = pattern.indexOf('*', star + 1)) {
       DescriptorNode taker =
-          firstWildcard(earlier, anySplit ? pattern : withUnderscore(pattern, star));
+          firstWildcard(wildcards, anySplit ? pattern : withUnderscore(pattern, star));
       if (taker == null) {
-        return null;
+        return List.of();
       }
       if (!takers.contains(taker)) {
         takers.add(taker);
@@ -107,27 +99,27 @@ public final class UnreachableRules {
         break; // the other stars give the same text
       }
     }
-    return Problem.warning(
-        descriptor.location(),
-        "wildcard %s%s: everything %sit describes is taken first by %s"
-            .formatted(
-                quoted(descriptor),
-                neverMatches(descriptor),
-                foundByItsText(descriptor) ? "else " : "",
-                listed(takers)),
-        "move it before " + quoted(takers.getFirst()));
+    return takers;
   }
 
-  private @Nullable Problem hiddenDefault(List<Wildcard> wildcards, DescriptorNode descriptor) {
-    DescriptorNode taker = firstWildcard(wildcards, descriptor.key() + "_*");
-    if (taker == null) {
-      return null;
-    }
-    return Problem.warning(
+  private void report(DescriptorNode descriptor, List<DescriptorNode> takers) {
+    boolean wildcard = descriptor.wildcard();
+    String others =
+        wildcard
+            ? "everything " + (foundByItsText(descriptor) ? "else " : "") + "it describes"
+            : "every value of that key";
+    problems.warning(
         descriptor.location(),
-        "default of %s%s: every value of that key is taken first by %s"
-            .formatted(quoted(descriptor), neverMatches(descriptor), listed(List.of(taker))),
-        "state it in the wildcard's place, or narrow the wildcard");
+        "%s %s%s: %s is taken first by %s"
+            .formatted(
+                wildcard ? "wildcard" : "default of",
+                quoted(descriptor),
+                neverMatches(descriptor),
+                others,
+                listed(takers)),
+        wildcard
+            ? "move it before " + quoted(takers.getFirst())
+            : "state it in the wildcard's place, or narrow the wildcard");
   }
 
   /** Returns a pattern of the texts in which this star of a pattern covers the underscore. */

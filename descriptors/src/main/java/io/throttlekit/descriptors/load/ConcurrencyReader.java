@@ -1,15 +1,15 @@
 package io.throttlekit.descriptors.load;
 
-import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.WaitingRoom;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.policy.WindowText;
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields;
-import io.throttlekit.descriptors.yaml.YamlNode;
+import io.throttlekit.descriptors.source.YamlNode;
 import io.throttlekit.limit.FailsafeLimit;
 import io.throttlekit.limit.Headroom;
 import io.throttlekit.limit.LimitRange;
@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the concurrency limit of a descriptor: the mapping {@code concurrency}. */
-final class ConcurrencyReader {
+record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
   // Far above what one backend serves at once; small enough for arithmetic with ints.
   private static final int MAX_IN_FLIGHT = 1_000_000;
 
@@ -33,14 +33,6 @@ final class ConcurrencyReader {
    * quarter longer than their requests still measure the backend.
    */
   private static final int MAX_FLUSH_ONE_IN = 4;
-
-  private final PolicySection concurrency;
-  private final LoadOptions options;
-
-  private ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
-    this.concurrency = concurrency;
-    this.options = options;
-  }
 
   /** Reads the section; returns {@code null} when there is none, or after reporting an error. */
   static @Nullable ConcurrencyRule read(@Nullable PolicySection concurrency, LoadOptions options) {

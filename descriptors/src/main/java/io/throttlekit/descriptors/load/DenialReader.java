@@ -1,11 +1,11 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.Denial;
+import io.throttlekit.descriptors.source.Fields.Field;
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields;
-import io.throttlekit.descriptors.yaml.Fields.Field;
-import io.throttlekit.descriptors.yaml.YamlNode;
+import io.throttlekit.descriptors.source.YamlNode;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;

@@ -3,10 +3,10 @@ package io.throttlekit.descriptors.load;
 import io.throttlekit.descriptors.policy.DescriptorNode;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.policy.RuleSpec;
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields;
-import io.throttlekit.descriptors.yaml.YamlNode;
+import io.throttlekit.descriptors.source.YamlNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -15,18 +15,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads descriptors and the descriptors nested in them. */
-final class DescriptorReader {
+record DescriptorReader(LoadOptions options, Problems problems) {
   /** Values of a priority entry; the numeric levels are represented by {@code 0}. */
   private static final List<String> PRIORITIES =
       List.of("very_low", "low", "medium", "high", "very_high", "0");
-
-  private final Problems problems;
-  private final RuleReader ruleReader;
-
-  DescriptorReader(LoadOptions options, Problems problems) {
-    this.problems = problems;
-    this.ruleReader = new RuleReader(options, problems);
-  }
 
   /**
    * Reads the field {@code descriptors} of {@code parent}. Leaves out descriptors without a key,
@@ -73,7 +65,7 @@ final class DescriptorReader {
             shareThreshold,
             descriptor.flag("value_to_metric"),
             descriptor.flag("detailed_metric"),
-            ruleReader.read(descriptor),
+            new RuleReader(options, problems).read(descriptor),
             readAll(descriptor));
     if (shareThreshold && !node.wildcard()) {
       descriptor.errorAtKey(

@@ -2,8 +2,8 @@ package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.LimitSpec;
 import io.throttlekit.descriptors.policy.LimitUnit;
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
@@ -28,8 +28,8 @@ final class LimitReader {
     long requests = requests(limit);
     long window = window(limit);
     String algorithm = limit.word("algorithm");
-    long burst = burst(limit, algorithm);
-    if (requests < 0 || window <= 0 || algorithm == null || burst < -1) {
+    long burst = limit.has("burst") ? burst(limit, algorithm) : requests;
+    if (requests < 0 || window <= 0 || algorithm == null || burst < 0) {
       return null;
     }
     try { // an algorithm checks the bounds of its own parameters
@@ -37,7 +37,7 @@ final class LimitReader {
           build(algorithm, requests, window, burst), requests, LimitUnit.of(window), window);
     } catch (IllegalArgumentException e) {
       limit.error(
-          burst >= 0 ? "burst" : "requests_per_unit",
+          limit.has("burst") ? "burst" : "requests_per_unit",
           algorithm + " cannot do this: " + e.getMessage(),
           "");
       return null;
@@ -92,23 +92,19 @@ final class LimitReader {
     return named == null ? millis : named.millis();
   }
 
-  /** Returns the burst, -1 when absent, or -2 after reporting an error. */
+  /** Returns the burst, or -1 after reporting an error. */
   private static long burst(PolicySection limit, @Nullable String algorithm) {
-    if (!limit.has("burst")) {
-      return -1;
-    }
     long burst = limit.number("burst");
     boolean refused = limit.refuseOthers("algorithm", algorithm, String.valueOf(algorithm));
-    return burst < 0 || refused ? -2 : burst;
+    return burst < 0 || refused ? -1 : burst;
   }
 
   private static RateAlgorithm<?> build(String algorithm, long requests, long window, long burst) {
     return switch (algorithm) {
       case "sliding_window" -> new SlidingWindow(requests, window);
       case "sliding_log" -> new SlidingLog(requests, window);
-      case "gcra" -> burst < 0 ? new Gcra(requests, window) : new Gcra(requests, window, burst);
-      case "token_bucket" ->
-          burst < 0 ? new TokenBucket(requests, window) : new TokenBucket(requests, window, burst);
+      case "gcra" -> new Gcra(requests, window, burst);
+      case "token_bucket" -> new TokenBucket(requests, window, burst);
       default -> new FixedWindow(requests, window);
     };
   }

@@ -1,9 +1,10 @@
 package io.throttlekit.descriptors.load;
 
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.ScalarKind;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.ScalarKind;
-import io.throttlekit.descriptors.yaml.YamlNode;
+import io.throttlekit.descriptors.source.YamlNode;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -14,13 +15,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Turns free-form YAML into the values that JSON has. */
-final class MetadataReader {
-  private final Problems problems;
-
-  private MetadataReader(Problems problems) {
-    this.problems = problems;
-  }
-
+record MetadataReader(Problems problems) {
   /**
    * Returns maps, lists, strings, Longs, Doubles, Booleans and nulls, unmodifiable; null for null.
    */
@@ -55,11 +50,7 @@ final class MetadataReader {
       case YamlNode.Sequence sequence ->
           // Of a list that is merged, the first item wins.
           sequence.items().reversed().forEach(item -> merge(item, into));
-      case YamlNode.Scalar scalar ->
-          problems.error(
-              scalar.location(),
-              "`<<` needs a mapping or a list of mappings, but here is " + scalar.describe(),
-              "write <<: *anchor");
+      case YamlNode.Scalar scalar -> Fields.notMergeable(scalar, problems);
       case YamlNode.Unreadable _ -> {}
     }
   }

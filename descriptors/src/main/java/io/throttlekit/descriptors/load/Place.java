@@ -1,10 +1,10 @@
 package io.throttlekit.descriptors.load;
 
+import io.throttlekit.descriptors.source.Fields.Field;
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields;
-import io.throttlekit.descriptors.yaml.Fields.Field;
-import io.throttlekit.descriptors.yaml.YamlNode;
+import io.throttlekit.descriptors.source.YamlNode;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

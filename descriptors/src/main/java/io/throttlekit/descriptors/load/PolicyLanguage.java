@@ -1,10 +1,10 @@
 package io.throttlekit.descriptors.load;
 
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.descriptors.source.Problems;
-import io.throttlekit.descriptors.yaml.Fields;
-import io.throttlekit.descriptors.yaml.YamlNode;
-import io.throttlekit.descriptors.yaml.YamlTree;
+import io.throttlekit.descriptors.source.YamlNode;
+import io.throttlekit.descriptors.source.YamlTree;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

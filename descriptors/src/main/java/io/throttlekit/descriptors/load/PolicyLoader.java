@@ -4,13 +4,16 @@ import io.throttlekit.descriptors.lint.RuleLint;
 import io.throttlekit.descriptors.lint.UnreachableRules;
 import io.throttlekit.descriptors.policy.DescriptorNode;
 import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.SourceLocation;
-import io.throttlekit.descriptors.yaml.Fields;
-import io.throttlekit.descriptors.yaml.YamlNode;
-import io.throttlekit.descriptors.yaml.YamlTree;
+import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.descriptors.source.YamlNode;
+import io.throttlekit.descriptors.source.YamlTree;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -34,28 +37,29 @@ public final class PolicyLoader {
    */
   public LoadResult load(List<PolicySource> sources) {
     Problems problems = new Problems();
-    DomainMerge merge = new DomainMerge(options, problems);
+    Map<String, Domain> domains = new LinkedHashMap<>();
     Map<String, Integer> order = new HashMap<>();
     for (PolicySource source : sources) {
       order.putIfAbsent(source.name(), order.size());
       YamlNode root = YamlTree.read(source, problems);
       if (root != null) {
-        readDomain(source, root, merge, problems);
+        readDomain(source, root, domains, problems);
       }
     }
     if (problems.hasErrors()) {
       return new LoadResult(null, problems.sorted(order));
     }
-    Map<String, List<DescriptorNode>> domains = merge.domains();
-    merge.warnOfDomainsWithoutRules();
-    RuleLint.check(domains, problems);
-    UnreachableRules.check(domains, problems);
-    PolicyBook book = problems.hasErrors() ? null : PolicyBook.of(domains);
+    Map<String, List<DescriptorNode>> levels = new LinkedHashMap<>();
+    domains.forEach((name, domain) -> levels.put(name, domain.nodes()));
+    warnOfDomainsWithoutRules(domains, problems);
+    RuleLint.check(levels, problems);
+    UnreachableRules.check(levels, problems);
+    PolicyBook book = problems.hasErrors() ? null : PolicyBook.of(levels);
     return new LoadResult(book, problems.sorted(order));
   }
 
   private void readDomain(
-      PolicySource source, YamlNode root, DomainMerge merge, Problems problems) {
+      PolicySource source, YamlNode root, Map<String, Domain> domains, Problems problems) {
     if (root instanceof YamlNode.Unreadable) {
       return;
     }
@@ -73,7 +77,48 @@ public final class PolicyLoader {
     String domain = file.required("domain");
     List<DescriptorNode> nodes = new DescriptorReader(options, problems).readAll(file);
     if (!domain.isEmpty()) {
-      merge.add(domain, file.valueAt("domain"), nodes);
+      merge(domain, file.valueAt("domain"), nodes, domains, problems);
     }
   }
+
+  /** Merges a source into the domains of the sources before it. */
+  private void merge(
+      String name,
+      SourceLocation location,
+      List<DescriptorNode> nodes,
+      Map<String, Domain> domains,
+      Problems problems) {
+    Domain known = domains.get(name);
+    if (known != null && !options.mergeDomains()) {
+      problems.error(
+          location,
+          "the domain " + Wording.quote(name) + " is already defined at " + known.location(),
+          "put both into one file, or set " + options.mergeSwitch());
+      return;
+    }
+    Domain domain =
+        known == null ? new Domain(location, new ArrayList<>(), new HashMap<>()) : known;
+    domains.put(name, domain);
+    // Against earlier sources only: descriptors of one source were compared when it was read.
+    nodes.forEach(
+        node -> DescriptorReader.checkUnique(node, domain.level().get(node.composite()), problems));
+    nodes.forEach(node -> domain.level().putIfAbsent(node.composite(), node));
+    domain.nodes().addAll(nodes);
+  }
+
+  /** Warns of each domain that limits nothing, which is rarely intended. */
+  private static void warnOfDomainsWithoutRules(Map<String, Domain> domains, Problems problems) {
+    domains.forEach((name, domain) -> {
+      if (DescriptorNode.rules(domain.nodes()).findAny().isEmpty()) {
+        String what = domain.nodes().isEmpty() ? "descriptors" : "rate_limit";
+        problems.warning(
+            domain.location(),
+            "domain " + Wording.quote(name) + " has no " + what + ": nothing is limited",
+            "");
+      }
+    });
+  }
+
+  private record Domain(
+      SourceLocation location, List<DescriptorNode> nodes, Map<String, DescriptorNode> level) {}
 }

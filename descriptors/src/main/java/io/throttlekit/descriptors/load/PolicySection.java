@@ -1,13 +1,13 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.WindowText;
+import io.throttlekit.descriptors.source.Fields.Field;
+import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.ScalarKind;
 import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields;
-import io.throttlekit.descriptors.yaml.Fields.Field;
-import io.throttlekit.descriptors.yaml.ScalarKind;
-import io.throttlekit.descriptors.yaml.YamlNode;
+import io.throttlekit.descriptors.source.YamlNode;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;

@@ -7,11 +7,11 @@ import io.throttlekit.descriptors.policy.OnOutage;
 import io.throttlekit.descriptors.policy.RuleSpec;
 import io.throttlekit.descriptors.policy.Scope;
 import io.throttlekit.descriptors.policy.Sharing;
+import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields.Field;
-import io.throttlekit.descriptors.yaml.YamlNode;
+import io.throttlekit.descriptors.source.YamlNode;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,15 +21,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the limits of a descriptor: {@code rate_limit}, {@code limits} or {@code concurrency}. */
-final class RuleReader {
-  private final LoadOptions options;
-  private final Problems problems;
-
-  RuleReader(LoadOptions options, Problems problems) {
-    this.options = options;
-    this.problems = problems;
-  }
-
+record RuleReader(LoadOptions options, Problems problems) {
   /** Reads the rule of a descriptor; {@code null} when it has none, or after reporting an error. */
   @Nullable RuleSpec read(PolicySection descriptor) {
     boolean single = descriptor.has("rate_limit");

@@ -34,10 +34,10 @@ public final class PolicyFiles {
    * @param sources the files, in order
    * @param problems an error for each path that could not be read
    */
-  public record Reading(List<PolicySource> sources, List<Problem> problems) {
+  public record Sources(List<PolicySource> sources, List<Problem> problems) {
 
     /** Copies the lists. */
-    public Reading {
+    public Sources {
       sources = List.copyOf(sources);
       problems = List.copyOf(problems);
     }
@@ -64,7 +64,7 @@ public final class PolicyFiles {
    * followed. A folder without any such file is a problem: one emptied by mistake must not remove
    * every limit.
    */
-  public static Reading read(List<Path> paths) {
+  public static Sources read(List<Path> paths) {
     List<PolicySource> sources = new ArrayList<>();
     List<Problem> problems = new ArrayList<>();
     for (Path path : paths) {
@@ -88,7 +88,7 @@ public final class PolicyFiles {
         read(path, sources, problems);
       }
     }
-    return new Reading(sources, problems);
+    return new Sources(sources, problems);
   }
 
   /**
@@ -100,7 +100,7 @@ public final class PolicyFiles {
    *     {@code root/subdirectory/appDirectory} count
    * @param ignoreDotFiles whether files and folders whose name begins with a dot are left out
    */
-  public static Reading readRuntime(
+  public static Sources readRuntime(
       Path root,
       String subdirectory,
       String appDirectory,
@@ -119,7 +119,7 @@ public final class PolicyFiles {
             .sorted(Comparator.comparing(PolicyFiles::runtimeName))
             .toList();
     files.forEach(file -> read(folder.resolve(file), sources, problems));
-    return new Reading(sources, problems);
+    return new Sources(sources, problems);
   }
 
   /** Returns relative paths of all files below {@code folder}, by name. */

@@ -20,9 +20,4 @@ public record Problem(Severity severity, SourceLocation location, String message
     String text = location + ": " + severity.name().toLowerCase(Locale.ROOT) + ": " + message;
     return hint.isEmpty() ? text : text + " (" + hint + ")";
   }
-
-  /** Returns a warning. */
-  public static Problem warning(SourceLocation location, String message, String hint) {
-    return new Problem(Severity.WARNING, location, message, hint);
-  }
 }

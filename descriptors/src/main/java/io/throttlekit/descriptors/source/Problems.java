@@ -25,7 +25,7 @@ public final class Problems {
 
   /** Adds a warning, as {@link #add} does. */
   public void warning(SourceLocation location, String message, String hint) {
-    add(Problem.warning(location, message, hint));
+    add(new Problem(Severity.WARNING, location, message, hint));
   }
 
   /** Returns whether any problem is an error, also one that is not shown. */

@@ -77,19 +77,9 @@ public final class SourceText {
    * parser: with LF, CR LF or a CR alone. A byte order mark takes no column.
    */
   public static SourceLocation locate(String file, String text, int index) {
-    int line = 1;
-    int column = 1;
     int end = text.offsetByCodePoints(0, Math.min(index, text.codePointCount(0, text.length())));
-    for (int at = 0; at < end; at = text.offsetByCodePoints(at, 1)) {
-      char c = text.charAt(at);
-      boolean followed = at + 1 < text.length() && text.charAt(at + 1) == '\n';
-      if (c == '\n' || (c == '\r' && !followed)) {
-        line++;
-        column = 1;
-      } else if (c != '\uFEFF') {
-        column++;
-      }
-    }
-    return new SourceLocation(file, line, column);
+    String[] lines = text.substring(0, end).replace("\uFEFF", "").split("\r\n|\r|\n", -1);
+    String last = lines[lines.length - 1];
+    return new SourceLocation(file, lines.length, last.codePointCount(0, last.length()) + 1);
   }
 }

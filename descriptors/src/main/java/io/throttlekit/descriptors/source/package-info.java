@@ -1,4 +1,4 @@
-/** Sources of policies, places in them, and the problems found there. */
+/** Sources of policies as trees of YAML nodes, places in them, and the problems found there. */
 @NullMarked
 package io.throttlekit.descriptors.source;
 

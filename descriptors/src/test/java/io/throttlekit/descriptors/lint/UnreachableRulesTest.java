@@ -14,6 +14,7 @@ import io.throttlekit.descriptors.policy.RuleSpec;
 import io.throttlekit.descriptors.policy.Sharing;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Problems;
+import io.throttlekit.descriptors.source.Severity;
 import io.throttlekit.descriptors.source.SourceLocation;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,7 +41,8 @@ class UnreachableRulesTest {
                 key("user").value("a*").line(3).limit(1).of(),
                 key("user").value("ab*").line(6).limit(2).of()))
         .containsExactly(
-            Problem.warning(
+            new Problem(
+                Severity.WARNING,
                 new SourceLocation("shop.yaml", 6, 5),
                 "wildcard `user_ab*` matches nothing but an entry like `user=ab*`: everything else"
                     + " it describes is taken first by `user_a*` (shop.yaml:3:5)",
@@ -54,7 +56,8 @@ class UnreachableRulesTest {
                 key("user").line(3).limit(1).of(key("path").limit(1).of()),
                 key("user").value("*").line(6).limit(2).of()))
         .containsExactly(
-            Problem.warning(
+            new Problem(
+                Severity.WARNING,
                 new SourceLocation("shop.yaml", 3, 5),
                 "default of `user` never matches, nor what is below it: every value of that key is"
                     + " taken first by `user_*` (shop.yaml:6:5)",

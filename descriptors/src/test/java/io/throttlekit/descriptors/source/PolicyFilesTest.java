@@ -168,7 +168,7 @@ class PolicyFilesTest {
     link("d/back.yaml", "..");
     Path missing = folder.resolve("missing");
 
-    PolicyFiles.Reading reading = PolicyFiles.read(List.of(missing, folder, first));
+    PolicyFiles.Sources reading = PolicyFiles.read(List.of(missing, folder, first));
 
     assertThat(reading.sources())
         .containsExactly(source("a.yaml", "a"), source("c.yaml", "c"), source("a.yaml", "a"));

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,6 +64,7 @@ public final class LimitServer {
   private final Set<DiscoveryStream<?, ?>> read = new LinkedHashSet<>();
   private final Set<DiscoveryStream<?, ?>> unsettled = new LinkedHashSet<>();
   private final Set<DiscoveryStream<?, ?>> ungreeted = new LinkedHashSet<>();
+  private final LongAdder rejected = new LongAdder();
   private volatile int sharedNodes;
   private volatile Map<ClusterLimit, Acknowledgements> acknowledgements = Map.of();
   private volatile Map<ClusterLimit, Map<String, Long>> reserved = Map.of();
@@ -162,6 +164,14 @@ public final class LimitServer {
     notices.write();
   }
 
+  /**
+   * Returns how many streams were ended at their first message, because there were too many or they
+   * named no node id that they may use. Their Envoys have no share.
+   */
+  public long rejected() {
+    return rejected.sum();
+  }
+
   /** Returns the number of node ids with more than one open stream. */
   public int sharedNodes() {
     return sharedNodes;
@@ -229,7 +239,7 @@ public final class LimitServer {
 
   void reject(DiscoveryStream<?, ?> stream, String node, Status why) {
     stream.end(why);
-    listener.rejected();
+    rejected.increment();
     String name = NodeIds.isUsable(node) ? node : "without a usable id";
     String reason = String.valueOf(why.getDescription());
     notices.add(() -> LOG.warn("Envoy {} was rejected and has no share: {}", name, reason));

@@ -13,10 +13,4 @@ public interface LimitServerListener {
    * @param sinceNanos monotonic time of the last acknowledgement
    */
   void acknowledged(ClusterLimit limit, int requests, long sinceNanos);
-
-  /**
-   * Called when a stream was ended at its first message, because there are too many streams or it
-   * named no node id that it may use. Its Envoy has no share.
-   */
-  default void rejected() {}
 }

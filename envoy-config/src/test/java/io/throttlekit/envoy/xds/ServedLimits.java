@@ -31,7 +31,6 @@ final class ServedLimits implements AutoCloseable {
   private final LimitServer limits;
   private final Server server;
   private final ManagedChannel channel;
-  private int rejected;
 
   ServedLimits() {
     this(SETTINGS);
@@ -77,8 +76,8 @@ final class ServedLimits implements AutoCloseable {
     due.forEach(Runnable::run);
   }
 
-  int rejected() {
-    return rejected;
+  long rejected() {
+    return limits.rejected();
   }
 
   @Override
@@ -95,11 +94,6 @@ final class ServedLimits implements AutoCloseable {
       }
       assertThat(limit.cluster()).isNotEmpty();
       obeyed.add(requests);
-    }
-
-    @Override
-    public void rejected() {
-      rejected++;
     }
   }
 }

@@ -42,7 +42,7 @@ record PolicyReading(int files, LoadResult result) {
     if (found.stream().noneMatch(Files::exists)) {
       throw new ParameterException(command, "no such file or folder: " + String.join(", ", paths));
     }
-    PolicyFiles.Reading read = PolicyFiles.read(found);
+    PolicyFiles.Sources read = PolicyFiles.read(found);
     LoadResult loaded = new PolicyLoader(new LoadOptions(true)).load(read.sources());
     if (read.problems().isEmpty()) {
       return new PolicyReading(read.sources().size(), loaded);

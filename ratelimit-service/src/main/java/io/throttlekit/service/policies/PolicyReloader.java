@@ -51,7 +51,7 @@ public final class PolicyReloader implements AutoCloseable {
 
   private @Nullable Fingerprint seen; // at the last poll
   private @Nullable Fingerprint taken; // when the files were last read
-  private PolicyFiles.@Nullable Reading read;
+  private PolicyFiles.@Nullable Sources read;
   private boolean fault; // at the last load: any change is a reason to try again
 
   /** Listener for loads. */
@@ -135,7 +135,7 @@ public final class PolicyReloader implements AutoCloseable {
     }
     taken = fingerprint;
     LoadResult result;
-    PolicyFiles.Reading reading = null;
+    PolicyFiles.Sources reading = null;
     try {
       reading = reading();
       // The same content is not loaded again, unless a fault may be over because a file changed.
@@ -168,7 +168,7 @@ public final class PolicyReloader implements AutoCloseable {
     }
   }
 
-  private void take(PolicyFiles.Reading reading, LoadResult result, long now) {
+  private void take(PolicyFiles.Sources reading, LoadResult result, long now) {
     List<Problem> problems = new ArrayList<>(reading.problems());
     problems.addAll(result.problems());
     PolicyBook book = result.book();
@@ -219,7 +219,7 @@ public final class PolicyReloader implements AutoCloseable {
     }
   }
 
-  private PolicyFiles.Reading reading() {
+  private PolicyFiles.Sources reading() {
     RuntimeFolder runtime = runtimeOf(config);
     return runtime == null
         ? PolicyFiles.read(config.paths())

@@ -32,12 +32,7 @@ final class LastSeconds {
 
   /** Returns the sum of the kept seconds and the current one. */
   double sum(long nowNanos) {
-    roll(nowNanos);
-    double sum = 0;
-    for (double second : sums) {
-      sum += second;
-    }
-    return sum;
+    return sumBefore(-1, nowNanos);
   }
 
   /** Returns the sum of the whole seconds that ended at least {@code newer} seconds ago. */

@@ -9,7 +9,6 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.ClusterLimit;
 import io.throttlekit.envoy.xds.LimitServer;
-import io.throttlekit.envoy.xds.LimitServerListener;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
@@ -23,7 +22,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,7 +49,6 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
           1,
           Thread.ofPlatform().daemon().name("steering").factory(),
           new ThreadPoolExecutor.DiscardPolicy()); // tasks after the shutdown are dropped
-  private final LongAdder rejected = new LongAdder();
   private volatile Map<ClusterLimit, SharedLimit> steered = Map.of();
   private volatile Map<String, List<SharedLimit>> byCluster = Map.of();
 
@@ -70,7 +67,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
     this.listener = listener;
     String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
     this.server =
-        new LimitServer(settings, time, epoch, new AcknowledgementListener(), this::later);
+        new LimitServer(settings, time, epoch, this::acknowledged, this::later);
   }
 
   /** Returns the services from which Envoys request their limits, to be added to a gRPC server. */
@@ -188,7 +185,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
 
   /** Returns how many Envoys were rejected: too many, or without a permitted node id. */
   public long rejected() {
-    return rejected.sum();
+    return server.rejected();
   }
 
   /** Stops pushing; Envoys keep the last limits. */
@@ -213,6 +210,13 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
         + (limit.priority() == Priority.HIGH ? " for high priority" : "");
   }
 
+  private void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {
+    SharedLimit of = steered.get(limit);
+    if (of != null) {
+      of.acknowledged(requests, sinceNanos);
+    }
+  }
+
   private void later(long nanos, Runnable task) {
     var _ = timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
   }
@@ -225,21 +229,6 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
       tick();
     } catch (Throwable e) {
       LOG.error("limits could not be pushed", e);
-    }
-  }
-
-  private final class AcknowledgementListener implements LimitServerListener {
-    @Override
-    public void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {
-      SharedLimit of = steered.get(limit);
-      if (of != null) {
-        of.acknowledged(requests, sinceNanos);
-      }
-    }
-
-    @Override
-    public void rejected() {
-      rejected.increment();
     }
   }
 }

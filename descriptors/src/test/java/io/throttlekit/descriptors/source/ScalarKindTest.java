@@ -1,4 +1,4 @@
-package io.throttlekit.descriptors.yaml;
+package io.throttlekit.descriptors.source;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

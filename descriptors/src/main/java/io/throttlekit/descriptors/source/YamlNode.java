@@ -1,7 +1,5 @@
-package io.throttlekit.descriptors.yaml;
+package io.throttlekit.descriptors.source;
 
-import io.throttlekit.descriptors.source.SourceLocation;
-import io.throttlekit.descriptors.source.Wording;
 import java.util.List;
 
 /** YAML document as a tree with the place of each part; aliases share their anchor's node. */

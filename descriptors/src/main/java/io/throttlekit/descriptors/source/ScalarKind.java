@@ -1,4 +1,4 @@
-package io.throttlekit.descriptors.yaml;
+package io.throttlekit.descriptors.source;
 
 import java.math.BigInteger;
 import java.util.Locale;

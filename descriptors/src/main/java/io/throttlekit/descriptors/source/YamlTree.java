@@ -1,12 +1,5 @@
-package io.throttlekit.descriptors.yaml;
+package io.throttlekit.descriptors.source;
 
-import io.throttlekit.descriptors.source.PolicySource;
-import io.throttlekit.descriptors.source.Problem;
-import io.throttlekit.descriptors.source.Problems;
-import io.throttlekit.descriptors.source.Severity;
-import io.throttlekit.descriptors.source.SourceLocation;
-import io.throttlekit.descriptors.source.SourceText;
-import io.throttlekit.descriptors.source.Wording;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -1,9 +1,6 @@
-package io.throttlekit.descriptors.yaml;
+package io.throttlekit.descriptors.source;
 
-import io.throttlekit.descriptors.source.Problems;
-import io.throttlekit.descriptors.source.SourceLocation;
-import io.throttlekit.descriptors.source.Wording;
-import io.throttlekit.descriptors.yaml.Fields.Field;
+import io.throttlekit.descriptors.source.Fields.Field;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,8 +1,5 @@
-package io.throttlekit.descriptors.yaml;
+package io.throttlekit.descriptors.source;
 
-import io.throttlekit.descriptors.source.Problems;
-import io.throttlekit.descriptors.source.SourceLocation;
-import io.throttlekit.descriptors.source.SourceText;
 import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;

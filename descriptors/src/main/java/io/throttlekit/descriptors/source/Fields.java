@@ -1,8 +1,5 @@
-package io.throttlekit.descriptors.yaml;
+package io.throttlekit.descriptors.source;
 
-import io.throttlekit.descriptors.source.Problems;
-import io.throttlekit.descriptors.source.SourceLocation;
-import io.throttlekit.descriptors.source.Wording;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -175,16 +172,17 @@ public final class Fields {
           } else if (item instanceof YamlNode.Unreadable) {
             incomplete = true;
           } else {
-            notMergeable(item);
+            notMergeable(item, problems);
           }
         }
       }
-      case YamlNode.Scalar scalar -> notMergeable(scalar);
+      case YamlNode.Scalar scalar -> notMergeable(scalar, problems);
       case YamlNode.Unreadable _ -> incomplete = true;
     }
   }
 
-  private void notMergeable(YamlNode value) {
+  /** Reports a value of a merge key that is no mapping. */
+  public static void notMergeable(YamlNode value, Problems problems) {
     problems.error(
         value.location(),
         "`<<` needs a mapping or a list of mappings, but here is " + value.describe(),

@@ -1,5 +1,0 @@
-/** Policies as trees of YAML nodes that know their places. */
-@NullMarked
-package io.throttlekit.descriptors.yaml;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,4 +1,0 @@
-@NullMarked
-package io.throttlekit.descriptors.yaml;
-
-import org.jspecify.annotations.NullMarked;
