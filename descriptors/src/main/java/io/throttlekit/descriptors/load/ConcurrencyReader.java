@@ -1,10 +1,10 @@
 package io.throttlekit.descriptors.load;
 
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.WaitingRoom;
-import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.policy.WindowText;
 import io.throttlekit.descriptors.source.Fields;

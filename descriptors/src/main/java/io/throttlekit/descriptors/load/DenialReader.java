@@ -1,8 +1,8 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.Denial;
-import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.Fields;
+import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.descriptors.source.YamlNode;
@@ -20,6 +20,8 @@ final class DenialReader {
   private static final int MAX_VALUE = 4_096;
   // A token of RFC 9110, in lower case as HTTP/2 requires.
   private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9a-z-]{1,256}");
+
+  private static final Pattern VALUE = Pattern.compile("[ -~]{0," + MAX_VALUE + "}");
 
   /** Headers of a message and its connection, which only Envoy may set. */
   private static final Set<String> OF_ENVOY =
@@ -69,53 +71,29 @@ final class DenialReader {
     Problems problems = denied.problems();
     for (Field header : Fields.of(mapping, problems).all()) {
       String name = header.name().toLowerCase(Locale.ROOT);
-      if (isName(header, name, problems)
-          && isValue(header, problems)
-          && headers.containsKey(name)) {
+      String quoted = Wording.quote(header.name());
+      YamlNode.Scalar value = header.scalar(); // others are reported when they are read as texts
+      if (!NAME.matcher(name).matches()) {
+        String hint = name.equals(":status") ? "write status: beside headers" : "";
+        problems.error(header.at(), quoted + " is not the name of a header", hint);
+      } else if (OF_ENVOY.contains(name)) {
+        problems.error(header.at(), quoted + " is set by Envoy only", "remove it");
+      } else if (value != null && (value.isNull() || value.text().isEmpty())) {
         problems.error(
-            header.at(), Wording.quote(header.name()) + " stands here twice", "remove one of them");
+            header.at(),
+            quoted + " has no value, and Envoy sends no such header",
+            "write one, or remove it");
+      } else if (value != null && !VALUE.matcher(value.text()).matches()) {
+        problems.error(
+            value.location(),
+            "the value of " + quoted + " cannot be sent",
+            "write at most " + MAX_VALUE + " printable ASCII characters");
+      } else if (headers.containsKey(name)) {
+        problems.error(header.at(), quoted + " stands here twice", "remove one of them");
       }
       headers.putIfAbsent(name, denied.text(header));
     }
     return headers;
-  }
-
-  private static boolean isName(Field header, String name, Problems problems) {
-    if (!NAME.matcher(name).matches()) {
-      problems.error(
-          header.at(),
-          Wording.quote(header.name()) + " is not the name of a header",
-          name.equals(":status") ? "write status: beside headers" : "");
-      return false;
-    }
-    if (OF_ENVOY.contains(name)) {
-      problems.error(
-          header.at(), Wording.quote(header.name()) + " is set by Envoy only", "remove it");
-      return false;
-    }
-    return true;
-  }
-
-  private static boolean isValue(Field header, Problems problems) {
-    if (!(header.value() instanceof YamlNode.Scalar scalar)) {
-      return true; // reported when it is read as a text
-    }
-    String text = scalar.text();
-    if (scalar.isNull() || text.isEmpty()) {
-      problems.error(
-          header.at(),
-          Wording.quote(header.name()) + " has no value, and Envoy sends no such header",
-          "write one, or remove it");
-      return false;
-    }
-    if (text.length() > MAX_VALUE || !text.chars().allMatch(c -> c >= ' ' && c < 0x7f)) {
-      problems.error(
-          scalar.location(),
-          "the value of " + Wording.quote(header.name()) + " cannot be sent",
-          "write at most " + MAX_VALUE + " printable ASCII characters");
-      return false;
-    }
-    return true;
   }
 
   private static @Nullable String body(PolicySection denied) {

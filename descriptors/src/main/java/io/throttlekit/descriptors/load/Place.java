@@ -1,7 +1,7 @@
 package io.throttlekit.descriptors.load;
 
-import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.Fields;
+import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.descriptors.source.YamlNode;

@@ -1,8 +1,8 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.WindowText;
-import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.Fields;
+import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.ScalarKind;
 import io.throttlekit.descriptors.source.SourceLocation;
@@ -284,7 +284,8 @@ final class PolicySection {
   }
 
   private PolicySection child(String key, YamlNode.Mapping mapping) {
-    return new PolicySection(Fields.of(mapping, problems), place.key(key).attribute("of"), problems);
+    return new PolicySection(
+        Fields.of(mapping, problems), place.key(key).attribute("of"), problems);
   }
 
   /** Returns the mappings of a list; leaves out and reports other items. Empty when absent. */

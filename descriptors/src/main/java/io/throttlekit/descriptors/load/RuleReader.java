@@ -102,6 +102,7 @@ record RuleReader(LoadOptions options, Problems problems) {
     return limited(descriptor, new LimitGroup(descriptor, entries), at, limits);
   }
 
+  // After an error some parts are defaults; the load gives no policies then.
   private @Nullable RuleSpec limited(
       PolicySection descriptor, LimitGroup group, SourceLocation at, List<LimitSpec> limits) {
     Scope scope = TierReader.scope(group, options.federated());
@@ -111,28 +112,29 @@ record RuleReader(LoadOptions options, Problems problems) {
 
   private @Nullable RuleSpec ofConcurrency(PolicySection descriptor) {
     ConcurrencyRule read = ConcurrencyReader.read(descriptor.section("concurrency"), options);
-    boolean shadow = descriptor.flag("shadow_mode");
     if (read != null && read.gate() instanceof ConcurrencyRule.AtEnvoys) {
       descriptor.ignore("denied", "with gate envoy, where Envoy itself refuses", "remove it");
-      if (shadow) {
-        descriptor.errorAtKey(
-            "shadow_mode",
-            "`shadow_mode` has no meaning with `gate: envoy`: Envoys apply what is pushed to them",
-            "remove it, or write gate: service");
-      }
+      refuseMode(
+          descriptor,
+          "shadow_mode",
+          "`gate: envoy`: Envoys apply what is pushed to them",
+          "remove it, or write gate: service");
     }
-    if (descriptor.flag("quota_mode")) {
-      descriptor.errorAtKey(
-          "quota_mode",
-          "`quota_mode` has no meaning with concurrency: requests in flight have no quota",
-          "remove it");
-    }
+    refuseMode(
+        descriptor, "quota_mode", "concurrency: requests in flight have no quota", "remove it");
     SourceLocation at = descriptor.at("concurrency");
     RuleSpec rule = rule(descriptor, descriptor, at, List.of(), Sharing.NOTHING, read);
     return read == null ? null : rule;
   }
 
-  private void checkDistinct(LimitSpec limit, PolicySection entry, Map<String, SourceLocation> windows) {
+  private static void refuseMode(PolicySection descriptor, String mode, String with, String hint) {
+    if (descriptor.flag(mode)) {
+      var _ = descriptor.refuse(mode, with, hint);
+    }
+  }
+
+  private void checkDistinct(
+      LimitSpec limit, PolicySection entry, Map<String, SourceLocation> windows) {
     String window = limit.algorithm().id() + " over " + limit.windowMillis() + " ms";
     SourceLocation first = windows.putIfAbsent(window, entry.location());
     if (first != null) {

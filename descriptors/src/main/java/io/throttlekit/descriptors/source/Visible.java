@@ -5,6 +5,7 @@ import java.util.Locale;
 /** Distinguishes characters that are visible in a message from those that are not. */
 final class Visible {
   private static final String BLANKS = "\u115F\u1160\u17B4\u17B5\u2800\u3164\uFFA0";
+
   private Visible() {}
 
   /**

@@ -26,10 +26,20 @@ public final class LimitAlgorithms {
 
   private LimitAlgorithms() {}
 
-  /** Returns the limit algorithm of a rule, which starts at the initial limit of the range. */
-  public static ConcurrencyLimit of(ConcurrencyRule rule, LimitRange range) {
+  /**
+   * Returns the limit algorithm of a rule.
+   *
+   * @param limit where it starts; clamped to the range of the rule
+   */
+  public static ConcurrencyLimit of(ConcurrencyRule rule, int limit) {
+    LimitRange range = rule.range();
+    int initial = Math.clamp(limit, range.min(), range.max());
     return of(
-        rule.algorithm(), range, rule.failsafe(), rule.recalibration(), new SplittableRandom());
+        rule.algorithm(),
+        new LimitRange(range.min(), range.max(), initial),
+        rule.failsafe(),
+        rule.recalibration(),
+        new SplittableRandom());
   }
 
   /**

@@ -4,7 +4,6 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limit.ConcurrencyLimit;
-import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limiter.AdaptiveLimiter;
 import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterListener;
@@ -42,7 +41,7 @@ final class PinnedLimit implements LimiterListener {
     this.moves = new LimitMoves(home.listener, terms.range().initial());
     this.priorities = PriorityTerms.of(terms.gate());
     this.prioritizer = home.prioritizers.of(rule.domain(), priorities);
-    this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range()));
+    this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range().initial()));
   }
 
   /** Returns the rule that requested it last. */
@@ -138,9 +137,7 @@ final class PinnedLimit implements LimiterListener {
   }
 
   private ConcurrencyLimit algorithm(ConcurrencyRule terms) {
-    LimitRange range = terms.range();
-    int now = Math.clamp(limiter.figures().limit(), range.min(), range.max());
-    return LimitAlgorithms.of(terms, new LimitRange(range.min(), range.max(), now));
+    return LimitAlgorithms.of(terms, limiter.figures().limit());
   }
 
   private AdaptiveLimiter limiter(ConcurrencyRule terms, ConcurrencyLimit algorithm) {

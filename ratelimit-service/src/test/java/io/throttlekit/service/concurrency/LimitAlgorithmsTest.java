@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.limit.ConcurrencyLimit;
-import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Sample;
 import io.throttlekit.service.server.Book;
 import java.util.Objects;
@@ -49,7 +48,6 @@ class LimitAlgorithmsTest {
                 .rules()
                 .getFirst()
                 .concurrency());
-    LimitRange range = rule.range();
-    return LimitAlgorithms.of(rule, range);
+    return LimitAlgorithms.of(rule, rule.range().initial());
   }
 }

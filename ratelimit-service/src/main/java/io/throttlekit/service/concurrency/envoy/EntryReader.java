@@ -43,6 +43,7 @@ public final class EntryReader {
 
   // below 1 ms the delay is scheduling
   private static final long SLOW_READER_NANOS = 1_000_000;
+
   /** A request that takes longer than a day yields no useful sample. */
   private static final long MAX_SECONDS = TimeUnit.DAYS.toSeconds(1);
 

@@ -3,7 +3,6 @@ package io.throttlekit.service.concurrency.envoy;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limit.ConcurrencyLimit;
-import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Sample;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
@@ -55,7 +54,7 @@ final class SharedLimit {
   SharedLimit(Rule rule, ConcurrencyRule terms, ConcurrencyListener listener, long nowNanos) {
     this.rule = rule;
     this.terms = terms;
-    this.algorithm = LimitAlgorithms.of(terms, terms.range());
+    this.algorithm = LimitAlgorithms.of(terms, terms.range().initial());
     this.loss = new LogLoss(nowNanos);
     this.offered = algorithm.limit();
     this.steady = offered;
@@ -74,7 +73,8 @@ final class SharedLimit {
       apply(rule, terms);
       now = steady;
     }
-    moves.update(rule, before, now); // without the lock: event loops that read access logs wait for it
+    moves.update(
+        rule, before, now); // without the lock: event loops that read access logs wait for it
   }
 
   private void apply(Rule rule, ConcurrencyRule terms) {
@@ -83,15 +83,13 @@ final class SharedLimit {
     }
     this.rule = rule;
     if (!this.terms.hasAlgorithmOf(terms)) {
-      LimitRange range = terms.range();
-      int now = Math.clamp(steady, range.min(), range.max());
-      algorithm = LimitAlgorithms.of(terms, new LimitRange(range.min(), range.max(), now));
+      algorithm = LimitAlgorithms.of(terms, steady);
+      offered = algorithm.limit();
+      steady = offered;
       if (acknowledgedOnce) {
         algorithm.acknowledged(acknowledged, acknowledgedNanos);
       }
-      offered = now;
-      steady = now;
-      beforeTimeouts = Math.min(beforeTimeouts, range.max()); // it can rise no further
+      beforeTimeouts = Math.min(beforeTimeouts, terms.range().max()); // it can rise no further
     }
     this.terms = terms;
   }

@@ -2,12 +2,12 @@ package io.throttlekit.service.concurrency.envoy;
 
 import io.grpc.BindableService;
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
-import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.ClusterLimit;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.limiter.LimiterFigures;
@@ -66,8 +66,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
     this.time = time;
     this.listener = listener;
     String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
-    this.server =
-        new LimitServer(settings, time, epoch, this::acknowledged, this::later);
+    this.server = new LimitServer(settings, time, epoch, this::acknowledged, this::later);
   }
 
   /** Returns the services from which Envoys request their limits, to be added to a gRPC server. */
