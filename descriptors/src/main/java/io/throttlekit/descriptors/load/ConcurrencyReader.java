@@ -146,7 +146,8 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
     // A default must not lie below a written `min`.
     long max = window.has("max") ? window.millis("max") : Math.max(window.millis("max"), min);
     int samples = (int) window.number("samples");
-    return window.isAbove("min", min, "max", max) || min < 0 || max < 0 || samples < 0
+    boolean above = window.isAbove("min", (double) min, "max", (double) max);
+    return above || min < 0 || max < 0 || samples < 0
         ? null
         : new WindowSettings(
             TimeUnit.MILLISECONDS.toNanos(min), TimeUnit.MILLISECONDS.toNanos(max), samples);
