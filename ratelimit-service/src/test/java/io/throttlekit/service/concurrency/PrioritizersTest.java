@@ -17,13 +17,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PrioritizersTest {
-  private static final String POLICY =
-      """
-      domain: d
-      descriptors:
-        - key: k
-          concurrency: {min: 2, max: 2, priority: {%s}, queue: {initial: 1, max: 3}}
-      """;
   private static final Rule OWN = rule("entry: p");
   private static final Rule SHARED = rule("entry: p, user: u, prioritizer: all");
 
@@ -110,7 +103,16 @@ class PrioritizersTest {
   }
 
   private static Rule rule(String priority) {
-    return Book.of(POLICY.formatted(priority)).rules().getFirst();
+    return Book.of(
+            """
+            domain: d
+            descriptors:
+              - key: k
+                concurrency: {min: 2, max: 2, priority: {%s}, queue: {initial: 1, max: 3}}
+            """
+                .formatted(priority))
+        .rules()
+        .getFirst();
   }
 
   private ConcurrencyLimiter limiter(Rule limited) {
