@@ -5,138 +5,77 @@ import org.jspecify.annotations.Nullable;
 /**
  * Adds one while the limit is in use, and takes a share away for each request that was dropped or
  * too slow: additive increase, multiplicative decrease, as in TCP's congestion avoidance (Chiu and
- * Jain, 1989). Too slow is a fixed timeout, or a multiple of the latency without load.
+ * Jain, 1989). Too slow is a multiple of the latency without load.
  */
-public final class AimdLimit implements ConcurrencyLimit {
-  private final LimitRange range;
-  private final double backoff;
-  private final double tolerance;
-  private final long timeoutNanos;
-  private final NoLoadLatency noLoad;
-  private int estimate;
-  private volatile int limit;
-
-  /** The latency from which a request counts as dropped. */
-  public sealed interface TooLong {
-
-    /**
-     * A fixed timeout.
-     *
-     * @param nanos from 1
-     */
-    record Timeout(long nanos) implements TooLong {
-
-      /**
-       * @throws IllegalArgumentException when {@code nanos} is below 1
-       */
-      public Timeout {
-        if (nanos < 1) {
-          throw new IllegalArgumentException("timeoutNanos must be at least 1, was " + nanos);
-        }
-      }
-    }
-
-    /**
-     * A multiple of the latency without load.
-     *
-     * @param factor from 1
-     * @param baseline number of latencies whose minimum is the latency without load, from 1
-     * @param recalibration null to use the least latency seen, without measurements
-     */
-    record TimesNoLoad(double factor, int baseline, @Nullable Recalibration recalibration)
-        implements TooLong {
-
-      /**
-       * @throws IllegalArgumentException when a number is out of range
-       */
-      public TimesNoLoad {
-        if (!(factor >= 1 && factor <= Double.MAX_VALUE) || baseline < 1) {
-          throw new IllegalArgumentException(
-              "factor and baseline must be at least 1, were " + factor + " and " + baseline);
-        }
-      }
-    }
-  }
+public final class AimdLimit extends NoLoadLimit {
+  private final Settings settings;
 
   /**
-   * Creates the algorithm at its initial limit, with a fixed timeout.
+   * The settings of an {@link AimdLimit}.
    *
    * @param backoff factor of a decrease, from 0.5, below 1
-   * @param timeoutNanos latency above which a request counts as dropped, from 1
-   * @throws IllegalArgumentException when a number is out of range
+   * @param tolerance multiple of the latency without load from which a request counts as dropped,
+   *     from 1
+   * @param baseline number of latencies whose minimum is the latency without load, from 1
+   * @param window updates once per window, from its median; null to update with each request, which
+   *     varying latencies mislead
+   * @param recalibration null to use the least latency seen, without measurements
    */
-  public AimdLimit(LimitRange range, double backoff, long timeoutNanos) {
-    this(range, backoff, new TooLong.Timeout(timeoutNanos), null);
+  public record Settings(
+      double backoff,
+      double tolerance,
+      int baseline,
+      @Nullable WindowSettings window,
+      @Nullable Recalibration recalibration) {
+
+    /**
+     * @throws IllegalArgumentException when a number is out of range
+     */
+    public Settings {
+      // Written as a negation, so that NaN is refused.
+      if (!(backoff >= 0.5 && backoff < 1)
+          || !(tolerance >= 1 && tolerance <= Double.MAX_VALUE)
+          || baseline < 1) {
+        throw new IllegalArgumentException(
+            "backoff must be from 0.5 and below 1, tolerance and baseline at least 1, were %s, %s"
+                .formatted(backoff, tolerance)
+                + " and " + baseline);
+      }
+    }
+
+    /**
+     * Returns a backoff of 0.9 as in concurrency-limits, a tolerance of 2, a baseline of 100
+     * windows, no recalibration.
+     */
+    public static Settings defaults() {
+      return new Settings(0.9, 2, 100, WindowSettings.defaults(), null);
+    }
+
+    /** Returns these settings with other measurements; null for none. */
+    public Settings with(@Nullable Recalibration other) {
+      return new Settings(backoff, tolerance, baseline, window, other);
+    }
   }
 
   /**
    * Creates the algorithm at its initial limit.
    *
-   * @param backoff factor of a decrease, from 0.5, below 1
-   * @param settings updates once per window, from its median; null to update with each request,
-   *     which varying latencies mislead
-   * @throws IllegalArgumentException when a number is out of range
+   * @throws IllegalArgumentException when the recalibration would leave {@code range}
    */
-  public AimdLimit(
-      LimitRange range, double backoff, TooLong tooLong, @Nullable WindowSettings settings) {
-    if (!(backoff >= 0.5 && backoff < 1)) {
-      throw new IllegalArgumentException("backoff must be from 0.5 and below 1, was " + backoff);
-    }
-    this.range = range;
-    this.backoff = backoff;
-    switch (tooLong) {
-      case TooLong.Timeout(long nanos) -> {
-        this.timeoutNanos = nanos;
-        this.tolerance = 0;
-        this.noLoad = new NoLoadLatency(range, 1, settings, null); // its minimum is not used
-      }
-      case TooLong.TimesNoLoad(double factor, int baseline, Recalibration recalibration) -> {
-        this.timeoutNanos = Long.MAX_VALUE;
-        this.tolerance = factor;
-        this.noLoad = new NoLoadLatency(range, baseline, settings, recalibration);
-      }
-    }
-    this.estimate = range.initial();
-    this.limit = range.initial();
+  public AimdLimit(LimitRange range, Settings settings) {
+    super(
+        range,
+        new NoLoadLatency(range, settings.baseline(), settings.window(), settings.recalibration()));
+    this.settings = settings;
   }
 
   @Override
-  public int limit() {
-    return limit;
-  }
-
-  @Override
-  public void learn(Sample sample) {
-    Sample seen = noLoad.learn(sample);
-    if (seen != null) {
-      move(seen);
-    }
-    limit = noLoad.lowered(estimate);
-  }
-
-  @Override
-  public void onTick(long nowNanos) {
-    noLoad.onTick(nowNanos);
-    limit = noLoad.lowered(estimate);
-  }
-
-  @Override
-  public boolean isProbing() {
-    return noLoad.probing();
-  }
-
-  private void move(Sample seen) {
-    if (!seen.dropped() && seen.rttNanos() == 0) { // not measured
-      return;
-    }
-    if (seen.dropped() || tookTooLong(seen.rttNanos())) {
-      estimate = (int) range.clamp(Math.floor(estimate * backoff));
+  void move(Sample seen) {
+    if (seen.dropped()
+        || seen.rttNanos() > settings.tolerance() * noLoad.with(seen.rttNanos())) {
+      estimate = range.clamp(Math.floor(estimate * settings.backoff()));
     } else if (2.0 * seen.inFlight() >= estimate) { // a limit less than half used does not grow
-      estimate = (int) range.clamp(estimate + 1.0);
+      estimate = range.clamp(estimate + 1);
     }
-  }
-
-  private boolean tookTooLong(long rttNanos) {
-    return tolerance == 0 ? rttNanos > timeoutNanos : rttNanos > tolerance * noLoad.with(rttNanos);
   }
 }

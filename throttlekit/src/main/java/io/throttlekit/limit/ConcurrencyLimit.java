@@ -10,7 +10,7 @@ package io.throttlekit.limit;
  * time.
  */
 public sealed interface ConcurrencyLimit
-    permits AimdLimit, FailsafeLimit, Gradient2Limit, ProbedVegasLimit, VegasLimit {
+    permits FailsafeLimit, NoLoadLimit, ProbedVegasLimit, VegasLimit {
 
   /** Returns the concurrency limit. */
   int limit();

@@ -16,12 +16,8 @@ import org.jspecify.annotations.Nullable;
  * range does. A request that began while less than half of the limit was in flight changes nothing.
  * After Netflix's concurrency-limits, whose baseline is a mean and whose queue size is constant.
  */
-public final class Gradient2Limit implements ConcurrencyLimit {
-  private final LimitRange range;
+public final class Gradient2Limit extends NoLoadLimit {
   private final Settings settings;
-  final NoLoadLatency noLoad;
-  double estimate;
-  private volatile int limit;
 
   /**
    * The settings of a {@link Gradient2Limit}.
@@ -72,46 +68,16 @@ public final class Gradient2Limit implements ConcurrencyLimit {
    * @throws IllegalArgumentException when the recalibration would leave {@code range}
    */
   public Gradient2Limit(LimitRange range, Settings settings) {
-    this.range = range;
+    super(
+        range,
+        new NoLoadLatency(range, settings.baseline(), settings.window(), settings.recalibration()));
     this.settings = settings;
-    this.noLoad =
-        new NoLoadLatency(range, settings.baseline(), settings.window(), settings.recalibration());
-    this.estimate = range.initial();
-    this.limit = range.initial();
   }
 
   @Override
-  public int limit() {
-    return limit;
-  }
-
-  @Override
-  public void learn(Sample sample) {
-    Sample seen = noLoad.learn(sample);
-    if (seen != null) {
-      move(seen);
-    }
-    limit = noLoad.lowered((int) estimate);
-  }
-
-  @Override
-  public void onTick(long nowNanos) {
-    noLoad.onTick(nowNanos);
-    limit = noLoad.lowered((int) estimate);
-  }
-
-  @Override
-  public boolean isProbing() {
-    return noLoad.probing();
-  }
-
-  private void move(Sample seen) {
+  void move(Sample seen) {
     double gradient = 0.5; // as in concurrency-limits: a single window at most halves the target
     if (!seen.dropped()) {
-      // not measured; as a baseline it would make every latency look slow
-      if (seen.rttNanos() == 0) {
-        return;
-      }
       double alone = noLoad.with(seen.rttNanos());
       // Less than half of the limit was in use: latency reveals nothing about it.
       if (2.0 * seen.inFlight() < estimate) {

@@ -15,10 +15,12 @@ import org.jspecify.annotations.Nullable;
  * lowered limit.
  */
 final class Probing implements ProbedVegasState {
-  /** The relative throughput up to which servers count as idle. */
+  // The next two were found by experiment: docs/CONCURRENCY.md has the simulator's results.
+
+  /** The relative throughput up to which servers count as idle; 1 would let noise end it. */
   private static final double LESS = 0.95;
 
-  /** The factor of the second step; each later step squares it. */
+  /** The factor of the second step; each later step squares it, so that few steps go far. */
   private static final double SECOND_STEP = 0.8;
 
   /** Latencies until the old queue has drained. */
@@ -26,8 +28,6 @@ final class Probing implements ProbedVegasState {
 
   /** The part of the timeout, as a divisor, that may pass until the old queue has drained. */
   private static final int MAX_DRAIN_PART = 4;
-
-  private static final int DROPPED_ONE_IN = 20; // as in SampleWindow: 5 % is overload
 
   private final LimitHistory history;
   private final int min;
@@ -164,7 +164,7 @@ final class Probing implements ProbedVegasState {
   private boolean isOverloaded() {
     int ended = latencies.count() + dropped;
     // Only with a whole sample: one early drop is not overload.
-    return ended >= settings.probeSamples() && (long) dropped * DROPPED_ONE_IN > ended;
+    return ended >= settings.probeSamples() && (long) dropped * SampleWindow.DROPPED_ONE_IN > ended;
   }
 
   private void lower(int to, long nowNanos) {

@@ -11,8 +11,17 @@ import org.jspecify.annotations.Nullable;
  * request has no latency, and a latency of 0 is not a measurement.
  */
 final class SampleWindow {
-  /** With more than one dropped request in so many, the drops decide and latency is ignored. */
-  private static final int ONE_IN = 20;
+  /**
+   * With more than one dropped request in so many (5 %), the drops decide and latency is ignored:
+   * the latencies of those that were not dropped would understate the overload.
+   */
+  static final int DROPPED_ONE_IN = 20;
+
+  /** A limit that refuses up to one request in so many is not full: bursts may touch any limit. */
+  private static final int SATURATED_ONE_IN = 200;
+
+  /** A limit that refuses more than one in so many is full nearly all the time. */
+  private static final int CROWDED_ONE_IN = 10;
 
   private final WindowSettings settings;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
@@ -67,17 +76,17 @@ final class SampleWindow {
 
   /** Returns whether so many requests were dropped that latency is ignored. */
   boolean overloaded() {
-    return dropped > (latencies.count() + (long) dropped) / (double) ONE_IN;
+    return dropped > (latencies.count() + (long) dropped) / (double) DROPPED_ONE_IN;
   }
 
   /** Returns whether the limit refused more than 0.5 % of the requests. */
   boolean saturated() {
-    return refused > (latencies.count() + (double) dropped + refused) / 200;
+    return refused > (latencies.count() + (double) dropped + refused) / SATURATED_ONE_IN;
   }
 
   /** Returns whether the limit refused more than 10 %: it was full nearly all the time. */
   boolean crowded() {
-    return refused > (latencies.count() + (double) dropped + refused) / 10;
+    return refused > (latencies.count() + (double) dropped + refused) / CROWDED_ONE_IN;
   }
 
   long refused() {

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * AdaptiveLimiter limiter =
- *     AdaptiveLimiter.of(new AimdLimit(new LimitRange(1, 200, 20), 0.9, 1_000_000_000L)).build();
+ *     AdaptiveLimiter.of(new AimdLimit(new LimitRange(1, 200, 20), AimdLimit.Settings.defaults()))
+ *         .build();
  *
  * try (Permit permit = limiter.tryAcquire()) {
  *   if (permit == null) {

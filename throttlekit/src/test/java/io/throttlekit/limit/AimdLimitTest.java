@@ -3,17 +3,14 @@ package io.throttlekit.limit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.throttlekit.limit.AimdLimit.TooLong;
+import io.throttlekit.limit.AimdLimit.Settings;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Compares with the results of Netflix's concurrency-limits 0.5 for the same numbers. */
 class AimdLimitTest {
-  private static final long TIMEOUT = TimeUnit.SECONDS.toNanos(5);
-
   @Test
   void growsByOneWhileHalfOfTheLimitIsInUse() {
     AimdLimit limit = from(20);
@@ -21,16 +18,6 @@ class AimdLimitTest {
     assertThat(limit.limit()).isEqualTo(20);
     limit.learn(completed(1_000_000, 10));
     assertThat(limit.limit()).isEqualTo(21);
-  }
-
-  @Test
-  void backsOffWhenARequestTookLongerThanTheTimeout() {
-    AimdLimit limit = from(30);
-    limit.learn(completed(TIMEOUT, 30));
-    assertThat(limit.limit()).isEqualTo(31);
-    limit = from(30);
-    limit.learn(completed(TIMEOUT + 1_000, 30));
-    assertThat(limit.limit()).isEqualTo(27);
   }
 
   @Test
@@ -46,7 +33,7 @@ class AimdLimitTest {
 
   @Test
   void neverGrowsBeyondTheMost() {
-    AimdLimit limit = new AimdLimit(new LimitRange(1, 3, 3), 0.9, TIMEOUT);
+    AimdLimit limit = new AimdLimit(new LimitRange(1, 3, 3), settings(0.9, 2, 1));
     limit.learn(completed(1, Integer.MAX_VALUE));
     assertThat(limit.limit()).isEqualTo(3);
   }
@@ -54,10 +41,14 @@ class AimdLimitTest {
   @Test
   void numbersOutOfRangeAreRefused() {
     LimitRange range = new LimitRange(1, 2, 1);
-    assertThatThrownBy(() -> new AimdLimit(range, 0.4, 1)).hasMessageContaining("0.4");
-    assertThatThrownBy(() -> new AimdLimit(range, Double.NaN, 1)).hasMessageContaining("NaN");
-    assertThatThrownBy(() -> new AimdLimit(range, 1, 1)).hasMessageContaining("1.0");
-    assertThatThrownBy(() -> new AimdLimit(range, 0.9, 0)).hasMessageContaining("0");
+    assertThatThrownBy(() -> settings(0.4, 2, 1)).hasMessageContaining("0.4");
+    assertThatThrownBy(() -> settings(Double.NaN, 2, 1)).hasMessageContaining("NaN");
+    assertThatThrownBy(() -> settings(1, 2, 1)).hasMessageContaining("1.0");
+    assertThatThrownBy(() -> settings(0.9, 0.99, 1)).hasMessageContaining("0.99");
+    assertThatThrownBy(() -> settings(0.9, 2, 0)).hasMessageContaining("and 0");
+    Recalibration outside = new Recalibration(1, 3, 1);
+    assertThatThrownBy(() -> new AimdLimit(range, Settings.defaults().with(outside)))
+        .hasMessageContaining("was 3");
     assertThatThrownBy(() -> new LimitRange(0, 2, 1)).hasMessageContaining("min is 0");
     assertThatThrownBy(() -> new LimitRange(3, 2, 3)).hasMessageContaining("max 2");
     assertThatThrownBy(() -> new LimitRange(2, 9, 1)).hasMessageContaining("initial 1");
@@ -123,10 +114,7 @@ class AimdLimitTest {
   void learnsOncePerWindowFromItsMedian() {
     AimdLimit limit =
         new AimdLimit(
-            new LimitRange(20, 200, 30),
-            0.9,
-            new TooLong.Timeout(Samples.ms(100)),
-            WindowSettings.defaults());
+            new LimitRange(20, 200, 30), new Settings(0.9, 10, 100, WindowSettings.defaults(), null));
     Samples.second(limit, 0, 10, 30, false);
     limit.learn(Samples.completed(1_015, 200, 1));
     assertThat(limit.limit()).isEqualTo(31);
@@ -140,11 +128,15 @@ class AimdLimitTest {
 
   private static AimdLimit comparing(int initial, @Nullable Recalibration recalibration) {
     return new AimdLimit(
-        new LimitRange(1, 200, initial), 0.9, new TooLong.TimesNoLoad(2, 100, recalibration), null);
+        new LimitRange(1, 200, initial), new Settings(0.9, 2, 100, null, recalibration));
   }
 
   private static AimdLimit from(int initial) {
-    return new AimdLimit(new LimitRange(20, 200, initial), 0.9, TIMEOUT);
+    return new AimdLimit(new LimitRange(20, 200, initial), settings(0.9, 2, 100));
+  }
+
+  private static Settings settings(double backoff, double tolerance, int baseline) {
+    return new Settings(backoff, tolerance, baseline, null, null);
   }
 
   private static Sample completed(long rttNanos, int inFlight) {

@@ -152,7 +152,6 @@ class LimitAlgorithmsTest {
         Stream.of(
             algorithm("Aimd", range -> aimd(range, null, null)),
             algorithm("Aimd recalibrated", range -> aimd(range, null, recalibration(range))),
-            algorithm("Aimd timeout", range -> new AimdLimit(range, .9, ms(50))),
             algorithm("Gradient2", range -> gradient2(range, null, null)),
             algorithm(
                 "Gradient2 recalibrated", range -> gradient2(range, null, recalibration(range))),
@@ -186,8 +185,7 @@ class LimitAlgorithmsTest {
 
   private static ConcurrencyLimit aimd(
       LimitRange range, @Nullable WindowSettings window, @Nullable Recalibration recalibration) {
-    return new AimdLimit(
-        range, .9, new AimdLimit.TooLong.TimesNoLoad(2, 100, recalibration), window);
+    return new AimdLimit(range, new AimdLimit.Settings(.9, 2, 100, window, recalibration));
   }
 
   private static ConcurrencyLimit gradient2(

@@ -13,6 +13,7 @@ import io.throttlekit.limit.AimdLimit;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Recalibration;
+import io.throttlekit.limit.Sample;
 import io.throttlekit.tier.ManualTimer;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,9 +105,9 @@ class AdaptiveLimiterTest {
 
   /** Returns a limit of 4 that is lowered to 1 for measurements. */
   private static ConcurrencyLimit measuredEachSecond() {
-    AimdLimit.TooLong slow =
-        new AimdLimit.TooLong.TimesNoLoad(2, 100, new Recalibration(1_000 * MILLI, 1, 2));
-    return new AimdLimit(new LimitRange(1, 4, 4), .9, slow, null);
+    Recalibration eachSecond = new Recalibration(1_000 * MILLI, 1, 2);
+    return new AimdLimit(
+        new LimitRange(1, 4, 4), new AimdLimit.Settings(.9, 2, 100, null, eachSecond));
   }
 
   private void beginMeasurement(AdaptiveLimiter limiter) {
@@ -182,8 +183,7 @@ class AdaptiveLimiterTest {
 
   @Test
   void aSampleIsFromThePermitOnAndSaysHowManyWereInFlightThen() {
-    // More than 2 ms is too slow; with half of the limit in flight it grows.
-    AimdLimit algorithm = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
+    AimdLimit algorithm = halving(4);
     AdaptiveLimiter limiter = limiter(algorithm).queueing(Queueing.of(1, 1)).build();
     Permit first = taken(limiter.tryAcquire());
     Permit second = taken(limiter.tryAcquire());
@@ -192,7 +192,7 @@ class AdaptiveLimiterTest {
     assertThat(algorithm.limit()).as("1 of 4").isEqualTo(4);
     second.record();
     assertThat(algorithm.limit()).as("2 of 4").isEqualTo(5);
-    limiter.replaceAlgorithm(new AimdLimit(new LimitRange(1, 9, 1), .5, 2 * MILLI));
+    limiter.replaceAlgorithm(afterOneMilli(halving(1)));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("holds");
     asking.ask("waits");
@@ -207,9 +207,26 @@ class AdaptiveLimiterTest {
     assertThat(limiter.figures().limit()).isEqualTo(1);
   }
 
+  /** Halves if a request takes more than twice the least; grows with half of it in flight. */
+  private static AimdLimit halving(int initial) {
+    return new AimdLimit(
+        new LimitRange(1, 9, initial), new AimdLimit.Settings(.5, 2, 100, null, null));
+  }
+
+  /** Returns the limit, whose latency without load is 1 ms from here on. */
+  private static AimdLimit afterOneMilli(AimdLimit limit) {
+    int before = limit.limit();
+    limit.learn(new Sample(0, MILLI, 0, 1, false, false));
+    if (limit.limit() > before) {
+      limit.learn(new Sample(0, MILLI, 0, 1, false, true)); // 1 + 1, halved
+    }
+    assertThat(limit.limit()).isEqualTo(before);
+    return limit;
+  }
+
   @Test
   void whoeverMeasuredNearerToTheBackendSaysHowLongItTook() {
-    AimdLimit algorithm = new AimdLimit(new LimitRange(1, 9, 4), .5, 2 * MILLI);
+    AimdLimit algorithm = afterOneMilli(halving(4));
     AdaptiveLimiter limiter = limiter(algorithm).build();
     Permit late = taken(limiter.tryAcquire());
     Permit slow = taken(limiter.tryAcquire());

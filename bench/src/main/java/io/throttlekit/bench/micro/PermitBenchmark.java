@@ -22,10 +22,9 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class PermitBenchmark extends ShortRuns {
   private static final int LIMIT = 100;
-  private static final long HOUR = 3_600_000_000_000L; // a timeout that no sample reaches
 
   private final AdaptiveLimiter limiter =
-      AdaptiveLimiter.of(new AimdLimit(new LimitRange(LIMIT, LIMIT, LIMIT), 0.9, HOUR)).build();
+      AdaptiveLimiter.of(new AimdLimit(new LimitRange(LIMIT, LIMIT, LIMIT), AimdLimit.Settings.defaults())).build();
   private final SimpleLimiter<String> netflix =
       SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build();
 

@@ -2,7 +2,6 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.limit.AimdLimit;
-import io.throttlekit.limit.AimdLimit.TooLong;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.FailsafeLimit;
 import io.throttlekit.limit.Gradient2Limit;
@@ -10,20 +9,12 @@ import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.ProbedVegasLimit;
 import io.throttlekit.limit.Recalibration;
 import io.throttlekit.limit.VegasLimit;
-import io.throttlekit.limit.WindowSettings;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Creates the limit algorithms that policies name, each with its own settings. */
 public final class LimitAlgorithms {
-  // AIMD of concurrency-limits has the same backoff ratio
-  private static final double AIMD_BACKOFF = 0.9;
-  // a request is late at twice the latency without load
-  private static final double AIMD_TOLERANCE = 2;
-  // the least of so many latencies counts as the latency without load
-  private static final int AIMD_BASELINE = 100;
-
   private LimitAlgorithms() {}
 
   /**
@@ -66,11 +57,7 @@ public final class LimitAlgorithms {
           new Gradient2Limit(range, Gradient2Limit.Settings.defaults().with(recalibration));
       case VEGAS -> new VegasLimit(range, VegasLimit.Settings.defaults(), random);
       case AIMD ->
-          new AimdLimit(
-              range,
-              AIMD_BACKOFF,
-              new TooLong.TimesNoLoad(AIMD_TOLERANCE, AIMD_BASELINE, recalibration),
-              WindowSettings.defaults());
+          new AimdLimit(range, AimdLimit.Settings.defaults().with(recalibration));
       case FAILSAFE ->
           new FailsafeLimit(range, failsafe == null ? FailsafeLimit.Settings.defaults() : failsafe);
     };
