@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The result of a charge at a cell.
  *
+ * @param cell that was charged
  * @param kind of the result
  * @param decision for {@link Kind#TAKEN} and {@link Kind#REFUSED}
  * @param windowEndMillis the window that units were taken from, by the clock that decides windows
@@ -13,15 +14,22 @@ import org.jspecify.annotations.Nullable;
  *     window may be current
  */
 public record AcquireResult(
-    Kind kind, @Nullable Decision decision, long windowEndMillis, boolean ofNextToo) {
-  public static final AcquireResult SHORT = new AcquireResult(Kind.SHORT, null, 0);
-  static final AcquireResult STRICT = new AcquireResult(Kind.STRICT, null, 0);
-  static final AcquireResult RETIRED = new AcquireResult(Kind.RETIRED, null, 0);
+    LeaseCell cell,
+    Kind kind,
+    @Nullable Decision decision,
+    long windowEndMillis,
+    boolean ofNextToo) {
 
-  AcquireResult(Kind kind, @Nullable Decision decision, long windowEndMillis) {
-    this(kind, decision, windowEndMillis, false);
+  AcquireResult(LeaseCell cell, Kind kind) {
+    this(cell, kind, null, 0, false);
   }
 
+  /** Returns the result of a cell that has too few units. */
+  public static AcquireResult lacking(LeaseCell cell) {
+    return new AcquireResult(cell, Kind.SHORT);
+  }
+
+  /** The kinds of results. */
   public enum Kind {
     /** Spent from what is leased. */
     TAKEN,

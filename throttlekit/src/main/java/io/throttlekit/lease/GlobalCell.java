@@ -33,10 +33,10 @@ public final class GlobalCell extends LeaseCell {
   private WindowUnits next = new WindowUnits();
 
   /** Whether a lease ahead for the next window is in flight. */
-  private boolean askingNext;
+  private boolean leasingAhead;
 
-  /** The window, by its end, for which {@link #nanosToLook} has returned a time already. */
-  private long lookedAfterMillis = Long.MIN_VALUE;
+  /** The window, by its end, for which {@link #nanosToNextLease} has returned a time already. */
+  private long scheduledMillis = Long.MIN_VALUE;
 
   /** Whether the lease in flight is for the next window. */
   private boolean leasingNext;
@@ -61,7 +61,7 @@ public final class GlobalCell extends LeaseCell {
   public synchronized AcquireResult tryAcquire(
       FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
-      return AcquireResult.RETIRED;
+      return new AcquireResult(this, Kind.RETIRED);
     }
     roll(now);
     if (cost < 0) {
@@ -85,14 +85,14 @@ public final class GlobalCell extends LeaseCell {
       return refusal(wait, now);
     }
     lacked = Math.min(window.limit(), lacked + cost); // bounded: no lease is larger
-    return AcquireResult.SHORT;
+    return AcquireResult.lacking(this);
   }
 
   /** Returns whether units should be leased ahead of need. */
   synchronized boolean isLow(long now) {
     boolean ofNext = clock.mayBeOver(now);
     WindowUnits of = ofNext ? next : current;
-    if (leasing || retired || !clock.isKnown() || of.isExhausted(now) || (ofNext && askingNext)) {
+    if (leasing || retired || !clock.isKnown() || of.isExhausted(now) || (ofNext && leasingAhead)) {
       return false;
     }
     // The lease must arrive before the units run out, even if it takes two round trips.
@@ -160,7 +160,7 @@ public final class GlobalCell extends LeaseCell {
   /** Returns whether the next window is due to be leased. */
   public synchronized boolean isNextDue(long now) {
     roll(now);
-    return clock.isKnown() && now - lookNanos() >= 0;
+    return clock.isKnown() && now - nextLeaseNanos() >= 0;
   }
 
   /**
@@ -170,10 +170,10 @@ public final class GlobalCell extends LeaseCell {
   public synchronized @Nullable LeaseRequest refillNext(long now) {
     roll(now);
     // Without demand in this window the next one is leased only when a request needs it.
-    if (!clock.isKnown() || retired || askingNext || next.isGranted() || pace.offered() == 0) {
+    if (!clock.isKnown() || retired || leasingAhead || next.isGranted() || pace.offered() == 0) {
       return null;
     }
-    askingNext = true;
+    leasingAhead = true;
     long wanted = Math.min(sizer.size(0, limit()), pace.ofWholeWindow(toCome(now)));
     long units = Math.clamp(wanted, 1, limit());
     return request(onDataLoss, clock.nextEndMillis(), units, units, units);
@@ -184,29 +184,26 @@ public final class GlobalCell extends LeaseCell {
    *
    * @return from 1; 0 when no timer is needed
    */
-  public synchronized long nanosToLook(long now) {
+  public synchronized long nanosToNextLease(long now) {
     long of = next.isGranted() ? clock.nextEndMillis() : clock.endMillis();
-    if (!clock.isKnown() || retired || of == lookedAfterMillis) {
+    if (!clock.isKnown() || retired || of == scheduledMillis) {
       return 0;
     }
-    lookedAfterMillis = of;
-    long at = lookNanos() + (of == clock.endMillis() ? 0 : clock.lengthNanos());
+    scheduledMillis = of;
+    long at = nextLeaseNanos() + (of == clock.endMillis() ? 0 : clock.lengthNanos());
     return Math.max(1, at - now); // 0 would mean "none"
   }
 
   @Override
   public synchronized Completed complete(
       long wanted, Grant grant, long sentNanos, long answeredNanos) {
-    WindowUnits of = retired ? null : learn(grant, leasingNext, sentNanos, answeredNanos);
-    if (of == null) {
-      lacked = 0;
-      // Retired: the waiting requests retry at the cell's successor.
-      return completed(retired ? End.CREDITED : End.LATE, grant.units());
-    }
-    of.credit(grant, retryNanos(answeredNanos));
-    unmet = Math.max(0, lacked - of.units());
+    WindowUnits of = credited(grant, leasingNext, sentNanos, answeredNanos);
+    unmet = of == null ? unmet : Math.max(0, lacked - of.units());
     lacked = 0;
-    return completed(End.CREDITED, 0);
+    // Retired: the waiting requests retry at the cell's successor.
+    return of == null
+        ? completed(retired ? End.CREDITED : End.LATE, grant.units())
+        : completed(End.CREDITED, 0);
   }
 
   @Override
@@ -217,23 +214,34 @@ public final class GlobalCell extends LeaseCell {
 
   /** Ends a lease of the next window and credits the grant; returns the unspendable units. */
   public synchronized long completeNext(Grant grant, long sentNanos, long answeredNanos) {
-    askingNext = false;
+    leasingAhead = false;
     return credit(grant, true, sentNanos, answeredNanos);
   }
 
   @Override
   public synchronized long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos) {
+    return credited(grant, ahead, sentNanos, answeredNanos) == null ? grant.units() : 0;
+  }
+
+  /** Credits a grant to its window, which it returns; null when that has ended. */
+  private @Nullable WindowUnits credited(
+      Grant grant, boolean ahead, long sentNanos, long answeredNanos) {
     WindowUnits of = retired ? null : learn(grant, ahead, sentNanos, answeredNanos);
-    if (of == null) {
-      return grant.units();
+    if (of != null) {
+      // Without idle returns no units come back before the windows end; else other processes may
+      // return some.
+      long retryNanos =
+          idleNanos() == 0
+              ? clock.overByNanos() + clock.lengthNanos()
+              : answeredNanos + idleNanos();
+      of.credit(grant, retryNanos);
     }
-    of.credit(grant, retryNanos(answeredNanos));
-    return 0;
+    return of;
   }
 
   /** Ends a lease of the next window that failed. */
   public synchronized void failNext() {
-    askingNext = false;
+    leasingAhead = false;
   }
 
   @Override
@@ -253,17 +261,8 @@ public final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  public synchronized Leftover takeIdle(long now) {
-    roll(now);
-    // While a lease of the next window is in flight, the cell is not idle.
-    return isIdle(now) && !askingNext ? takeAll() : new Leftover(0, clock.endMillis());
-  }
-
-  @Override
-  public synchronized Leftover retire(long now) {
-    roll(now);
-    retired = true;
-    return takeAll();
+  boolean isIdle(long now) {
+    return super.isIdle(now) && !leasingAhead;
   }
 
   @Override
@@ -284,7 +283,7 @@ public final class GlobalCell extends LeaseCell {
             unmet,
             lead,
             leasing ? "leasing %s for %d".formatted(leasingNext, waiting()) : "",
-            askingNext ? " and for the next" : "",
+            leasingAhead ? " and for the next" : "",
             retired ? " retired" : "");
   }
 
@@ -322,29 +321,22 @@ public final class GlobalCell extends LeaseCell {
     // Others may have used what was left.
     long remaining = Math.min(window.limit(), current.remaining());
     Decision admission = Decision.admit(window.limit(), remaining, clock.millisToEnd(now));
-    return new AcquireResult(Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
+    return new AcquireResult(this, Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
   }
 
   private AcquireResult refusal(long retryMillis, long now) {
     long wait = Math.max(1, clock.millisToEnd(now));
     Decision refusal = Decision.refuse(window.limit(), current.units(), wait, retryMillis);
-    return new AcquireResult(Kind.REFUSED, refusal, clock.endMillis());
+    return new AcquireResult(this, Kind.REFUSED, refusal, clock.endMillis(), false);
   }
 
   /** Returns when to lease the next window ahead. */
-  private long lookNanos() {
+  private long nextLeaseNanos() {
     return clock.lastsUntilNanos() - lead.nanos();
   }
 
-  // Without idle returns no units come back before the windows end; else other processes may return
-  // some.
-  private long retryNanos(long answeredNanos) {
-    return idleNanos() == 0
-        ? clock.overByNanos() + clock.lengthNanos()
-        : answeredNanos + idleNanos();
-  }
-
-  private Leftover takeAll() {
+  @Override
+  Leftover takeAll() {
     return new Leftover(current.takeAll(), clock.endMillis(), next.takeAll());
   }
 
@@ -354,18 +346,18 @@ public final class GlobalCell extends LeaseCell {
    * @param ahead whether the lease was for the next window, which need not have begun
    * @return the window that the units belong to; null when it has ended
    */
-  private @Nullable WindowUnits learn(Grant grant, boolean ahead, long asked, long answered) {
+  private @Nullable WindowUnits learn(Grant grant, boolean ahead, long sent, long answered) {
     roll(answered);
     // An escrow's clock may be stepped, so its answers never move a window.
     if (grant.isOfEscrow() && clock.isKnown()) {
       return unitsOf(grant.windowEndMillis());
     }
-    lead.answeredAfter(answered - asked);
-    advance(clock.follow(grant, ahead, asked, answered));
+    lead.answeredAfter(answered - sent);
+    advance(clock.follow(grant, ahead, sent, answered));
     if (grant.windowEndMillis() < clock.endMillis()) {
       return null;
     }
-    clock.narrow(grant, asked, answered);
+    clock.narrow(grant, sent, answered);
     WindowUnits of = grant.windowEndMillis() == clock.endMillis() ? current : next;
     roll(answered); // narrow() may show that the window has ended
     return grant.windowEndMillis() < clock.endMillis() ? null : of;
@@ -377,7 +369,8 @@ public final class GlobalCell extends LeaseCell {
         : endMillis == clock.nextEndMillis() ? next : null;
   }
 
-  private void roll(long now) {
+  @Override
+  void roll(long now) {
     advance(clock.roll(now));
   }
 

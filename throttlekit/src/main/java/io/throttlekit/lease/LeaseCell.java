@@ -28,7 +28,10 @@ public abstract class LeaseCell extends Keyed {
   /** The rounding error of a clock that is reported in ms, rounded down. */
   static final long ROUNDING_NANOS = NANOS_PER_MILLI;
 
-  /** A cell is kept for at least this long, and one window, after its last use. */
+  /**
+   * A cell is kept for at least this long, and one window, after its last use: a client that comes
+   * back within a minute finds what was learned of its demand.
+   */
   private static final long MIN_KEPT_NANOS = 60_000 * NANOS_PER_MILLI;
 
   private final Tier.Leasing tier;
@@ -85,10 +88,22 @@ public abstract class LeaseCell extends Keyed {
   public abstract boolean putBack(long units, long takenWindowEndMillis);
 
   /** Takes all units if the cell was idle for {@link Tier.Leasing#returnIdleAfterMillis}. */
-  public abstract Leftover takeIdle(long now);
+  public final synchronized Leftover takeIdle(long now) {
+    roll(now);
+    return isIdle(now) ? takeAll() : Leftover.NONE;
+  }
 
   /** Retires this cell and takes all its units. */
-  public abstract Leftover retire(long now);
+  public final synchronized Leftover retire(long now) {
+    roll(now);
+    retired = true;
+    return takeAll();
+  }
+
+  /** Moves on to the window that is current now. */
+  abstract void roll(long now);
+
+  abstract Leftover takeAll();
 
   /** Clears the mark that the source has nothing left. */
   public abstract void reopen();
@@ -157,7 +172,7 @@ public abstract class LeaseCell extends Keyed {
       DataLoss onDataLoss, long windowEndMillis, long units, long size, long usable) {
     Tier.Global global = tier instanceof Tier.Global shared ? shared : null;
     return new LeaseRequest(
-        key(),
+        key,
         window,
         units,
         onDataLoss,
@@ -207,7 +222,7 @@ public abstract class LeaseCell extends Keyed {
   }
 
   /** Returns whether no request used the cell for {@link #idleNanos} and no lease is in flight. */
-  final boolean isIdle(long now) {
+  boolean isIdle(long now) {
     long idleNanos = idleNanos();
     return idleNanos > 0 && now - lastUsedNanos >= idleNanos && !leasing;
   }

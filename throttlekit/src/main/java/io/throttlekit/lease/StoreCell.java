@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  * knows when it sent the request and when the answer arrived, by its own monotonic clock; the store
  * read its clock in between. So the window does not end before
  *
- *   asked + (windowEnd − storeNow)        credits are valid until then, less a margin for the rates
+ *   sent + (windowEnd − storeNow)         credits are valid until then, less a margin for the rates
  *                                         of the two clocks and the store's rounding
  *
  * and has certainly ended at
  *
- *   answered + (windowEnd − storeNow)     an exhausted store is not asked again before
+ *   answered + (windowEnd − storeNow)     an exhausted store gets no further request before
  *
  * No wall clock of this process is read, so a wrong one does no harm. Between the two times no
  * lease could still be spent; the store decides each charge then.
@@ -65,7 +65,7 @@ public final class StoreCell extends LeaseCell {
   /** Whether the store reported that nothing is left. */
   private boolean exhausted;
 
-  /** When an exhausted store is asked again: units may have been returned to it. */
+  /** When an exhausted store gets the next request: units may have been returned to it. */
   private long retryNanos;
 
   /** The last requested size, without what only a larger cost required. */
@@ -85,7 +85,7 @@ public final class StoreCell extends LeaseCell {
   public synchronized AcquireResult tryAcquire(
       FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
-      return AcquireResult.RETIRED;
+      return new AcquireResult(this, Kind.RETIRED);
     }
     lastUsedNanos = now;
     roll(now);
@@ -102,15 +102,15 @@ public final class StoreCell extends LeaseCell {
       // A reload may lower the limit.
       long remaining = Math.min(window.limit(), credits + leftAtStore);
       Decision admission = Decision.admit(window.limit(), remaining, resetAfter(now));
-      return new AcquireResult(Kind.TAKEN, admission, windowEndMillis);
+      return new AcquireResult(this, Kind.TAKEN, admission, windowEndMillis, false);
     }
     if (exhausted || cost > window.limit()) {
       long wait = Math.max(1, resetAfter(now));
       long retry = cost > window.limit() ? Decision.NEVER : wait;
       Decision refusal = Decision.refuse(window.limit(), credits, wait, retry);
-      return new AcquireResult(Kind.REFUSED, refusal, windowEndMillis);
+      return new AcquireResult(this, Kind.REFUSED, refusal, windowEndMillis, false);
     }
-    return isTooLateToLease(now) ? AcquireResult.STRICT : AcquireResult.SHORT;
+    return new AcquireResult(this, isTooLateToLease(now) ? Kind.STRICT : Kind.SHORT);
   }
 
   @Override
@@ -198,19 +198,6 @@ public final class StoreCell extends LeaseCell {
   }
 
   @Override
-  public synchronized Leftover takeIdle(long now) {
-    roll(now);
-    return isIdle(now) ? takeAll() : new Leftover(0, windowEndMillis);
-  }
-
-  @Override
-  public synchronized Leftover retire(long now) {
-    roll(now);
-    retired = true;
-    return takeAll();
-  }
-
-  @Override
   public synchronized void reopen() {
     exhausted = false;
   }
@@ -238,7 +225,7 @@ public final class StoreCell extends LeaseCell {
 
   @Override
   public synchronized String toString() {
-    return "credits %d until %d, window until %d (%d, %s), %d left, %s, again %d, batch %d, %s%s"
+    return "credits %d until %d, window until %d (%d, %s), %d left, %s, retry at %d, batch %d, %s%s"
         .formatted(
             credits,
             creditsEndNanos,
@@ -253,7 +240,8 @@ public final class StoreCell extends LeaseCell {
             retired ? " retired" : "");
   }
 
-  private Leftover takeAll() {
+  @Override
+  Leftover takeAll() {
     Leftover all = new Leftover(credits, windowEndMillis);
     credits = 0;
     return all;
@@ -280,7 +268,8 @@ public final class StoreCell extends LeaseCell {
     return windowLasts ? Math.max(0, Math.ceilDiv(windowEndNanos - now, NANOS_PER_MILLI)) : 0;
   }
 
-  private void roll(long now) {
+  @Override
+  void roll(long now) {
     if (now - creditsEndNanos >= 0) {
       // Repeated calls are harmless: what is carried stays.
       forfeitBeyond(carried());

@@ -9,7 +9,7 @@ import io.throttlekit.store.Grant;
 /**
  * Estimates which window is current, by a remote clock that is known only through its answers.
  *
- * <p>By an answer, its window does not end before {@code asked + lasts} and ends by {@code answered
+ * <p>By an answer, its window does not end before {@code sent + lasts} and ends by {@code answered
  * + endsWithin}, widened by the possible drift of the two clocks. Every answer narrows these two
  * times, and both move on by the length of a window. So until the first time the window is
  * certainly current, and from the second time on the next one is. In between it may be either.
@@ -92,22 +92,22 @@ final class WindowClock {
    * @param ahead whether the lease was for the next window, which need not have begun
    * @return by how many windows this moved on, from 0
    */
-  long follow(Grant leased, boolean ahead, long asked, long answered) {
+  long follow(Grant leased, boolean ahead, long sent, long answered) {
     long end = leased.windowEndMillis();
     long windows = isKnown() ? (end - endMillis) / lengthMillis : 0;
     if (isKnown() && windows <= (ahead ? 1 : 0)) {
       return 0;
     }
     endMillis = end;
-    lastsUntilNanos = lastsUntil(leased.lastsMillis(), asked);
+    lastsUntilNanos = lastsUntil(leased.lastsMillis(), sent);
     overByNanos = overBy(leased.endsWithinMillis(), answered);
     return windows;
   }
 
   /** Narrows the end of this window by an answer for this window or the next. */
-  void narrow(Grant leased, long asked, long answered) {
+  void narrow(Grant leased, long sent, long answered) {
     long later = leased.windowEndMillis() - endMillis;
-    long notBefore = lastsUntil(leased.lastsMillis() - later, asked);
+    long notBefore = lastsUntil(leased.lastsMillis() - later, sent);
     long notAfter = overBy(leased.endsWithinMillis() - later, answered);
     // Max and min by differences, because monotonic times can overflow.
     lastsUntilNanos += Math.max(0, notBefore - lastsUntilNanos);
@@ -124,9 +124,9 @@ final class WindowClock {
     return "%d until %d to %d".formatted(endMillis, lastsUntilNanos, overByNanos);
   }
 
-  private static long lastsUntil(long millis, long asked) {
+  private static long lastsUntil(long millis, long sent) {
     long nanos = MonotonicSpan.nanos(millis);
-    return asked + nanos - LeaseCell.ROUNDING_NANOS - MonotonicSpan.drift(nanos);
+    return sent + nanos - LeaseCell.ROUNDING_NANOS - MonotonicSpan.drift(nanos);
   }
 
   private static long overBy(long millis, long answered) {

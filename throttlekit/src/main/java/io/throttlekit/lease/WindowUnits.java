@@ -37,14 +37,14 @@ final class WindowUnits {
     exhausted = false;
   }
 
-  void credit(Grant leased, long askAgain) {
+  void credit(Grant leased, long retryAtNanos) {
     granted = true;
     units += leased.units();
     // An escrow does not report what is left.
     if (leased.left() != Grant.UNKNOWN) {
       left = leased.left();
       exhausted = left == 0 || leased.units() == 0;
-      retryNanos = askAgain;
+      retryNanos = retryAtNanos;
     }
   }
 

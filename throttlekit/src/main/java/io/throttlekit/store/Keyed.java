@@ -7,15 +7,16 @@ import io.throttlekit.CounterKey;
  * and callers that still hold it look up its key again.
  */
 public abstract class Keyed {
-  private final CounterKey key;
+  /** The counter's key. */
+  protected final CounterKey key;
 
   // Copied from the key: most entries are not in the processor's cache when they are requested.
   final String scope;
   final long lowHash;
   final long highHash;
 
-  /** The approximate number of requests for it. */
-  int asked;
+  /** The approximate number of look-ups of it. */
+  int lookups;
 
   /** Creates the state of the counter with this {@code key}. */
   protected Keyed(CounterKey key) {

@@ -21,7 +21,7 @@ public final class RecentKeys<E extends Keyed> {
   private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Keyed[].class);
   private static final int MIN_SLOTS = 1 << 10; // a power of two, as slot() needs
   private static final int MAX_SLOTS = 1 << 18; // 1 MB of references
-  private static final int SLOTS_PER_KEY = 2;
+  private static final int SLOTS_PER_KEY = 2; // half full: most keys find one of their four free
   private static final int RENEW_EVERY = 64; // at the cost of 1.6 % of the lookups
 
   private volatile @Nullable Keyed[] slots = new @Nullable Keyed[MIN_SLOTS];
@@ -46,9 +46,9 @@ public final class RecentKeys<E extends Keyed> {
         return null;
       }
     }
-    int asked = found.asked + 1;
-    found.asked = asked; // a lost update only delays a request to the cache
-    boolean renews = asked % RENEW_EVERY == 0 || (asked & (asked - 1)) == 0;
+    int lookups = found.lookups + 1;
+    found.lookups = lookups; // a lost update only delays a request to the cache
+    boolean renews = lookups % RENEW_EVERY == 0 || (lookups & (lookups - 1)) == 0;
     return renews ? null : known(found);
   }
 

@@ -1,27 +1,35 @@
 package io.throttlekit.tier;
 
+import static java.util.Objects.requireNonNull;
+
+import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.lease.AcquireResult;
+import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseCell;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
+import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RequestWait;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The state of a request's claims: which charges are decided, by what, the leased units that they
- * have taken, and the result for the request. For one thread.
+ * have taken, and the result for the request. For one thread at a time.
  */
 final class ClaimState {
   /**
-   * The retry time of a refusal in an outage, in place of one that only the store could compute.
+   * The retry time of a refusal in an outage, in place of one that only the store could compute:
+   * short, because the store may answer again at any time, but no load from clients in a loop.
    */
   private static final long OUTAGE_RETRY_MILLIS = 1_000;
 
@@ -31,10 +39,7 @@ final class ClaimState {
   private final @Nullable Decision[] decisions;
   private final DecidedBy[] decidedBy;
 
-  /** The cells that charges have taken units from, or lack units of. */
-  private final @Nullable LeaseCell[] cells;
-
-  /** What the cells answered: units taken, or {@link AcquireResult#SHORT}. */
+  /** The results of cells whose units a charge has taken, or lacks. */
   private final @Nullable AcquireResult[] acquired;
 
   /** The index of each claim's first charge; the last element is the number of charges. */
@@ -54,67 +59,98 @@ final class ClaimState {
     this.starts = new int[claims.size() + 1];
     List<Charge> all = new ArrayList<>(claims.size());
     for (int c = 0; c < claims.size(); c++) {
-      all.addAll(claims.get(c).claim().charges());
+      all.addAll(claims.get(c).charges());
       starts[c + 1] = all.size();
     }
     this.charges = all.toArray(Charge[]::new);
     this.decisions = new @Nullable Decision[charges.length];
     this.decidedBy = new DecidedBy[charges.length];
-    this.cells = new @Nullable LeaseCell[charges.length];
     this.acquired = new @Nullable AcquireResult[charges.length];
-  }
-
-  int claims() {
-    return claims.size();
-  }
-
-  TieredClaim claim(int claim) {
-    return claims.get(claim);
-  }
-
-  int start(int claim) {
-    return starts[claim];
-  }
-
-  int end(int claim) {
-    return starts[claim + 1];
   }
 
   Charge charge(int index) {
     return charges[index];
   }
 
-  void decide(int index, Decision decision, DecidedBy by) {
+  TieredClaim claimOf(int charge) {
+    int claim = 0;
+    while (starts[claim + 1] <= charge) {
+      claim++;
+    }
+    return claims.get(claim);
+  }
+
+  /** Records the result of a cell: units that a charge took or lacks. */
+  void acquired(int index, AcquireResult result) {
+    acquired[index] = result;
+  }
+
+  private void decide(int index, Decision decision, DecidedBy by) {
     decisions[index] = decision;
     decidedBy[index] = by;
   }
 
-  /** Records what a cell answered to a charge. */
-  void acquired(int index, LeaseCell cell, AcquireResult result) {
-    cells[index] = cell;
-    acquired[index] = result;
-  }
-
-  /** Clears every decision; no units may be taken. */
-  void clear() {
+  /**
+   * Decides the charges that need no store, anew.
+   *
+   * @param first whether this is the first attempt, so that costs count as demand
+   * @param mayLease whether units of the region may be leased
+   * @param mayLeaseGlobal whether units that all regions share may be leased
+   * @return whether leases are missing
+   */
+  boolean decideInMemory(boolean first, boolean mayLease, boolean mayLeaseGlobal) {
+    long now = tiers.time.monotonicNanos();
+    tiers.leases.checkClock(now);
     Arrays.fill(decisions, null);
-    Arrays.fill(cells, null);
+    Arrays.fill(acquired, null);
+    boolean lacks = false;
+    for (int c = 0; c < claims.size(); c++) {
+      TieredClaim claim = claims.get(c);
+      for (int i = starts[c]; i < starts[c + 1]; i++) {
+        switch (claim.tier()) {
+          case Tier.Strict _ -> {}
+          case Tier.CachedDeny _ -> {
+            Decision refusal = tiers.denials.refusal(charges[i], now);
+            if (refusal != null) {
+              decide(i, refusal, DecidedBy.CACHED_DENIAL);
+            }
+          }
+          case Tier.Leased leased -> {
+            // only the store knows what a refund or a peek needs
+            if (charges[i].cost() > 0) {
+              lacks |= spend(i, leased, claim, first, mayLease, now);
+            }
+          }
+          case Tier.Global global ->
+              lacks |= spend(i, global, claim, first, mayLeaseGlobal, now);
+        }
+      }
+    }
+    return lacks;
   }
 
-  /** Returns the cells that charges lack units of, with the first such charge of each. */
-  List<MissingLease> missing() {
-    List<MissingLease> missing = new ArrayList<>(1);
-    for (int c = 0; c < claims.size(); c++) {
-      for (int i = starts[c]; i < starts[c + 1]; i++) {
-        LeaseCell cell = cells[i];
-        AcquireResult result = acquired[i];
-        if (cell != null
-            && result != null
-            && result.kind() == AcquireResult.Kind.SHORT
-            && missing.stream().noneMatch(other -> other.cell().equals(cell))) {
-          missing.add(
-              new MissingLease(cell, charges[i].cost(), claims.get(c).claim().onDataLoss()));
-        }
+  /** Decides a charge by its cell; returns whether a lease is missing. */
+  private boolean spend(
+      int index, Tier.Leasing tier, TieredClaim claim, boolean first, boolean mayLease, long now) {
+    AcquireResult result =
+        tiers.leases.tryAcquire(charges[index], tier, claim.onDataLoss(), first, now);
+    if (result.decision() != null) {
+      decide(index, result.decision(), tiers.decidedBy(tier));
+    }
+    boolean lacks = result.kind() == Kind.SHORT && mayLease;
+    if (lacks || result.kind() == Kind.TAKEN) {
+      acquired[index] = result;
+    }
+    return lacks;
+  }
+
+  /** Returns the cells that charges lack units of, with the index of the first such charge. */
+  SequencedMap<LeaseCell, Integer> missing() {
+    SequencedMap<LeaseCell, Integer> missing = new LinkedHashMap<>();
+    for (int i = 0; i < charges.length; i++) {
+      AcquireResult result = acquired[i];
+      if (result != null && result.kind() == Kind.SHORT) {
+        missing.putIfAbsent(result.cell(), i);
       }
     }
     return missing;
@@ -127,15 +163,14 @@ final class ClaimState {
 
   private void putBack(int first, int end) {
     for (int i = first; i < end; i++) {
-      LeaseCell cell = cells[i];
       AcquireResult result = acquired[i];
-      if (cell == null || result == null || result.kind() != AcquireResult.Kind.TAKEN) {
+      if (result == null || result.kind() != Kind.TAKEN) {
         continue;
       }
-      cells[i] = null;
+      acquired[i] = null;
       // A refund (negative cost) took nothing.
       long cost = Math.max(0, charges[i].cost());
-      tiers.leases.putBack(cell, cost, result);
+      tiers.leases.putBack(result, cost);
       Decision before = decisions[i];
       // The decision reported the units as spent; the client sees what is left after the return.
       if (before != null && before.admitted()) {
@@ -156,11 +191,20 @@ final class ClaimState {
     return false;
   }
 
+  private boolean isDecided(int claim) {
+    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
+      if (decisions[i] == null) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Returns whether the decisions refuse the request, whatever the undecided charges will be. */
   boolean refused() {
     RequestWait request = new RequestWait();
     for (int c = 0; c < claims.size(); c++) {
-      request.add(claims.get(c).claim().role(), refuses(c));
+      request.add(claims.get(c).role(), refuses(c));
     }
     return request.refused();
   }
@@ -174,13 +218,13 @@ final class ClaimState {
     RequestWait decided = new RequestWait();
     for (int c = 0; c < claims.size(); c++) {
       if (isDecided(c) && !refuses(c)) {
-        decided.add(claims.get(c).claim().role(), false);
+        decided.add(claims.get(c).role(), false);
       }
     }
-    List<Claim> asked = new ArrayList<>();
+    List<Claim> open = new ArrayList<>();
     List<Integer> places = new ArrayList<>();
     for (int c = 0; c < claims.size(); c++) {
-      Claim claim = claims.get(c).claim();
+      TieredClaim claim = claims.get(c);
       boolean moot = refused || refuses(c);
       List<Charge> together = new ArrayList<>();
       for (int i = starts[c]; i < starts[c + 1]; i++) {
@@ -193,8 +237,8 @@ final class ClaimState {
           places.add(i);
           // Refunds and overdrafts count even on a refused request; global limits take no part in
           // the store.
-        } else if (alwaysCounts(charge) && !(claims.get(c).tier() instanceof Tier.Global)) {
-          asked.add(new Claim(Role.SHADOW, List.of(charge), claim.onDataLoss()));
+        } else if (alwaysCounts(charge) && !(claim.tier() instanceof Tier.Global)) {
+          open.add(new Claim(Role.SHADOW, List.of(charge), claim.onDataLoss()));
           places.add(i);
         } else {
           long limit = charge.algorithm().limit();
@@ -202,23 +246,40 @@ final class ClaimState {
         }
       }
       if (!together.isEmpty()) {
-        asked.add(new Claim(decided.effectOf(claim.role()), together, claim.onDataLoss()));
+        open.add(new Claim(decided.effectOf(claim.role()), together, claim.onDataLoss()));
       }
     }
-    return asked.isEmpty() ? null : new Question(asked, places);
+    return open.isEmpty() ? null : new Question(open, places);
   }
 
   private static boolean alwaysCounts(Charge charge) {
     return charge.cost() < 0 || charge.overrun() != Overrun.REFUSE;
   }
 
-  private boolean isDecided(int claim) {
-    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
-      if (decisions[i] == null) {
-        return false;
+  /** Returns whether the question has a charge that should have been decided by leased units. */
+  boolean lacksLease(Question question) {
+    return question.charges().stream().anyMatch(i -> claimOf(i).tier() instanceof Tier.Leased);
+  }
+
+  /**
+   * Decides by the store's answer, and caches what it reveals.
+   *
+   * @param sentNanos when the question was sent, monotonic
+   */
+  void decideByStore(Question question, Outcome outcome, long sentNanos) {
+    for (int n = 0; n < question.charges().size(); n++) {
+      Charge charge = charges[question.charges().get(n)];
+      CounterKey key = charge.key();
+      // A refund frees units that cells and refusals believe to be used up.
+      if (charge.cost() < 0) {
+        tiers.leases.reopen(key);
+      }
+      // Of several charges on one counter, no decision is that of its charge alone.
+      if (question.charges().stream().filter(i -> charges[i].key().equals(key)).count() == 1) {
+        tiers.denials.learn(charge, outcome.decisions().get(n), sentNanos);
       }
     }
-    return true;
+    decide(question.charges(), outcome.decisions(), DecidedBy.STORE);
   }
 
   /**
@@ -282,7 +343,7 @@ final class ClaimState {
     decide(places, tiers.local.decide(shares).decisions(), DecidedBy.OUTAGE);
   }
 
-  void decide(List<Integer> places, List<Decision> all, DecidedBy by) {
+  private void decide(List<Integer> places, List<Decision> all, DecidedBy by) {
     for (int n = 0; n < places.size(); n++) {
       decide(places.get(n), all.get(n), by);
     }
@@ -297,12 +358,8 @@ final class ClaimState {
       }
     }
     List<Decision> all = new ArrayList<>(decisions.length);
-    for (int i = 0; i < decisions.length; i++) {
-      Decision decision = decisions[i];
-      if (decision == null) {
-        throw new IllegalStateException("charge " + i + " is not decided");
-      }
-      all.add(decision);
+    for (Decision decision : decisions) {
+      all.add(requireNonNull(decision, "a charge is not decided"));
     }
     return new TieredOutcome(!refused, all, List.of(decidedBy));
   }

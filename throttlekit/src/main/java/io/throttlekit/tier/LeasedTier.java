@@ -22,10 +22,12 @@ import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecentKeys;
 import io.throttlekit.store.StoreException;
-import java.util.Collections;
-import java.util.Iterator;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,17 +39,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LeasedTier implements AutoCloseable {
   /**
-   * The period in which every cell is swept once, for up to {@code MAX_SWEEPS · SWEEP_CELLS} cells.
-   */
-  private static final long SWEEP_NANOS = 1_000_000_000;
-
-  /** Cells per sweep; more would delay the requests of this thread. */
-  private static final int SWEEP_CELLS = 5_000;
-
-  /** The most sweeps per second; with more cells, a full round takes longer than a second. */
-  private static final int MAX_SWEEPS = 20;
-
-  /**
    * The longest timer, ten minutes: a later due time is found by a sweep, without a task until
    * then.
    */
@@ -58,12 +49,15 @@ final class LeasedTier implements AutoCloseable {
   private final TierListener listener;
   private final Cache<CounterKey, LeaseCell> cells;
   private final RecentKeys<LeaseCell> recent = new RecentKeys<>();
-
-  /** The rest of the current round; used by one sweep after the other. */
-  private Iterator<LeaseCell> unswept = Collections.emptyIterator();
-
+  private final CellSweep sweep;
+  private final LeaseSource region;
+  private final @Nullable LeaseSource allRegions;
   private final AtomicBoolean closed = new AtomicBoolean();
-  private final InFlightLeases inFlight;
+
+  /** Calls of the sources without an answer, for which a shutdown waits; one more until close(). */
+  private final AtomicLong inFlight = new AtomicLong(1);
+
+  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
   private final Suspension suspension;
   private volatile long clockCheckedNanos;
 
@@ -71,16 +65,18 @@ final class LeasedTier implements AutoCloseable {
    * Creates a tier without cells.
    *
    * @param region the source of units of the region's limits
-   * @param allRegions the source of units of limits that all regions share
+   * @param allRegions the source of units of limits that all regions share; absent without a
+   *     coordinator
    */
   LeasedTier(
       LeaseSource region,
-      LeaseSource allRegions,
+      @Nullable LeaseSource allRegions,
       TimeSource time,
       Timer timer,
       long maxCells,
       TierListener listener) {
-    this.inFlight = new InFlightLeases(region, allRegions);
+    this.region = region;
+    this.allRegions = allRegions;
     this.time = time;
     this.timer = timer;
     this.listener = listener;
@@ -92,6 +88,7 @@ final class LeasedTier implements AutoCloseable {
             .executor(Runnable::run) // the removal listener runs at once, on the calling thread
             .removalListener(this::removed)
             .build();
+    this.sweep = new CellSweep(cells.asMap().values());
     sweepLater();
   }
 
@@ -122,6 +119,29 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /**
+   * Charges the cell of a counter, and leases units ahead of need if it is low then.
+   *
+   * @param charge to a fixed window
+   * @param first as for {@link #cell}, and whether the cost counts as demand
+   */
+  AcquireResult tryAcquire(
+      Charge charge, Tier.Leasing options, DataLoss onDataLoss, boolean first, long now) {
+    FixedWindow window = (FixedWindow) charge.algorithm();
+    AcquireResult result;
+    do { // a cell that was evicted after the look-up has a successor
+      result = cell(charge, options, first).tryAcquire(window, charge.cost(), first, now);
+    } while (result.kind() == AcquireResult.Kind.RETIRED);
+    if (result.kind() == AcquireResult.Kind.TAKEN) {
+      LeaseRequest request = result.cell().refill(0, onDataLoss, now);
+      if (request != null) {
+        listener.refillAhead();
+        lease(result.cell(), request);
+      }
+    }
+    return result;
+  }
+
+  /**
    * Notifies {@code waiter} when the cell's lease has ended; requests one unless one is in flight.
    */
   void lease(LeaseCell cell, long cost, DataLoss onDataLoss, LeaseWaiter waiter) {
@@ -138,17 +158,9 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  /** Leases units ahead of need where the cell is low. */
-  void refill(LeaseCell cell, DataLoss onDataLoss, long now) {
-    LeaseRequest request = cell.refill(0, onDataLoss, now);
-    if (request != null) {
-      listener.refillAhead();
-      lease(cell, request);
-    }
-  }
-
   /** Returns units that a request took and did not spend. */
-  void putBack(LeaseCell cell, long units, AcquireResult taken) {
+  void putBack(AcquireResult taken, long units) {
+    LeaseCell cell = taken.cell();
     putBack(cell, units, taken.windowEndMillis());
     if (taken.ofNextToo()) {
       putBack(cell, units, taken.windowEndMillis() + cell.window().windowMillis());
@@ -202,28 +214,21 @@ final class LeasedTier implements AutoCloseable {
     return cells.asMap().values().toString();
   }
 
-  /**
-   * Returns the units of idle cells and drops cells that were unused for a window; of many cells,
-   * the next {@link #SWEEP_CELLS} in turn.
-   */
+  /** Returns the units of idle cells, and drops cells that were unused for a window. */
   void sweep() {
     checkClock();
     long now = now();
-    if (!unswept.hasNext()) {
-      unswept = cells.asMap().values().iterator();
-    }
-    for (int i = 0; i < SWEEP_CELLS && unswept.hasNext(); i++) {
-      LeaseCell cell = unswept.next();
+    sweep.step(cell -> {
       if (cell.isForgettable(now)) {
         cells.asMap().remove(cell.key(), cell); // removed() returns what it holds
-        continue;
+        return;
       }
       returnUnits(cell, cell.takeIdle(now));
       reportForfeits(cell);
       if (cell instanceof GlobalCell global && global.isNextDue(now)) {
         leaseNext(global);
       }
-    }
+    });
   }
 
   /** Returns all units. */
@@ -232,20 +237,50 @@ final class LeasedTier implements AutoCloseable {
     boolean first = closed.compareAndSet(false, true); // calls are stopped only once
     cells.invalidateAll();
     if (first) {
-      inFlight.close();
+      end();
     }
   }
 
   /** Completes when this is closed and every return has been answered or has failed. */
   CompletionStage<?> ended() {
-    return inFlight.ended();
+    return ended;
   }
 
   private void lease(LeaseCell cell, LeaseRequest request) {
-    inFlight.lease(
-        request,
-        late -> late(cell, request, late),
-        (answer, failure) -> answered(cell, request, answer, failure));
+    lease(cell, request, (answer, failure) -> answered(cell, request, answer, failure));
+  }
+
+  private void lease(
+      LeaseCell cell,
+      LeaseRequest request,
+      BiConsumer<@Nullable Answered<Grant>, @Nullable Throwable> answered) {
+    call(request, source -> source.lease(request, late -> late(cell, request, late)), answered);
+  }
+
+  /** Calls the source of a request; calls that follow from its answer begin before it ends. */
+  private <T> void call(
+      LeaseRequest request,
+      Function<LeaseSource, CompletionStage<T>> send,
+      BiConsumer<@Nullable T, @Nullable Throwable> answered) {
+    inFlight.incrementAndGet();
+    LeaseSource source = request.terms() == null ? region : allRegions;
+    CompletionStage<T> answer;
+    try {
+      answer =
+          source == null
+              ? CompletableFuture.failedFuture(
+                  new StoreException("there is no coordinator to lease from", null))
+              : send.apply(source);
+    } catch (RuntimeException refused) { // else the cell would wait for an answer forever
+      answer = CompletableFuture.failedFuture(refused);
+    }
+    answer.whenComplete(answered).whenComplete((_, _) -> end());
+  }
+
+  private void end() {
+    if (inFlight.decrementAndGet() == 0) {
+      ended.complete(true);
+    }
   }
 
   private void answered(
@@ -263,7 +298,7 @@ final class LeasedTier implements AutoCloseable {
       listener.leased(request.units(), grant.units());
       completed = cell.complete(request.units(), grant, answer.sentNanos(), now());
       tooLate(cell, completed.unspendable(), grant.windowEndMillis());
-      lookAhead(cell);
+      scheduleNextLease(cell);
     }
     reportForfeits(cell);
     StoreException why = failure == null ? null : StoreException.of(failure);
@@ -299,8 +334,8 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /** Schedules the lease of the next window before it begins, if the cell wants one. */
-  private void lookAhead(LeaseCell cell) {
-    long nanos = cell instanceof GlobalCell global ? global.nanosToLook(now()) : 0;
+  private void scheduleNextLease(LeaseCell cell) {
+    long nanos = cell instanceof GlobalCell global ? global.nanosToNextLease(now()) : 0;
     if (nanos > 0 && nanos <= MAX_TIMER_NANOS) {
       timer.runAfter(nanos, () -> leaseNext((GlobalCell) cell));
     }
@@ -311,10 +346,7 @@ final class LeasedTier implements AutoCloseable {
     LeaseRequest request = closed.get() ? null : cell.refillNext(now());
     if (request != null) {
       listener.refillAhead();
-      inFlight.lease(
-          request,
-          late -> late(cell, request, late),
-          (answer, _) -> leasedNext(cell, request, answer));
+      lease(cell, request, (answer, _) -> leasedNext(cell, request, answer));
     }
   }
 
@@ -328,7 +360,7 @@ final class LeasedTier implements AutoCloseable {
       listener.leased(request.units(), grant.units());
       long unspendable = cell.completeNext(grant, answer.sentNanos(), now());
       tooLate(cell, unspendable, grant.windowEndMillis());
-      lookAhead(cell);
+      scheduleNextLease(cell);
     }
     reportForfeits(cell);
   }
@@ -341,7 +373,8 @@ final class LeasedTier implements AutoCloseable {
   private void returnUnits(LeaseCell cell, long units, long windowEndMillis) {
     if (units > 0) {
       listener.unitsReturned(units);
-      inFlight.returnUnits(cell.leased(units, windowEndMillis));
+      LeaseRequest leased = cell.leased(units, windowEndMillis);
+      call(leased, source -> source.returnUnits(leased, windowEndMillis, units), (_, _) -> {});
     }
   }
 
@@ -366,10 +399,8 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void sweepLater() {
-    // Many cells are swept in several steps per second rather than in one long one.
-    long sweeps = Math.clamp(Math.ceilDiv(cells.estimatedSize(), SWEEP_CELLS), 1, MAX_SWEEPS);
     timer.runAfter(
-        SWEEP_NANOS / sweeps,
+        sweep.pauseNanos(),
         () -> {
           if (closed.get()) {
             return;

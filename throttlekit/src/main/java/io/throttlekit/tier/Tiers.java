@@ -3,11 +3,8 @@ package io.throttlekit.tier;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
-import io.throttlekit.lease.AcquireResult;
-import io.throttlekit.lease.LeaseCell;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.once.Clocks;
-import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
@@ -45,17 +42,17 @@ public final class Tiers implements Counters, AutoCloseable {
       Timer timer,
       TierSettings settings,
       TierListener listener) {
-    this(store, NoFederation.SOURCE, time, timer, settings, listener);
+    this(store, null, time, timer, settings, listener);
   }
 
   /**
    * Creates tiers with a source of globally shared units.
    *
-   * @param global the source of units that all regions share
+   * @param global the source of units that all regions share; absent without a coordinator
    */
   public Tiers(
       CounterStore store,
-      LeaseSource global,
+      @Nullable LeaseSource global,
       TimeSource time,
       Timer timer,
       TierSettings settings,
@@ -96,21 +93,10 @@ public final class Tiers implements Counters, AutoCloseable {
     }
     long now = time.monotonicNanos();
     leases.checkClock(now);
-    FixedWindow window = (FixedWindow) charge.algorithm();
-    LeaseCell cell;
-    AcquireResult result;
-    do { // a cell that was evicted meanwhile has a successor
-      cell = leases.cell(charge, leased, true);
-      result = cell.tryAcquire(window, charge.cost(), true, now);
-    } while (result.kind() == AcquireResult.Kind.RETIRED);
-    Decision decision = result.decision();
-    if (decision == null) {
-      return null;
+    Decision decision = leases.tryAcquire(charge, leased, onDataLoss, true, now).decision();
+    if (decision != null) {
+      listener.decided(decidedBy(tier));
     }
-    if (decision.admitted()) {
-      leases.refill(cell, onDataLoss, now);
-    }
-    listener.decided(decidedBy(tier));
     return decision;
   }
 
@@ -122,7 +108,7 @@ public final class Tiers implements Counters, AutoCloseable {
   @Override
   public @Nullable TieredOutcome acquireAfterMiss(TieredClaim claim, OutcomeCallback callback) {
     TieredRequest request = new TieredRequest(this, List.of(claim), callback);
-    boolean tried = claim.claim().charges().getFirst().cost() > 0;
+    boolean tried = claim.charges().getFirst().cost() > 0;
     return tried && claim.tier() instanceof Tier.Leasing leasing
         ? request.startAfterMiss(leasing)
         : request.start();

@@ -11,7 +11,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Cost;
 import io.throttlekit.lease.AcquireResult.Kind;
-import io.throttlekit.lease.sizing.FixedSizer;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
@@ -54,25 +53,25 @@ class GlobalCellLeaseTest {
 
   @Test
   void allThatCouldNotBeServedIsAskedForTogether() {
-    assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 5, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.wanted(cell, 5, 0)).isEqualTo(10);
     for (int i = 0; i < 5; i++) {
-      assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
+      assertThat(take(cell, 5, 0).kind()).isEqualTo(Kind.SHORT);
     }
     cell.complete(10, units(10, END, END, 90), 0, 0);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 5, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.wanted(cell, 5, 0)).as("of 30, 10 were covered").isEqualTo(20);
     cell.complete(20, units(20, END, END, 70), 0, 0);
     assertThat(take(cell, 20, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 5, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 5, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.wanted(cell, 5, 0)).as("covered").isLessThanOrEqualTo(10);
   }
 
   @Test
   void whoWasRefusedInAnOutageIsNotAskedForAfterIt() {
     for (int i = 0; i < 50; i++) {
-      assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
+      assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.SHORT);
       assertThat(GlobalCells.wanted(cell, 1, 0)).isPositive();
       cell.fail();
     }
@@ -103,7 +102,7 @@ class GlobalCellLeaseTest {
   void ofHugeDemandThereIsUseForTheLimitAndNoMore() {
     FixedWindow most = new FixedWindow(Cost.MAX, END);
     Tier.Global tier = GlobalCells.tier(most, new LeaseSize.Fixed(10), 0, 0);
-    GlobalCell huge = new GlobalCell(Node.key("user"), most, tier, new FixedSizer(10), 0);
+    GlobalCell huge = new GlobalCell(Node.key("user"), most, tier, new LeaseSize.Fixed(10), 0);
     lease(huge, 1, units(10, END, END, Cost.MAX), 0, 0);
     for (int i = 0; i < 2_000; i++) {
       huge.tryAcquire(most, Cost.MAX, true, i);
@@ -115,7 +114,7 @@ class GlobalCellLeaseTest {
 
   @Test
   void whenFewAreLeftItAsksAheadOfNeedOnce() {
-    GlobalCell each = GlobalCells.cell(3, 0, new FixedSizer(10));
+    GlobalCell each = GlobalCells.cell(3, 0, new LeaseSize.Fixed(10));
     lease(each, 1, units(10, END, END, 90), 0, 0);
     assertThat(take(each, 6, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(each.isLow(0)).isFalse();
@@ -147,7 +146,7 @@ class GlobalCellLeaseTest {
 
   @Test
   void whereItMayBeEitherTheNextIsLeasedAheadOfNeedToo() {
-    GlobalCell each = GlobalCells.cell(3, 0, new FixedSizer(10));
+    GlobalCell each = GlobalCells.cell(3, 0, new LeaseSize.Fixed(10));
     lease(each, 1, units(90, END, END, 10), 0, 0);
     take(each, 40, 0);
     assertThat(GlobalCells.wantedNext(each, 0)).isEqualTo(10);
@@ -170,7 +169,7 @@ class GlobalCellLeaseTest {
         cell.tryAcquire(GlobalCells.HUNDRED, 1, false, 0);
       }
     }
-    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
     lease(cell, 1, units(10, 2 * END, END, 90), OVER, OVER);
     assertThat(take(cell, 1, OVER + ms(1_000)).kind()).isEqualTo(Kind.TAKEN);
     assertThat(GlobalCells.wanted(cell, 0, OVER + ms(1_000))).as("8 will be, 9 are there").isZero();
@@ -179,9 +178,9 @@ class GlobalCellLeaseTest {
   @Test
   void theNextWindowIsLookedAtOnceBeforeTheEndOfThisOne() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
-    long look = cell.nanosToLook(0);
+    long look = cell.nanosToNextLease(0);
     assertThat(look).isBetween(LASTS - ms(1_000), LASTS - ms(500));
-    assertThat(cell.nanosToLook(0)).as("once").isZero();
+    assertThat(cell.nanosToNextLease(0)).as("once").isZero();
     assertThat(cell.isNextDue(look - 1)).isFalse();
     assertThat(cell.isNextDue(look)).isTrue();
   }
@@ -189,17 +188,17 @@ class GlobalCellLeaseTest {
   @Test
   void whereAnswersTakeLongItIsLookedAtEarlierButNotBeforeThreeQuarters() {
     lease(cell, 1, units(10, END, END, 90), 0, ms(200));
-    assertThat(cell.nanosToLook(0)).isBetween(LASTS - ms(1_600), LASTS - ms(800));
+    assertThat(cell.nanosToNextLease(0)).isBetween(LASTS - ms(1_600), LASTS - ms(800));
     GlobalCell slow = GlobalCells.cell(0);
     lease(slow, 1, units(10, END, END, 90), 0, ms(2_000));
-    assertThat(slow.nanosToLook(0)).isEqualTo(LASTS - ms(2_500));
+    assertThat(slow.nanosToNextLease(0)).isEqualTo(LASTS - ms(2_500));
   }
 
   @Test
   void whereTheNextIsLeasedTheOneAfterItIsLookedAt() {
     leaseBoth(cell, 10, 5);
-    assertThat(cell.nanosToLook(0)).isBetween(LASTS + ms(9_000), LASTS + ms(9_500));
-    assertThat(cell.nanosToLook(0)).isZero();
+    assertThat(cell.nanosToNextLease(0)).isBetween(LASTS + ms(9_000), LASTS + ms(9_500));
+    assertThat(cell.nanosToNextLease(0)).isZero();
   }
 
   @Test
@@ -268,13 +267,13 @@ class GlobalCellLeaseTest {
   @Test
   void whereOnlyTheNextWindowLacksUnitsItIsTheNextThatIsLeased() {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
-    assertThat(take(cell, 5, LASTS)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 5, LASTS).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.begun(cell, 5, LASTS))
         .as("as many as were wanted")
         .isEqualTo(new GlobalCells.Wanted(5, 10, 5, 2 * END));
     cell.complete(5, units(5, 2 * END, 10_001, 90), LASTS, LASTS);
     assertThat(take(cell, 4, LASTS).ofNextToo()).isTrue();
-    assertThat(take(cell, 5, LASTS)).as("1 is left of the next").isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 5, LASTS).kind()).as("1 is left of the next").isEqualTo(Kind.SHORT);
     GlobalCells.Wanted again = GlobalCells.begun(cell, 5, LASTS);
     assertThat(again.units()).isEqualTo(10);
     assertThat(again.windowEndMillis()).isEqualTo(2 * END);
@@ -285,7 +284,7 @@ class GlobalCellLeaseTest {
   @Test
   void whereThisWindowLacksUnitsTheOneThatLastsIsLeased() {
     lease(cell, 1, units(4, END, END, Grant.UNKNOWN), 0, 0);
-    assertThat(take(cell, 5, LASTS)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 5, LASTS).kind()).isEqualTo(Kind.SHORT);
     GlobalCells.Wanted wanted = GlobalCells.begun(cell, 5, LASTS);
     assertThat(wanted.units()).isPositive();
     assertThat(wanted.windowEndMillis()).isEqualTo(LeaseRequest.CURRENT);
@@ -305,9 +304,9 @@ class GlobalCellLeaseTest {
   void demandIsLearnedFromWindowByWindowAndCountedOnce() {
     Asked sizer = new Asked(10);
     GlobalCell counting = GlobalCells.cell(0, 0, sizer);
-    assertThat(take(counting, 3, 0)).isEqualTo(AcquireResult.SHORT);
-    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0))
-        .isEqualTo(AcquireResult.SHORT);
+    assertThat(take(counting, 3, 0).kind()).isEqualTo(Kind.SHORT);
+    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind())
+        .isEqualTo(Kind.SHORT);
     lease(counting, 3, units(10, END, END, 90), 0, 0);
     assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 2, true, 0).kind()).isEqualTo(Kind.TAKEN);

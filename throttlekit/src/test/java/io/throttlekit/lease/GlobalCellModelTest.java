@@ -3,7 +3,7 @@ package io.throttlekit.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.lease.AcquireResult.Kind;
-import io.throttlekit.lease.sizing.FixedSizer;
+import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.LeaseRequest;
 import java.util.ArrayList;
@@ -37,7 +37,7 @@ class GlobalCellModelTest {
   private static final class Run {
     private final long seed;
     private final SplittableRandom random;
-    private final GlobalCell cell = GlobalCells.cell(2, GlobalCells.IDLE, new FixedSizer(10));
+    private final GlobalCell cell = GlobalCells.cell(2, GlobalCells.IDLE, new LeaseSize.Fixed(10));
     private final TreeMap<Long, Account> accounts = new TreeMap<>();
     private final List<Call> calls = new ArrayList<>();
     private final List<AcquireResult> taken = new ArrayList<>();

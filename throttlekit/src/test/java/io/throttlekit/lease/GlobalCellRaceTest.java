@@ -1,6 +1,5 @@
 package io.throttlekit.lease;
 
-import io.throttlekit.lease.sizing.FixedSizer;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
@@ -31,22 +30,29 @@ public class GlobalCellRaceTest {
           Node.key("user"),
           window,
           GlobalCells.tier(window, new LeaseSize.Fixed(2), 1, 1),
-          new FixedSizer(2),
+          new LeaseSize.Fixed(2),
           0);
 
   @Operation
   public String take() {
-    return cell.tryAcquire(window, 1, true, 1).toString();
+    return inWords(cell.tryAcquire(window, 1, true, 1));
   }
 
   @Operation
   public String takeOfEither() {
-    return cell.tryAcquire(window, 1, true, EITHER).toString();
+    return inWords(cell.tryAcquire(window, 1, true, EITHER));
   }
 
   @Operation
   public String refund() {
-    return GlobalCells.refund(cell, 1, 1).toString();
+    return inWords(GlobalCells.refund(cell, 1, 1));
+  }
+
+  /** All of a result but its cell, whose state is not the result's. */
+  private static String inWords(AcquireResult result) {
+    return "%s %s of %d, %b"
+        .formatted(
+            result.kind(), result.decision(), result.windowEndMillis(), result.ofNextToo());
   }
 
   @Operation

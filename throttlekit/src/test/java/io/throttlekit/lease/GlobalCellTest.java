@@ -26,16 +26,16 @@ class GlobalCellTest {
 
   @Test
   void nothingIsSpentBeforeAnythingIsLeased() {
-    assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
-    assertThat(take(cell, 0, 0)).as("a look").isEqualTo(AcquireResult.SHORT);
-    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, true, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 0, 0).kind()).as("a look").isEqualTo(Kind.SHORT);
+    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, true, 0).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
   void whileAWindowSurelyLastsOnlyItsOwnUnitsAreSpent() {
     leaseBoth(10, 5);
     assertThat(take(cell, 8, LASTS - 1))
-        .isEqualTo(new AcquireResult(Kind.TAKEN, Decision.admit(100, 92, 22), END, false));
+        .isEqualTo(new AcquireResult(cell, Kind.TAKEN, Decision.admit(100, 92, 22), END, false));
     assertThat(cell.retire(LASTS - 1)).isEqualTo(new Leftover(2, END, 5));
   }
 
@@ -43,13 +43,13 @@ class GlobalCellTest {
   void whereItMayBeEitherAsMuchIsSpentOfBoth() {
     leaseBoth(10, 5);
     assertThat(take(cell, 3, LASTS))
-        .isEqualTo(new AcquireResult(Kind.TAKEN, Decision.admit(100, 97, 21), END, true));
-    assertThat(take(cell, 3, OVER - 1)).as("2 are left of the next").isEqualTo(AcquireResult.SHORT);
+        .isEqualTo(new AcquireResult(cell, Kind.TAKEN, Decision.admit(100, 97, 21), END, true));
+    assertThat(take(cell, 3, OVER - 1).kind()).as("2 are left of the next").isEqualTo(Kind.SHORT);
     assertThat(take(cell, 2, OVER - 1).ofNextToo()).isTrue();
-    assertThat(take(cell, 1, OVER - 1)).isEqualTo(AcquireResult.SHORT);
-    assertThat(take(cell, 1, OVER))
+    assertThat(take(cell, 1, OVER - 1).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, OVER).kind())
         .as("of the next, which is spent")
-        .isEqualTo(AcquireResult.SHORT);
+        .isEqualTo(Kind.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(5);
   }
 
@@ -57,8 +57,8 @@ class GlobalCellTest {
   void unitsOfTheNextWindowAloneAreWorthNothingBeforeItSurelyBegan() {
     leaseBoth(10, 10);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 1, LASTS - 1)).isEqualTo(AcquireResult.SHORT);
-    assertThat(take(cell, 1, OVER - 1)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, LASTS - 1).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, OVER - 1).kind()).isEqualTo(Kind.SHORT);
     AcquireResult ofNext = take(cell, 1, OVER);
     assertThat(ofNext.windowEndMillis()).isEqualTo(2 * END);
     assertThat(ofNext.ofNextToo()).isFalse();
@@ -69,13 +69,13 @@ class GlobalCellTest {
     leaseBoth(2, 1);
     assertThat(take(cell, 0, 0).decision()).isEqualTo(Decision.admit(100, 92, 10_010));
     assertThat(take(cell, 1, LASTS).ofNextToo()).isTrue();
-    assertThat(take(cell, 0, LASTS)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 0, LASTS).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
   void whatIsLeftOfAWindowEndsWithIt() {
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
-    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(10);
     assertThat(cell.takeForfeited()).as("told once").isZero();
   }
@@ -83,7 +83,7 @@ class GlobalCellTest {
   @Test
   void whatWasLeasedOfTheNextEndsWithThatOne() {
     leaseBoth(10, 5);
-    assertThat(take(cell, 1, OVER + ms(10_010))).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER + ms(10_010)).kind()).isEqualTo(Kind.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(15);
     assertThat(cell.retire(OVER + ms(10_010))).isEqualTo(new Leftover(0, 3 * END));
   }
@@ -94,10 +94,10 @@ class GlobalCellTest {
     Completed late = lease(cell, 11, units(7, END, 10_000, 80), 0, ms(1));
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(7);
-    assertThat(take(cell, 11, ms(1))).isEqualTo(AcquireResult.SHORT);
-    assertThat(take(cell, 1, OVER))
+    assertThat(take(cell, 11, ms(1)).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, OVER).kind())
         .as("nor does it say when this one ends")
-        .isEqualTo(AcquireResult.SHORT);
+        .isEqualTo(Kind.SHORT);
   }
 
   @Test
@@ -141,7 +141,7 @@ class GlobalCellTest {
     assertThat(cell.putBack(1, END)).isFalse();
     assertThat(GlobalCells.wanted(cell, 1, 0)).isZero();
     assertThat(GlobalCells.wantedNext(cell, 0)).isZero();
-    assertThat(cell.nanosToLook(0)).isZero();
+    assertThat(cell.nanosToNextLease(0)).isZero();
     assertThat(cell.isLow(0)).isFalse();
     assertThat(cell.retire(0)).isEqualTo(new Leftover(0, END));
   }
@@ -156,14 +156,14 @@ class GlobalCellTest {
         .isEqualTo(Decision.refuse(100, 0, 1, 1));
     assertThat(GlobalCells.wanted(cell, 1, OVER - 1)).isZero();
     assertThat(cell.isLow(ms(10))).isFalse();
-    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.wanted(cell, 1, OVER)).isPositive();
   }
 
   @Test
   void aCoordinatorThatGrantsLessAndHasSomeLeftIsAskedAgain() { // it answered an earlier lease
     lease(cell, 10, units(3, END, 10_000, 5), 0, 0);
-    assertThat(take(cell, 4, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
@@ -175,7 +175,7 @@ class GlobalCellTest {
   @Test
   void anEscrowThatDoesNotSayWhatIsLeftIsAskedAgain() {
     lease(cell, 10, units(3, END, 10_000, Grant.UNKNOWN), 0, 0);
-    assertThat(take(cell, 4, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(cell, 1, 0).decision()).isEqualTo(Decision.admit(100, 2, 10_010));
   }
 
@@ -184,7 +184,7 @@ class GlobalCellTest {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(0, END, 10_000, 0), 0, ms(100));
     assertThat(take(each, 1, ms(100 + IDLE) - 1).kind()).isEqualTo(Kind.REFUSED);
-    assertThat(take(each, 1, ms(100 + IDLE))).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(each, 1, ms(100 + IDLE)).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
@@ -192,7 +192,7 @@ class GlobalCellTest {
     lease(cell, 1, units(0, END, 10_000, 0), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.REFUSED);
     cell.reopen();
-    assertThat(take(cell, 1, 0)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
@@ -206,15 +206,15 @@ class GlobalCellTest {
         .isEqualTo(Decision.refuse(100, 8, 21, 10_021));
     assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.REFUSED);
     cell.reopen();
-    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
   void thatOneWindowWasUsedUpSaysNothingOfLaterOnes() {
     lease(cell, 1, units(0, END, 10_000, 0), 0, 0);
-    assertThat(take(cell, 1, OVER)).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
     lease(cell, 1, units(10, 2 * END, 10_000, 90), OVER, OVER);
-    assertThat(take(cell, 1, ms(19_999))).as("of the third, too").isEqualTo(AcquireResult.SHORT);
+    assertThat(take(cell, 1, ms(19_999)).kind()).as("of the third, too").isEqualTo(Kind.SHORT);
   }
 
   @Test
@@ -283,9 +283,9 @@ class GlobalCellTest {
     lease(each, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     leaseNext(each, 5, 90, 0);
-    assertThat(each.takeIdle(ms(IDLE) - 1)).isEqualTo(new Leftover(0, END));
+    assertThat(each.takeIdle(ms(IDLE) - 1)).isEqualTo(Leftover.NONE);
     assertThat(each.takeIdle(ms(IDLE))).isEqualTo(new Leftover(9, END, 5));
-    assertThat(take(each, 1, ms(IDLE))).isEqualTo(AcquireResult.SHORT);
+    assertThat(take(each, 1, ms(IDLE)).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test

@@ -3,7 +3,6 @@ package io.throttlekit.lease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
-import io.throttlekit.lease.sizing.FixedSizer;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
@@ -31,7 +30,7 @@ public final class GlobalCells {
   }
 
   static GlobalCell cell(long idleMillis) {
-    return cell(0, idleMillis, new FixedSizer(10));
+    return cell(0, idleMillis, new LeaseSize.Fixed(10));
   }
 
   static GlobalCell cell(long lowWater, long idleMillis, LeaseSizer sizer) {

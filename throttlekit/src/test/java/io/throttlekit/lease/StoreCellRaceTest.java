@@ -1,6 +1,5 @@
 package io.throttlekit.lease;
 
-import io.throttlekit.lease.sizing.FixedSizer;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
@@ -28,7 +27,7 @@ public class StoreCellRaceTest {
   private final FixedWindow window = new FixedWindow(7, 60_000);
   private final Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(2), true, 1, 1);
   private final StoreCell cell =
-      new StoreCell(Node.key("user"), window, options, new FixedSizer(2), 0);
+      new StoreCell(Node.key("user"), window, options, new LeaseSize.Fixed(2), 0);
 
   @Operation
   public String take() {

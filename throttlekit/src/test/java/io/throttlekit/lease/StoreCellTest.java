@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Decision;
 import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseWaiter.End;
-import io.throttlekit.lease.sizing.FixedSizer;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
@@ -23,7 +22,7 @@ class StoreCellTest {
   private static final long IDLE = 2_000;
 
   private final FixedWindow hundred = new FixedWindow(100, 10_000);
-  private final StoreCell cell = cell(true, new FixedSizer(10));
+  private final StoreCell cell = cell(true, new LeaseSize.Fixed(10));
 
   @Test
   void creditsEndBeforeTheWindowByTheStoresRoundingAndTheRateOfTheClocks() {
@@ -37,7 +36,7 @@ class StoreCellTest {
     Grant slow = new Grant(10, END, 90, 90); // valid until 9,899 ms, over at 10,010
     Grant quick = new Grant(10, END, 205, 80); // valid until 9,984 ms, over at 10,005
     for (List<Grant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
-      StoreCell each = cell(true, new FixedSizer(10));
+      StoreCell each = cell(true, new LeaseSize.Fixed(10));
       for (Grant grant : order) {
         lease(
             each, grant, grant.equals(slow) ? 0 : ms(200), grant.equals(slow) ? ms(100) : ms(210));
@@ -61,7 +60,7 @@ class StoreCellTest {
   @ParameterizedTest(name = "coupled {0}")
   @ValueSource(booleans = {true, false})
   void whatWasTakenInAnotherWindowIsNotPutBack(boolean coupled) {
-    StoreCell each = cell(coupled, new FixedSizer(10));
+    StoreCell each = cell(coupled, new LeaseSize.Fixed(10));
     lease(each, new Grant(10, END, 0, 90), 0, 0);
     AcquireResult taken = take(each, 10, 0);
     assertThat(each.putBack(10, taken.windowEndMillis())).isTrue();
@@ -126,7 +125,7 @@ class StoreCellTest {
 
   @Test
   void noMoreThanABatchLessOneIsCarriedOver() {
-    StoreCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     lease(carrying, new Grant(10, END, 0, 90), 0, 0); // the waiting request has timed out
     assertThat(take(carrying, 10, ms(END)).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(carrying, 9, ms(END)).kind()).isEqualTo(Kind.TAKEN);
@@ -135,7 +134,7 @@ class StoreCellTest {
 
   @Test
   void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
-    StoreCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     assertThat(GlobalCells.wanted(carrying, 30, 0)).isEqualTo(30);
     carrying.complete(30, new Grant(30, END, 0, 70), 0, 0); // the waiting request has timed out
     assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
@@ -143,7 +142,7 @@ class StoreCellTest {
 
   @Test
   void aGrantThatComesAfterItsWindowIsWorthNothingAlsoWhereLeasesAreCarriedOver() {
-    StoreCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     lease(carrying, new Grant(5, END, 0, 90), 0, 0);
     assertThat(take(carrying, 5, ms(END)).kind()).as("carried over").isEqualTo(Kind.TAKEN);
     Completed late = lease(carrying, new Grant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
@@ -154,7 +153,7 @@ class StoreCellTest {
 
   @Test
   void aLeaseIsRenewedAheadOfNeedOnceAndOnlyWhileItsWindowLasts() {
-    StoreCell carrying = cell(false, new FixedSizer(10));
+    StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     lease(carrying, new Grant(4, END, 0, 90), 0, 0);
     assertThat(carrying.isLow(0)).as("exhausted").isFalse();
     lease(carrying, new Grant(10, END, 0, 90), 0, 0);
@@ -213,7 +212,7 @@ class StoreCellTest {
   }
 
   private StoreCell cell(Tier.Leased options) {
-    return new StoreCell(Node.key("user"), hundred, options, new FixedSizer(10), 0);
+    return new StoreCell(Node.key("user"), hundred, options, new LeaseSize.Fixed(10), 0);
   }
 
   private AcquireResult take(StoreCell from, long cost, long now) {

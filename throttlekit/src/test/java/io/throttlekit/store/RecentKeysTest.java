@@ -84,7 +84,7 @@ class RecentKeysTest {
     CounterKey one = CounterKey.of("Aa", "user", "a");
     CounterKey other = CounterKey.of("BB", "user", "a");
     Entry entry = new Entry(one);
-    entry.asked = UNHEARD;
+    entry.lookups = UNHEARD;
     recent.put(entry);
     assertThat(recent.find(other)).isNull();
     assertThat(recent.find(one)).isSameAs(entry);
@@ -93,7 +93,7 @@ class RecentKeysTest {
   @Test
   void anEntryThatHasLeftIsNotPut() {
     Entry entry = entry("a");
-    entry.asked = UNHEARD;
+    entry.lookups = UNHEARD;
     entry.retire();
     recent.put(entry);
     assertThat(recent.find(entry.key())).isNull();
@@ -149,7 +149,7 @@ class RecentKeysTest {
 
   private Entry known(String user) {
     Entry entry = entry(user);
-    entry.asked = UNHEARD;
+    entry.lookups = UNHEARD;
     recent.put(entry);
     return entry;
   }

@@ -33,10 +33,10 @@ public final class Node {
   }
 
   Node(CounterStore store, ManualTime time, long maxCells) {
-    this(store, NoFederation.SOURCE, time, maxCells);
+    this(store, null, time, maxCells);
   }
 
-  Node(CounterStore store, LeaseSource global, ManualTime time, long maxCells) {
+  Node(CounterStore store, @Nullable LeaseSource global, ManualTime time, long maxCells) {
     this.time = time;
     this.timer = new ManualTimer(time);
     this.tiers =

@@ -10,7 +10,6 @@ import io.throttlekit.service.concurrency.PermitAcquisition;
 import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.store.Charge;
-import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.RequestWait;
 import io.throttlekit.store.StoreException;
@@ -258,8 +257,6 @@ final class ManyDescriptors implements OutcomeCallback {
 
   private TieredClaim claim(int index, Rule rule, List<Charge> charges) {
     Role role = combination().effectOf(role(rule, index));
-    Claim claim =
-        new Claim(compatibility.shadowMode() ? Role.SHADOW : role, charges, rule.onDataLoss());
     Outage outage =
         switch (rule.onOutage()) {
           case ERROR -> Outage.ERROR;
@@ -268,7 +265,12 @@ final class ManyDescriptors implements OutcomeCallback {
           case ALLOW -> Outage.ALLOW;
           case LOCAL -> Outage.LOCAL;
         };
-    return new TieredClaim(claim, tierOf(rule), outage);
+    return new TieredClaim(
+        compatibility.shadowMode() ? Role.SHADOW : role,
+        charges,
+        rule.onDataLoss(),
+        tierOf(rule),
+        outage);
   }
 
   private Tier tierOf(Rule rule) {

@@ -6,16 +6,31 @@ import io.throttlekit.Cost;
 public sealed interface LeaseSize {
 
   /**
-   * A constant size.
+   * A constant size, but at most the limit. It learns nothing, so it is its own sizer.
    *
    * @param units 1 to {@link Cost#MAX}
    */
-  record Fixed(long units) implements LeaseSize {
+  record Fixed(long units) implements LeaseSize, LeaseSizer {
     /** Checks the range. */
     public Fixed {
       if (units < 1 || units > Cost.MAX) {
         throw new IllegalArgumentException("size must be from 1 to 2^53-1, was " + units);
       }
+    }
+
+    @Override
+    public long size(long offered, long limit) {
+      return Math.min(units, limit);
+    }
+
+    @Override
+    public void observe(long demand, long limit) {
+      // a constant has no state
+    }
+
+    @Override
+    public boolean learns() {
+      return false;
     }
   }
 

@@ -42,7 +42,7 @@ public interface LeaseSizer {
    */
   static LeaseSizer of(LeaseSize size, long limit) {
     return switch (size) {
-      case LeaseSize.Fixed(long units) -> new FixedSizer(units);
+      case LeaseSize.Fixed fixed -> fixed;
       case LeaseSize.Adaptive() -> new EoqSizer(LeaseCost.DEFAULT, limit);
       case LeaseSize.Predictive() -> new PredictiveSizer(LeaseCost.DEFAULT, limit);
     };
