@@ -55,7 +55,7 @@ class LongKeysTest {
   @ValueSource(ints = {129, 1_000, 58_000, 250_000})
   void takesTheSameRoomHoweverLongItIs(int bytes) {
     assertThat(ofBytes(bytes, 'a').toString()).hasSizeLessThan(SCOPE.length() + 128);
-    assertThat(EntryBytes.shortened(new byte[bytes])).hasSize(97);
+    assertThat(CounterKey.shortened(new byte[bytes])).hasSize(97);
   }
 
   @Test
@@ -92,12 +92,12 @@ class LongKeysTest {
    */
   @Test
   void isNotHeldAsOtherEntriesAre() {
-    byte[] form = EntryBytes.shortened(EntryBytes.encode(new String[] {"a", "b".repeat(200)}));
-    assertThat(EntryBytes.isShort(form)).isTrue();
+    byte[] form = CounterKey.shortened(CounterKey.encode(new String[] {"a", "b".repeat(200)}));
+    assertThat(CounterKey.isShort(form)).isTrue();
     Random random = new Random(12);
     for (int i = 0; i < 20_000; i++) {
       String[] texts = Entries.random(random, 64);
-      assertThat(EntryBytes.isShort(EntryBytes.encode(texts))).isFalse();
+      assertThat(CounterKey.isShort(CounterKey.encode(texts))).isFalse();
     }
   }
 
@@ -115,7 +115,7 @@ class LongKeysTest {
         CounterKey key = CounterKey.of(SCOPE, entries.clone());
         assertThat(ofText.merge(key.toString(), list, (first, _) -> first)).isEqualTo(list);
         assertThat(ofKey.merge(key, list, (first, _) -> first)).isEqualTo(list);
-        sides.add(Integer.signum(EntryBytes.encode(entries).length - EntryBytes.MAX_BYTES));
+        sides.add(Integer.signum(CounterKey.encode(entries).length - CounterKey.MAX_BYTES));
         entries = Entries.changed(random, entries);
       }
     }
@@ -141,7 +141,7 @@ class LongKeysTest {
             case 0 -> text + text(random, 1);
             case 1 -> text.isEmpty() ? "z" : text.substring(1);
             case 2 -> text.isEmpty() ? "y" : text.substring(0, text.length() - 1) + 'q';
-            default -> text + EntryBytes.MAX_BYTES;
+            default -> text + CounterKey.MAX_BYTES;
           };
       return other;
     }

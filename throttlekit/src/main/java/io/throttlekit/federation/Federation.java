@@ -158,12 +158,12 @@ public final class Federation implements LeaseSource {
             counter,
             windowNanos(request),
             id -> escrow.lease(counter, request.units(), id),
-            answer -> {
+            LateAnswers.of(answer -> {
               listener.leasedFromEscrow(request.units(), answer.value().units());
               if (answer.value().units() > 0) {
                 late.accept(spendable(answer, request));
               }
-            })
+            }))
         .handle((answer, failure) -> {
           if (answer == null) {
             listener.escrowFailed(messageOf(failure));
@@ -223,7 +223,8 @@ public final class Federation implements LeaseSource {
             request.key(),
             windowNanos(request),
             id -> coordinator.lease(lease(request, wanted, id)),
-            answer -> late.accept(granted(request, wanted, answer, escrowClock, late)))
+            LateAnswers.of(
+                answer -> late.accept(granted(request, wanted, answer, escrowClock, late))))
         .handle((answer, failure) -> {
           if (answer == null) {
             // handle() can fail its stage only by an exception.
@@ -312,21 +313,15 @@ public final class Federation implements LeaseSource {
             refill.id(),
             countsNanos,
             _ -> there.refill(refill),
-            new LateAnswers<>() {
-              @Override
-              public void answered(Answered<Boolean> answer) {
+            (answer, mayHaveActed) -> {
+              if (answer != null) {
                 refilled(units, answer.value());
-              }
-
-              @Override
-              public void ended(boolean mayHaveActed) {
+              } else if (mayHaveActed) {
                 // The escrow may hold the units already: spending them here, too, could exceed the
                 // limit.
-                if (mayHaveActed) {
-                  listener.lost(Loss.REFILL, units);
-                } else {
-                  keep.run();
-                }
+                listener.lost(Loss.REFILL, units);
+              } else {
+                keep.run();
               }
             });
     refilling.put(refill.key(), first);

@@ -29,12 +29,8 @@ public record FederationSettings(
     }
     if (regionalLeases < 1 || waitMillis < 1 || probeEveryMillis < 1) {
       throw new IllegalArgumentException(
-          "regionalLeases, waitMillis and probeEveryMillis must be at least 1, were "
-              + regionalLeases
-              + ", "
-              + waitMillis
-              + " and "
-              + probeEveryMillis);
+          "regionalLeases, waitMillis and probeEveryMillis must be at least 1, were %d, %d and %d"
+              .formatted(regionalLeases, waitMillis, probeEveryMillis));
     }
   }
 }

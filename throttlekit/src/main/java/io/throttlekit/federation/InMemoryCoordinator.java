@@ -104,14 +104,10 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     TreeMap<Long, Window> ofBudget = windows.computeIfAbsent(budget.key(), _ -> new TreeMap<>());
     ofBudget.headMap(now, true).clear();
     Window window = ofBudget.computeIfAbsent(wanted, _ -> new Window());
-    long units;
-    try {
-      units = window.lease(lease, wanted);
-    } catch (StoreException overtaken) {
-      return CompletableFuture.failedFuture(overtaken);
-    }
-    long left = Math.max(0, budget.window().limit() - window.leased);
-    return CompletableFuture.completedFuture(new Grant(units, wanted, now, left));
+    return CallRecords.stage(() -> {
+      long units = window.lease(lease, wanted);
+      return new Grant(units, wanted, now, Math.max(0, budget.window().limit() - window.leased));
+    });
   }
 
   /** Returns whether another budget fits, after budgets whose windows have ended were removed. */
@@ -171,14 +167,17 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
 
   private static @Nullable TermsMismatchException mismatch(
       Map<String, Agreement> byRegion, String region, Terms terms) {
-    for (Map.Entry<String, Agreement> other : byRegion.entrySet()) {
-      Agreement theirs = other.getValue();
-      if (!other.getKey().equals(region) && !theirs.allows(terms)) {
-        return new TermsMismatchException(
-            region, terms, other.getKey(), theirs.terms(), theirs.requested());
-      }
-    }
-    return null;
+    return byRegion.entrySet().stream()
+        .filter(other -> !other.getKey().equals(region) && !other.getValue().allows(terms))
+        .findFirst()
+        .map(other ->
+            new TermsMismatchException(
+                region,
+                terms,
+                other.getKey(),
+                other.getValue().terms(),
+                other.getValue().requested()))
+        .orElse(null);
   }
 
   @Override

@@ -4,7 +4,6 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.CallRecords;
-import io.throttlekit.store.StoreException;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -55,15 +54,11 @@ public final class InMemoryEscrow implements RegionalEscrow {
       Held held = window.getValue();
       // A refill may arrive before its window has begun.
       if (held.beginsMillis <= now) {
-        long granted;
-        try {
-          granted = held.calls.once(id, 0, () -> held.take(units));
-        } catch (StoreException overtaken) {
-          return CompletableFuture.failedFuture(overtaken);
-        }
-        return CompletableFuture.completedFuture(
-            new EscrowGrant(
-                granted, window.getKey(), held.beginsMillis, held.endsMillis, now, held.units));
+        return CallRecords.stage(() -> {
+          long granted = held.calls.once(id, 0, () -> held.take(units));
+          return new EscrowGrant(
+              granted, window.getKey(), held.beginsMillis, held.endsMillis, now, held.units);
+        });
       }
     }
     return CompletableFuture.completedFuture(EscrowGrant.nothing(now));
@@ -92,12 +87,8 @@ public final class InMemoryEscrow implements RegionalEscrow {
     if (held == null) {
       return CompletableFuture.completedFuture(0L);
     }
-    try { // refills stay recorded, so a repeat is ignored
-      return CompletableFuture.completedFuture(
-          held.calls.once(id, 0, () -> held.take(Long.MAX_VALUE)));
-    } catch (StoreException overtaken) {
-      return CompletableFuture.failedFuture(overtaken);
-    }
+    // refills stay recorded, so a repeat is ignored
+    return CallRecords.stage(() -> held.calls.once(id, 0, () -> held.take(Long.MAX_VALUE)));
   }
 
   @Override

@@ -93,11 +93,11 @@ final class UnitReturns {
             new Release(inEscrow, windowEndMillis),
             windowNanos(budget),
             id -> there.release(inEscrow, windowEndMillis, id),
-            late -> {
+            LateAnswers.of(late -> {
               if (late.value() > 0) {
                 var _ = returnUnits(key, budget, null, windowEndMillis, late.value());
               }
-            })
+            }))
         .thenApply(Answered::value);
   }
 
@@ -115,25 +115,16 @@ final class UnitReturns {
       CompletableFuture<Boolean> ended) {
     BudgetReturn back = new BudgetReturn(budget, region, ids.get(), windowEndMillis, units);
     LateAnswers<Boolean> late =
-        new LateAnswers<>() {
-          @Override
-          public void answered(Answered<Boolean> answer) {
-            returned(units, answer.value());
-            ended.complete(true);
-          }
-
-          @Override
-          public void ended(boolean mayHaveActed) {
-            returned(units, false);
-            ended.complete(true);
-          }
+        (answer, _) -> {
+          returned(units, answer != null && answer.value());
+          ended.complete(true);
         };
     var _ =
         returns
             .call(budget.key(), windowNanos(budget), _ -> coordinator.reconcile(back), late)
             .whenComplete((answer, _) -> {
               if (answer != null) {
-                late.answered(answer);
+                late.ended(answer, true);
               }
               first.complete(answer != null && answer.value());
             });

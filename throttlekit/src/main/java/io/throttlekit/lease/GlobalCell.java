@@ -47,8 +47,7 @@ public final class GlobalCell extends LeaseCell {
   /** The part of {@link #lacked} that the last grant did not cover. */
   private long unmet;
 
-  public GlobalCell(
-      CounterKey key, FixedWindow window, Tier.Global tier, LeaseSizer sizer, long now) {
+  GlobalCell(CounterKey key, FixedWindow window, Tier.Global tier, LeaseSizer sizer, long now) {
     super(key, window, tier, now);
     this.onDataLoss = tier.onDataLoss();
     this.sizer = sizer;

@@ -6,7 +6,9 @@ package io.throttlekit.lease;
  * thread-safe. Times are ns.
  */
 final class LeadTime {
-  /** Divides a window: the shortest lead is a twentieth of it, so that a late timer does no harm. */
+  /**
+   * Divides a window: the shortest lead is a twentieth of it, so that a late timer does no harm.
+   */
   private static final int MIN_PARTS = 20;
 
   /** Divides a window: the longest lead is a quarter of it, since before too little is known. */

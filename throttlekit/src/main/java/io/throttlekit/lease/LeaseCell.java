@@ -6,6 +6,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.lease.LeaseWaiter.End;
+import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
 import io.throttlekit.store.Keyed;
@@ -53,6 +54,15 @@ public abstract class LeaseCell extends Keyed {
     this.window = window;
     this.tier = tier;
     this.lastUsedNanos = now;
+  }
+
+  /** Creates the cell of a counter, without units. */
+  public static LeaseCell of(CounterKey key, FixedWindow window, Tier.Leasing tier, long now) {
+    LeaseSizer sizer = LeaseSizer.of(tier.size(), Math.max(1, window.limit()));
+    return switch (tier) {
+      case Tier.Leased leased -> new StoreCell(key, window, leased, sizer, now);
+      case Tier.Global global -> new GlobalCell(key, window, global, sizer, now);
+    };
   }
 
   /**

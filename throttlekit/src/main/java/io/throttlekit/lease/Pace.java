@@ -16,7 +16,7 @@ final class Pace {
   static final long UNKNOWN = Long.MAX_VALUE;
 
   /** The fewest intervals between requests from which a pace is estimated. */
-  private static final int FEWEST = 3;
+  private static final int MIN_INTERVALS = 3;
 
   /**
    * Until a quarter of a window has passed since its first request, its requests are too few to
@@ -101,7 +101,7 @@ final class Pace {
    */
   long toCome(long now, long lastsUntilNanos, long overByNanos) {
     long intervals = offered == 0 ? 0 : offered - firstUnits;
-    if (intervals < FEWEST) {
+    if (intervals < MIN_INTERVALS) {
       return previous == UNKNOWN ? UNKNOWN : Math.max(0, previous - offered);
     }
     double nanosEach = (double) Math.max(1, now - firstNanos) / intervals; // else a division by 0

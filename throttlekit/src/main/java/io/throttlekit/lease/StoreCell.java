@@ -71,8 +71,7 @@ public final class StoreCell extends LeaseCell {
   /** The last requested size, without what only a larger cost required. */
   private long batch;
 
-  public StoreCell(
-      CounterKey key, FixedWindow window, Tier.Leased options, LeaseSizer sizer, long now) {
+  StoreCell(CounterKey key, FixedWindow window, Tier.Leased options, LeaseSizer sizer, long now) {
     super(key, window, options, now);
     this.options = options;
     this.sizer = sizer;

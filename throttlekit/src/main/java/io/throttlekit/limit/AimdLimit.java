@@ -38,8 +38,9 @@ public final class AimdLimit extends NoLoadLimit {
           || baseline < 1) {
         throw new IllegalArgumentException(
             "backoff must be from 0.5 and below 1, tolerance and baseline at least 1, were %s, %s"
-                .formatted(backoff, tolerance)
-                + " and " + baseline);
+                    .formatted(backoff, tolerance)
+                + " and "
+                + baseline);
       }
     }
 
@@ -71,8 +72,7 @@ public final class AimdLimit extends NoLoadLimit {
 
   @Override
   void move(Sample seen) {
-    if (seen.dropped()
-        || seen.rttNanos() > settings.tolerance() * noLoad.with(seen.rttNanos())) {
+    if (seen.dropped() || seen.rttNanos() > settings.tolerance() * noLoad.with(seen.rttNanos())) {
       estimate = range.clamp(Math.floor(estimate * settings.backoff()));
     } else if (2.0 * seen.inFlight() >= estimate) { // a limit less than half used does not grow
       estimate = range.clamp(estimate + 1);

@@ -9,7 +9,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.tier.Wakeups;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleSupplier;
@@ -45,12 +45,14 @@ import org.jspecify.annotations.Nullable;
  * has a lock, the limit algorithm another; neither is held while a callback or listener runs.
  */
 public final class AdaptiveLimiter implements AutoCloseable {
+  private static final long RESOLUTION_NANOS = 1_000_000; // resolution of the timers
+
   private final @Nullable Queueing queueing;
   private final @Nullable Prioritizer prioritizer;
   private final SynchronizedLimit algorithm;
   private final LimiterListener listener;
   private final TimeSource time;
-  private final Timer timer;
+  private final Wakeups wakeups;
   private final DoubleSupplier random;
   private final CallbackQueue callbacks = new CallbackQueue(this::reportRefused);
 
@@ -69,7 +71,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
             : requireNonNullElse(builder.queueing, Queueing.of(2, 3));
     this.listener = builder.listener;
     this.time = builder.time;
-    this.timer = builder.timer;
+    this.wakeups = new Wakeups(builder.timer, RESOLUTION_NANOS, this::serve);
     this.random = builder.random;
     this.algorithm = new SynchronizedLimit(builder.algorithm, listener, time.monotonicNanos());
   }
@@ -336,7 +338,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     List<QueuedRequest> answered = new ArrayList<>(1);
     long now = time.monotonicNanos();
     algorithm.tick(now); // requests wait for the end of a measurement, too
-    long timerNanos;
+    QueuedRequest nextDue;
     synchronized (queue) {
       for (QueuedRequest due = queue.pollDue(now); due != null; due = queue.pollDue(now)) {
         state.add(-ONE_QUEUED);
@@ -346,12 +348,12 @@ public final class AdaptiveLimiter implements AutoCloseable {
       for (QueuedRequest next = admitFirst(now); next != null; next = admitFirst(now)) {
         answered.add(next);
       }
-      timerNanos = queue.beginTimer(now);
+      nextDue = queue.firstDue();
+    }
+    if (nextDue != null) {
+      wakeups.by(nextDue.deadlineNanos, now);
     }
     callbacks.deliver(answered);
-    if (timerNanos > 0) {
-      timer.runAfter(timerNanos, () -> timerRan(now + timerNanos));
-    }
   }
 
   private @Nullable QueuedRequest admitFirst(long nowNanos) {
@@ -367,13 +369,6 @@ public final class AdaptiveLimiter implements AutoCloseable {
         return first;
       }
     }
-  }
-
-  private void timerRan(long dueNanos) {
-    synchronized (queue) {
-      queue.timerRan(dueNanos);
-    }
-    serve();
   }
 
   private void refuse(Refusal why) {

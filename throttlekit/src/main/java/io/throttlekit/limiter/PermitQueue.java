@@ -1,6 +1,5 @@
 package io.throttlekit.limiter;
 
-import io.throttlekit.tier.Wakeups;
 import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -10,11 +9,8 @@ import org.jspecify.annotations.Nullable;
  * both indexes at once, so cancelled requests use no memory. Not thread-safe.
  */
 final class PermitQueue {
-  private static final long RESOLUTION_NANOS = 1_000_000; // resolution of the timers
-
   private final TreeSet<QueuedRequest> inOrder = new TreeSet<>(QueuedRequest::compareOrders);
   private final TreeSet<QueuedRequest> byDeadline = new TreeSet<>(QueuedRequest::compareDeadlines);
-  private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
   private long joined;
 
   void add(QueuedRequest request) {
@@ -59,13 +55,8 @@ final class PermitQueue {
     return all;
   }
 
-  /** Returns in how many ns a further timer must run, or 0 if none is needed. */
-  long beginTimer(long nowNanos) {
-    return byDeadline.isEmpty() ? 0 : wakeups.begin(byDeadline.first().deadlineNanos, nowNanos);
-  }
-
-  /** Notes that the timer due at {@code dueNanos} has run. */
-  void timerRan(long dueNanos) {
-    wakeups.ran(dueNanos);
+  /** Returns the request whose deadline is the earliest, or null if none has one. */
+  @Nullable QueuedRequest firstDue() {
+    return byDeadline.isEmpty() ? null : byDeadline.first();
   }
 }

@@ -78,17 +78,11 @@ final class SynchronizedLimit {
     if (!probing || nowNanos - tickedNanos < TICK_NANOS) {
       return false;
     }
-    int before;
-    int now;
-    synchronized (lock) {
+    return changed(() -> {
       tickedNanos = nowNanos;
       advance(nowNanos);
-      before = algorithm.limit();
       algorithm.onTick(newestNanos);
-      probing = algorithm.isProbing();
-      now = algorithm.limit();
-    }
-    return notifyIfChanged(before, now);
+    });
   }
 
   private void advance(long nowNanos) {
@@ -99,13 +93,17 @@ final class SynchronizedLimit {
 
   /** Replaces the algorithm. Returns whether the limit changed. */
   boolean replace(ConcurrencyLimit other) {
+    return changed(() -> algorithm = other);
+  }
+
+  private boolean changed(Runnable change) {
     int before;
     int now;
     synchronized (lock) {
       before = algorithm.limit();
-      algorithm = other;
-      probing = other.isProbing();
-      now = other.limit();
+      change.run();
+      probing = algorithm.isProbing();
+      now = algorithm.limit();
     }
     return notifyIfChanged(before, now);
   }

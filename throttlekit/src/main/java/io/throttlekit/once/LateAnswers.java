@@ -1,19 +1,30 @@
 package io.throttlekit.once;
 
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Receives the outcome of a call whose caller no longer waits. Called on any thread; must not
  * block.
  */
 @FunctionalInterface
 public interface LateAnswers<T> {
-  /** Called for a late response: once, or once for each window that answered. */
-  void answered(Answered<T> answer);
-
   /**
-   * Called when the call has ended without a response and is not retried.
+   * Called for a late response: once, or once for each window that answered. Called without one
+   * when the call has ended and is not retried.
    *
-   * @param mayHaveActed whether the store may have acted on it; a response that still arrives is
-   *     delivered then
+   * @param answer null when the call has ended without a response
+   * @param mayHaveActed whether the store has acted on the call, or may have; a response that still
+   *     arrives is delivered then
    */
-  default void ended(boolean mayHaveActed) {}
+  void ended(@Nullable Answered<T> answer, boolean mayHaveActed);
+
+  /** Returns a receiver of late responses that ignores calls without one. */
+  static <T> LateAnswers<T> of(Consumer<Answered<T>> answered) {
+    return (answer, _) -> {
+      if (answer != null) {
+        answered.accept(answer);
+      }
+    };
+  }
 }

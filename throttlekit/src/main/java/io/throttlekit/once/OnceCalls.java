@@ -212,7 +212,7 @@ public final class OnceCalls<K, T> {
       calls.remove(key, this);
       Answered<T> answered = new Answered<>(value, sentNanos);
       if ((answer == null || !answer.complete(answered)) && to != null) {
-        to.answered(answered);
+        to.ended(answered, true);
       }
     }
 
@@ -241,7 +241,7 @@ public final class OnceCalls<K, T> {
         calls.remove(key, this);
         fail(answer, cause);
         if (to != null) {
-          to.ended(false);
+          to.ended(null, false);
         }
       } else {
         watch();
@@ -295,7 +295,7 @@ public final class OnceCalls<K, T> {
       }
       if (abandons != null) {
         calls.remove(key, this);
-        abandons.ended(acted);
+        abandons.ended(null, acted);
       } else {
         attempt();
         watch();

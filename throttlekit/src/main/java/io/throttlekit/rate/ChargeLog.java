@@ -1,7 +1,6 @@
 package io.throttlekit.rate;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
  * A buffer of charge times and running totals that many states share.
@@ -18,17 +17,10 @@ final class ChargeLog {
   /** The exclusive upper bound of indexes and sizes. */
   static final int MAX_CAPACITY = 1 << 21;
 
-  private static final int SMALLEST = 8; // entries, 128 bytes
+  private static final int MIN_CAPACITY = 8; // entries, 128 bytes
   private static final int GROWTH = 4; // a copy is amortized over three times its entries
-  private static final VarHandle CLAIMED;
-
-  static {
-    try {
-      CLAIMED = MethodHandles.lookup().findVarHandle(ChargeLog.class, "claimed", int.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final AtomicIntegerFieldUpdater<ChargeLog> CLAIMED = // no object per log
+      AtomicIntegerFieldUpdater.newUpdater(ChargeLog.class, "claimed");
 
   /** Time and running total of each entry, alternating. */
   private final long[] entries;
@@ -43,7 +35,7 @@ final class ChargeLog {
   static ChargeLog of(long[] timesAndTotals, int size, int room) {
     ChargeLog log = new ChargeLog(size + room);
     System.arraycopy(timesAndTotals, 0, log.entries, 0, 2 * size);
-    CLAIMED.set(log, size);
+    CLAIMED.lazySet(log, size);
     return log;
   }
 
@@ -82,12 +74,13 @@ final class ChargeLog {
     long forgotten = total(from - 1);
     int first = Math.max(from, whole - 1);
     int size = to - first;
-    ChargeLog copy = new ChargeLog(Math.clamp(GROWTH * (size + 1L), SMALLEST, MAX_CAPACITY - 1));
+    ChargeLog copy =
+        new ChargeLog(Math.clamp(GROWTH * (size + 1L), MIN_CAPACITY, MAX_CAPACITY - 1));
     for (int i = 0; i < size; i++) {
       copy.write(i, millis(first + i), total(first + i) - forgotten);
     }
     copy.write(size, newestMillis, newestTotal - forgotten);
-    CLAIMED.set(copy, size + 1); // a plain write: the log is not yet published
+    CLAIMED.lazySet(copy, size + 1); // a lazy write suffices: the log is not yet published
     return copy;
   }
 

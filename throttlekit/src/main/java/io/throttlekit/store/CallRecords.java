@@ -2,7 +2,10 @@ package io.throttlekit.store;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +42,15 @@ public final class CallRecords {
     long answer = act.getAsLong();
     bySender.put(id.sender(), new Done(id.number(), window, answer));
     return answer;
+  }
+
+  /** Returns the answer of {@code calls}, or fails if a later call of a sender was answered. */
+  public static <T> CompletionStage<T> stage(Supplier<T> calls) {
+    try {
+      return CompletableFuture.completedFuture(calls.get());
+    } catch (StoreException overtaken) {
+      return CompletableFuture.failedFuture(overtaken);
+    }
   }
 
   @Override

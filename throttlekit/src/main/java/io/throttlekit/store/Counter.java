@@ -5,8 +5,8 @@ import io.throttlekit.Decision;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
 import io.throttlekit.rate.TwoNumbers;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -32,18 +32,10 @@ final class Counter extends Keyed {
   /** The time that a waiting thread parks, so that the holder can be scheduled. */
   private static final long PAUSE_NANOS = 20_000;
 
-  private static final VarHandle STATUS;
-  private static final VarHandle KEPT_UNTIL;
-
-  static {
-    try {
-      MethodHandles.Lookup lookup = MethodHandles.lookup();
-      STATUS = lookup.findVarHandle(Counter.class, "status", int.class);
-      KEPT_UNTIL = lookup.findVarHandle(Counter.class, "keptUntilMillis", long.class);
-    } catch (ReflectiveOperationException e) {
-      throw new ExceptionInInitializerError(e);
-    }
-  }
+  private static final AtomicIntegerFieldUpdater<Counter> STATUS = // no object per counter
+      AtomicIntegerFieldUpdater.newUpdater(Counter.class, "status");
+  private static final AtomicLongFieldUpdater<Counter> KEPT_UNTIL =
+      AtomicLongFieldUpdater.newUpdater(Counter.class, "keptUntilMillis");
 
   /** The lock order of counters. */
   final long order;
@@ -85,7 +77,7 @@ final class Counter extends Keyed {
       remember(charge.algorithm());
       return count(charge.algorithm(), charge, nowMillis);
     } finally {
-      STATUS.setRelease(this, FREE);
+      STATUS.lazySet(this, FREE);
     }
   }
 
@@ -102,7 +94,7 @@ final class Counter extends Keyed {
   void release(@Nullable Object next) {
     draft = null;
     store(algorithm, next);
-    STATUS.setRelease(this, FREE);
+    STATUS.lazySet(this, FREE);
   }
 
   /** Applies {@code charge} to the draft of a held counter. */
@@ -121,7 +113,7 @@ final class Counter extends Keyed {
     Object last = load(algorithm);
     used = false; // references that remain must not retain the state
     other = null;
-    STATUS.setVolatile(this, RETIRED);
+    STATUS.set(this, RETIRED);
     return last != null && nowMillis < unusedFrom(algorithm, last);
   }
 

@@ -57,10 +57,7 @@ public final class HeldCounters {
 
   /** Decides and counts the claims of one request, whose counters have all been added. */
   public Outcome acquire(List<Claim> claims) {
-    Settlement settlement =
-        lossMillis == Denial.NO_LOSS
-            ? new Settlement(claims, nowMillis)
-            : new SettlementAfterLoss(claims, nowMillis, lossMillis);
+    Settlement settlement = new Settlement(claims, nowMillis, lossMillis);
     for (int i = 0; i < settlement.size(); i++) {
       settlement.use(i, held(settlement.charge(i).key()));
     }

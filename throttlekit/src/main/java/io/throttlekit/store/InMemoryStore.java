@@ -8,6 +8,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.Transition;
 import java.util.HashMap;
 import java.util.List;
@@ -49,6 +50,18 @@ public final class InMemoryStore implements CounterStore {
    */
   private static final long CACHE_DECIDES_MILLIS = 500;
 
+  /**
+   * Log entries per unit of weight: a log's buffer, which grows fourfold, takes up to 64 bytes per
+   * charge, so four take less than a counter's 400 bytes.
+   */
+  private static final long LOG_ENTRIES = 4;
+
+  /**
+   * Divides the store: no counter weighs more than a sixteenth of it, because one that is heavier
+   * than the store would be evicted at once.
+   */
+  private static final long MAX_WEIGHT_PART = 16;
+
   private final TimeSource time;
   private final Cache<CounterKey, Counter> counters;
   private final Policy.VarExpiration<CounterKey, Counter> expiration;
@@ -75,7 +88,7 @@ public final class InMemoryStore implements CounterStore {
     this.counters =
         Caffeine.newBuilder()
             .maximumWeight(maxCounters)
-            .weigher(new Weight(maxCounters))
+            .weigher((CounterKey _, Counter counter) -> weight(counter, maxCounters))
             .expireAfter(new Lifetime())
             .ticker(time::monotonicNanos)
             .evictionListener(
@@ -85,6 +98,14 @@ public final class InMemoryStore implements CounterStore {
             .build();
     this.calls = Caffeine.newBuilder().maximumSize(maxCounters).executor(Runnable::run).build();
     this.expiration = counters.policy().expireVariably().orElseThrow();
+  }
+
+  /** Returns the weight of a counter by its possible memory, in counters of usual size. */
+  private static int weight(Counter counter, long maxCounters) {
+    long weight = counter.algorithm() instanceof SlidingLog log ? 1 + log.limit() / LOG_ENTRIES : 1;
+    // Caffeine weighs in int
+    return (int)
+        Math.clamp(weight, 1, Math.clamp(maxCounters / MAX_WEIGHT_PART, 1, Integer.MAX_VALUE));
   }
 
   /** Decides and counts one charge, synchronously. */
@@ -127,7 +148,7 @@ public final class InMemoryStore implements CounterStore {
       return new Outcome(admitted, List.of(decision));
     }
     long now = time.wallMillis();
-    Settlement settlement = new Settlement(claims, now);
+    Settlement settlement = new Settlement(claims, now, Denial.NO_LOSS);
     Map<CounterKey, Counter> lost = Map.of();
     for (int attempt = 0; ; attempt++) {
       lookUp(settlement, attempt > 0, now);
@@ -196,14 +217,11 @@ public final class InMemoryStore implements CounterStore {
     }
     CallRecords records = records(request.key());
     synchronized (records) { // a concurrent copy waits for the answer
-      try {
+      return CallRecords.stage(() -> {
         long units = records.once(id, windowEnd(request, now), () -> grant(request, now).units());
         Grant rest = Leasing.look(request, now, charge -> decide(charge, now));
-        return CompletableFuture.completedFuture(
-            new Grant(units, rest.windowEndMillis(), now, rest.left()));
-      } catch (StoreException overtaken) {
-        return CompletableFuture.failedFuture(overtaken);
-      }
+        return new Grant(units, rest.windowEndMillis(), now, rest.left());
+      });
     }
   }
 
@@ -212,21 +230,17 @@ public final class InMemoryStore implements CounterStore {
     long now = time.wallMillis();
     CallRecords records = records(lease.key());
     synchronized (records) { // as in lease()
-      try {
-        var _ =
-            records.once(
-                lease.id(),
-                windowEnd(lease, now),
-                () -> {
-                  Leasing.returnUnits(
-                      lease, windowEndMillis, units, now, charge -> decide(charge, now));
-                  return units;
-                });
-      } catch (StoreException overtaken) {
-        return CompletableFuture.failedFuture(overtaken);
-      }
+      return CallRecords.stage(() ->
+              records.once(
+                  lease.id(),
+                  windowEnd(lease, now),
+                  () -> {
+                    Leasing.returnUnits(
+                        lease, windowEndMillis, units, now, charge -> decide(charge, now));
+                    return units;
+                  }))
+          .thenApply(_ -> null);
     }
-    return CompletableFuture.completedFuture(null);
   }
 
   private Grant grant(LeaseRequest request, long now) {

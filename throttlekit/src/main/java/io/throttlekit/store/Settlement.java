@@ -2,6 +2,7 @@ package io.throttlekit.store;
 
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import java.util.Arrays;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * are admitted. Claims are applied in order, so two claims on one counter see each other's charges.
  * Counters are locked in the same order everywhere, so requests cannot deadlock.
  */
-sealed class Settlement permits SettlementAfterLoss {
+final class Settlement {
   private static final Comparator<Counter> IN_ORDER = (a, b) -> Long.compare(a.order, b.order);
 
   private final List<Claim> claims;
@@ -28,10 +29,15 @@ sealed class Settlement permits SettlementAfterLoss {
   private final Decision[] decisions;
   private Map<CounterKey, Counter> standIns = Map.of();
 
-  /** The draft of each charge's counter before that charge. */
-  private final @Nullable Object[] before;
+  /** The ms for which a loss of data refuses each charge; absent without a loss. */
+  private final long @Nullable [] denied;
 
-  Settlement(List<Claim> claims, long nowMillis) {
+  /**
+   * Creates a settlement.
+   *
+   * @param lossMillis when counters were lost, {@link Denial#NO_LOSS} for never
+   */
+  Settlement(List<Claim> claims, long nowMillis, long lossMillis) {
     this.claims = claims;
     this.nowMillis = nowMillis;
     int size = 0;
@@ -41,12 +47,16 @@ sealed class Settlement permits SettlementAfterLoss {
     this.charges = new Charge[size];
     this.counters = new Counter[size];
     this.decisions = new Decision[size];
-    this.before = new @Nullable Object[size];
+    this.denied = lossMillis == Denial.NO_LOSS ? null : new long[size];
     int next = 0;
     for (int c = 0; c < claims.size(); c++) {
       List<Charge> ofClaim = claims.get(c).charges();
       for (int i = 0; i < ofClaim.size(); i++) {
-        charges[next++] = ofClaim.get(i);
+        Charge charge = ofClaim.get(i);
+        if (denied != null && claims.get(c).onDataLoss() == DataLoss.DENY && charge.cost() >= 0) {
+          denied[next] = Denial.millisLeft(charge.algorithm(), lossMillis, nowMillis);
+        }
+        charges[next++] = charge;
       }
     }
   }
@@ -119,10 +129,11 @@ sealed class Settlement permits SettlementAfterLoss {
   private boolean decide(Counter[] held, @Nullable Object[] found) {
     int request = 0;
     int first = 0;
+    @Nullable Object[] before = new @Nullable Object[charges.length];
     for (int c = 0; c < claims.size(); c++) {
       Claim claim = claims.get(c);
       int end = first + claim.charges().size();
-      request = RequestWait.with(request, claim.role(), !apply(first, end));
+      request = RequestWait.with(request, claim.role(), !apply(first, end, before));
       first = end;
     }
     if (RequestWait.refused(request)) {
@@ -140,8 +151,10 @@ sealed class Settlement permits SettlementAfterLoss {
 
   /**
    * Applies one claim; of a refused claim, only what always counts. Returns whether it is admitted.
+   *
+   * @param before receives the draft of each charge's counter before that charge
    */
-  private boolean apply(int first, int end) {
+  private boolean apply(int first, int end, @Nullable Object[] before) {
     boolean admitted = true;
     for (int i = first; i < end; i++) {
       before[i] = counters[i].draft;
@@ -159,8 +172,17 @@ sealed class Settlement permits SettlementAfterLoss {
   }
 
   /** Applies {@code charge}, in place of charge {@code index}, to the draft of its counter. */
-  Decision count(int index, Charge charge) {
-    return counters[index].chargeDraft(charge, nowMillis);
+  private Decision count(int index, Charge charge) {
+    Counter counter = counters[index];
+    Object found = counter.draft;
+    Decision decision = counter.chargeDraft(charge, nowMillis);
+    if (denied == null || denied[index] == 0) {
+      return decision;
+    }
+    if (charge.overrun() == Overrun.REFUSE) {
+      counter.draft = found;
+    }
+    return Denial.of(decision, denied[index]);
   }
 
   private void chargeOnlyWhatAlwaysCounts(int first, int end) {

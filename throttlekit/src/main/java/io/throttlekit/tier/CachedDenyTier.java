@@ -11,6 +11,7 @@ import io.throttlekit.MonotonicSpan;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,32 +41,17 @@ final class CachedDenyTier {
 
   private final Cache<CounterKey, Denial> denials;
 
-  CachedDenyTier(long most, TimeSource time) {
+  CachedDenyTier(long maxRefusals, TimeSource time) {
     denials =
         Caffeine.newBuilder()
-            .maximumSize(most)
-            .expireAfter(new UntilItsEnd())
+            .maximumSize(maxRefusals)
+            // at its retry time, which may be over when the answer arrives
+            .expireAfter(
+                Expiry.<CounterKey, Denial>writing((_, denial) ->
+                    Duration.ofNanos(Math.max(0, denial.untilNanos - time.monotonicNanos()))))
             .ticker(time::monotonicNanos)
             .executor(Runnable::run) // maintenance on the calling thread, without a pool
             .build();
-  }
-
-  /** Expires each refusal at its retry time. */
-  private static final class UntilItsEnd implements Expiry<CounterKey, Denial> {
-    @Override
-    public long expireAfterCreate(CounterKey key, Denial denial, long nowNanos) {
-      return Math.max(0, denial.untilNanos - nowNanos); // may be over when the answer arrives
-    }
-
-    @Override
-    public long expireAfterUpdate(CounterKey key, Denial denial, long nowNanos, long leftNanos) {
-      return expireAfterCreate(key, denial, nowNanos);
-    }
-
-    @Override
-    public long expireAfterRead(CounterKey key, Denial denial, long nowNanos, long leftNanos) {
-      return leftNanos;
-    }
   }
 
   /** Returns the number of cached refusals, after expired ones have been removed. */

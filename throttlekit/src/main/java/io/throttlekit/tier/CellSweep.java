@@ -5,10 +5,12 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Visits every cell once a second, in several steps if there are many. Not thread-safe: one sweep runs after the other.
+ * Visits every cell once a second, in several steps if there are many. Not thread-safe: one sweep
+ * runs after the other.
  */
 final class CellSweep {
   /** The period of a round, for up to {@code MAX_STEPS · STEP_CELLS} cells. */
@@ -42,8 +44,19 @@ final class CellSweep {
     }
   }
 
-  /** Returns the ns from one step to the next. */
-  long pauseNanos() {
-    return ROUND_NANOS / Math.clamp(Math.ceilDiv(cells.size(), STEP_CELLS), 1, MAX_STEPS);
+  /** Runs {@code step} at intervals until {@code ended}. */
+  void later(Timer timer, BooleanSupplier ended, Runnable step) {
+    timer.runAfter(
+        ROUND_NANOS / Math.clamp(Math.ceilDiv(cells.size(), STEP_CELLS), 1, MAX_STEPS),
+        () -> {
+          if (ended.getAsBoolean()) {
+            return;
+          }
+          try {
+            step.run();
+          } finally { // a failed step must not be the last
+            later(timer, ended, step);
+          }
+        });
   }
 }

@@ -121,8 +121,7 @@ final class ClaimState {
               lacks |= spend(i, leased, claim, first, mayLease, now);
             }
           }
-          case Tier.Global global ->
-              lacks |= spend(i, global, claim, first, mayLeaseGlobal, now);
+          case Tier.Global global -> lacks |= spend(i, global, claim, first, mayLeaseGlobal, now);
         }
       }
     }

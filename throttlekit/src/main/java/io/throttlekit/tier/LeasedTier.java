@@ -12,9 +12,7 @@ import io.throttlekit.lease.GlobalCell;
 import io.throttlekit.lease.LeaseCell;
 import io.throttlekit.lease.LeaseWaiter;
 import io.throttlekit.lease.Leftover;
-import io.throttlekit.lease.StoreCell;
 import io.throttlekit.lease.Tier;
-import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.once.Answered;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Charge;
@@ -89,7 +87,7 @@ final class LeasedTier implements AutoCloseable {
             .removalListener(this::removed)
             .build();
     this.sweep = new CellSweep(cells.asMap().values());
-    sweepLater();
+    sweep.later(timer, closed::get, this::sweep);
   }
 
   /**
@@ -107,15 +105,15 @@ final class LeasedTier implements AutoCloseable {
         recent.put(known);
       }
     }
-    if (first && known != null && !known.isOf(options)) { // a reload changed the policy
-      cells.asMap().remove(charge.key(), known);
-      known = null;
-    }
     if (known != null) {
-      return known;
+      if (!first || known.isOf(options)) {
+        return known;
+      }
+      cells.asMap().remove(charge.key(), known); // a reload changed the policy
     }
     recent.makeRoomFor(cells.estimatedSize() + 1);
-    return cells.get(charge.key(), key -> newCell(charge, options));
+    return cells.get(
+        charge.key(), key -> LeaseCell.of(key, (FixedWindow) charge.algorithm(), options, now()));
   }
 
   /**
@@ -209,8 +207,9 @@ final class LeasedTier implements AutoCloseable {
     return cells.estimatedSize();
   }
 
-  /** Describes every cell, for tests. */
-  String describe() {
+  /** Returns the state of every cell. */
+  @Override
+  public String toString() {
     return cells.asMap().values().toString();
   }
 
@@ -247,14 +246,10 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void lease(LeaseCell cell, LeaseRequest request) {
-    lease(cell, request, (answer, failure) -> answered(cell, request, answer, failure));
-  }
-
-  private void lease(
-      LeaseCell cell,
-      LeaseRequest request,
-      BiConsumer<@Nullable Answered<Grant>, @Nullable Throwable> answered) {
-    call(request, source -> source.lease(request, late -> late(cell, request, late)), answered);
+    call(
+        request,
+        source -> source.lease(request, late -> late(cell, request, late)),
+        (answer, failure) -> answered(cell, request, answer, failure));
   }
 
   /** Calls the source of a request; calls that follow from its answer begin before it ends. */
@@ -266,11 +261,10 @@ final class LeasedTier implements AutoCloseable {
     LeaseSource source = request.terms() == null ? region : allRegions;
     CompletionStage<T> answer;
     try {
-      answer =
-          source == null
-              ? CompletableFuture.failedFuture(
-                  new StoreException("there is no coordinator to lease from", null))
-              : send.apply(source);
+      if (source == null) {
+        throw new StoreException("there is no coordinator to lease from", null);
+      }
+      answer = send.apply(source);
     } catch (RuntimeException refused) { // else the cell would wait for an answer forever
       answer = CompletableFuture.failedFuture(refused);
     }
@@ -346,7 +340,10 @@ final class LeasedTier implements AutoCloseable {
     LeaseRequest request = closed.get() ? null : cell.refillNext(now());
     if (request != null) {
       listener.refillAhead();
-      lease(cell, request, (answer, _) -> leasedNext(cell, request, answer));
+      call(
+          request,
+          source -> source.lease(request, late -> late(cell, request, late)),
+          (answer, _) -> leasedNext(cell, request, answer));
     }
   }
 
@@ -396,30 +393,6 @@ final class LeasedTier implements AutoCloseable {
     if (forfeited > 0) {
       listener.forfeited(forfeited);
     }
-  }
-
-  private void sweepLater() {
-    timer.runAfter(
-        sweep.pauseNanos(),
-        () -> {
-          if (closed.get()) {
-            return;
-          }
-          try {
-            sweep();
-          } finally { // a failed sweep must not be the last
-            sweepLater();
-          }
-        });
-  }
-
-  private LeaseCell newCell(Charge charge, Tier.Leasing tier) {
-    FixedWindow window = (FixedWindow) charge.algorithm();
-    LeaseSizer sizer = LeaseSizer.of(tier.size(), Math.max(1, window.limit()));
-    return switch (tier) {
-      case Tier.Leased leased -> new StoreCell(charge.key(), window, leased, sizer, now());
-      case Tier.Global global -> new GlobalCell(charge.key(), window, global, sizer, now());
-    };
   }
 
   private long now() {

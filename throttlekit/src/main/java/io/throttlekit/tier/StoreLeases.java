@@ -55,7 +55,7 @@ final class StoreLeases implements LeaseSource {
         request.key(),
         MonotonicSpan.nanos(request.window().windowMillis()),
         id -> store.lease(request.with(id)),
-        late::accept);
+        LateAnswers.of(late));
   }
 
   @Override
@@ -73,7 +73,7 @@ final class StoreLeases implements LeaseSource {
                           store
                               .returnUnits(lease.with(id), windowEndMillis, units)
                               .thenApply(_ -> true),
-                      new Ends(ended))
+                      (_, _) -> ended.complete(true))
                   .whenComplete((_, failure) -> {
                     if (failure == null) {
                       ended.complete(true);
@@ -84,18 +84,5 @@ final class StoreLeases implements LeaseSource {
                   });
         });
     return sent;
-  }
-
-  /** Starts the counter's next return. */
-  private record Ends(CompletableFuture<Boolean> ended) implements LateAnswers<Boolean> {
-    @Override
-    public void answered(Answered<Boolean> answer) {
-      ended.complete(true);
-    }
-
-    @Override
-    public void ended(boolean mayHaveActed) {
-      ended.complete(true);
-    }
   }
 }

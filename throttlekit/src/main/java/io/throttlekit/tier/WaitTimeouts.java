@@ -15,15 +15,14 @@ final class WaitTimeouts {
   private static final long RESOLUTION_NANOS = 1_000_000;
 
   private final TimeSource time;
-  private final Timer timer;
   // By difference: monotonic times can overflow.
   private final Queue<TieredRequest> waiting =
       new PriorityQueue<>((one, other) -> Long.signum(one.endNanos() - other.endNanos()));
-  private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
+  private final Wakeups wakeups;
 
   WaitTimeouts(TimeSource time, Timer timer) {
     this.time = time;
-    this.timer = timer;
+    this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, this::sweep);
   }
 
   /**
@@ -43,21 +42,19 @@ final class WaitTimeouts {
   }
 
   private void scheduleNext(long now) {
-    long nanos;
+    TieredRequest next;
     synchronized (this) {
-      TieredRequest next = waiting.peek();
-      nanos = next == null ? 0 : wakeups.begin(next.endNanos(), now);
+      next = waiting.peek();
     }
-    if (nanos > 0) {
-      timer.runAfter(nanos, () -> sweep(now + nanos));
+    if (next != null) {
+      wakeups.by(next.endNanos(), now);
     }
   }
 
-  private void sweep(long dueNanos) {
+  private void sweep() {
     List<TieredRequest> late = new ArrayList<>(0);
     long now = time.monotonicNanos();
     synchronized (this) {
-      wakeups.ran(dueNanos);
       dropDone();
       for (TieredRequest next = waiting.peek();
           next != null && next.endNanos() - now <= 0;

@@ -305,8 +305,7 @@ class GlobalCellLeaseTest {
     Asked sizer = new Asked(10);
     GlobalCell counting = GlobalCells.cell(0, 0, sizer);
     assertThat(take(counting, 3, 0).kind()).isEqualTo(Kind.SHORT);
-    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind())
-        .isEqualTo(Kind.SHORT);
+    assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.SHORT);
     lease(counting, 3, units(10, END, END, 90), 0, 0);
     assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 2, true, 0).kind()).isEqualTo(Kind.TAKEN);

@@ -51,8 +51,7 @@ public class GlobalCellRaceTest {
   /** All of a result but its cell, whose state is not the result's. */
   private static String inWords(AcquireResult result) {
     return "%s %s of %d, %b"
-        .formatted(
-            result.kind(), result.decision(), result.windowEndMillis(), result.ofNextToo());
+        .formatted(result.kind(), result.decision(), result.windowEndMillis(), result.ofNextToo());
   }
 
   @Operation

@@ -47,9 +47,7 @@ class GlobalCellTest {
     assertThat(take(cell, 3, OVER - 1).kind()).as("2 are left of the next").isEqualTo(Kind.SHORT);
     assertThat(take(cell, 2, OVER - 1).ofNextToo()).isTrue();
     assertThat(take(cell, 1, OVER - 1).kind()).isEqualTo(Kind.SHORT);
-    assertThat(take(cell, 1, OVER).kind())
-        .as("of the next, which is spent")
-        .isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, OVER).kind()).as("of the next, which is spent").isEqualTo(Kind.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(5);
   }
 

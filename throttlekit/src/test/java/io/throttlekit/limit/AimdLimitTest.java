@@ -114,7 +114,8 @@ class AimdLimitTest {
   void learnsOncePerWindowFromItsMedian() {
     AimdLimit limit =
         new AimdLimit(
-            new LimitRange(20, 200, 30), new Settings(0.9, 10, 100, WindowSettings.defaults(), null));
+            new LimitRange(20, 200, 30),
+            new Settings(0.9, 10, 100, WindowSettings.defaults(), null));
     Samples.second(limit, 0, 10, 30, false);
     limit.learn(Samples.completed(1_015, 200, 1));
     assertThat(limit.limit()).isEqualTo(31);

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class OnceCallsTest {
@@ -99,7 +100,7 @@ class OnceCallsTest {
   }
 
   private CompletableFuture<Answered<Long>> call(OnceCalls<String, Long> of) {
-    return of.call("a", 10_000 * MILLI, this::send, new Late()).toCompletableFuture();
+    return of.call("a", 10_000 * MILLI, this::send, this::ended).toCompletableFuture();
   }
 
   private CompletionStage<Long> send(CallId id) {
@@ -118,14 +119,10 @@ class OnceCallsTest {
     }
   }
 
-  private final class Late implements LateAnswers<Long> {
-    @Override
-    public void answered(Answered<Long> answer) {
+  private void ended(@Nullable Answered<Long> answer, boolean mayHaveActed) {
+    if (answer != null) {
       late.add(answer.value());
-    }
-
-    @Override
-    public void ended(boolean mayHaveActed) {
+    } else {
       ended.add(mayHaveActed);
     }
   }

@@ -228,7 +228,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
           "\n    node: open %s, %s, %s, timers %s, calls %s"
               .formatted(
                   askedAt.get(n),
-                  nodes.get(n).tiers.leases.describe(),
+                  nodes.get(n).tiers.leases.toString(),
                   scope.most().lost() == 0 ? "" : knowledge.get(n),
                   nodes.get(n).timer.due(PATIENCE_NANOS),
                   journeys.get(n).calls()));

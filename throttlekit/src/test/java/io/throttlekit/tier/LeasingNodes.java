@@ -123,7 +123,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
     text.append(ticks).append(' ').append(admitted).append(" used ").append(used());
     for (int n = 0; n < scope.nodes(); n++) {
       text.append("\n    node ").append(n).append(": ").append(requests[n]).append(" asked, open ");
-      text.append(askedAt.get(n)).append(", ").append(nodes.get(n).tiers.leases.describe());
+      text.append(askedAt.get(n)).append(", ").append(nodes.get(n).tiers.leases.toString());
       text.append(", calls ").append(stores.get(n).calls());
     }
     return text.append(" evictions ").append(evictions).toString();

@@ -24,7 +24,9 @@ public class PermitBenchmark extends ShortRuns {
   private static final int LIMIT = 100;
 
   private final AdaptiveLimiter limiter =
-      AdaptiveLimiter.of(new AimdLimit(new LimitRange(LIMIT, LIMIT, LIMIT), AimdLimit.Settings.defaults())).build();
+      AdaptiveLimiter.of(
+              new AimdLimit(new LimitRange(LIMIT, LIMIT, LIMIT), AimdLimit.Settings.defaults()))
+          .build();
   private final SimpleLimiter<String> netflix =
       SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build();
 

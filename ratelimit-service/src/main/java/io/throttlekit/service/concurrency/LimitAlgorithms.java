@@ -56,8 +56,7 @@ public final class LimitAlgorithms {
       case GRADIENT2 ->
           new Gradient2Limit(range, Gradient2Limit.Settings.defaults().with(recalibration));
       case VEGAS -> new VegasLimit(range, VegasLimit.Settings.defaults(), random);
-      case AIMD ->
-          new AimdLimit(range, AimdLimit.Settings.defaults().with(recalibration));
+      case AIMD -> new AimdLimit(range, AimdLimit.Settings.defaults().with(recalibration));
       case FAILSAFE ->
           new FailsafeLimit(range, failsafe == null ? FailsafeLimit.Settings.defaults() : failsafe);
     };

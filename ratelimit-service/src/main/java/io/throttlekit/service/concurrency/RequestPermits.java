@@ -25,7 +25,6 @@ public final class RequestPermits {
   private static final long RESOLUTION_NANOS = 10_000_000;
 
   private final TimeSource time;
-  private final Timer timer;
   private final ConcurrencyListener listener;
   private final int maxPermits;
   private final PermitIds ids;
@@ -33,7 +32,7 @@ public final class RequestPermits {
   // Guarded by this.
   private final Map<String, RequestPermit> byId = new HashMap<>();
   private final Map<Long, LinkedHashMap<String, RequestPermit>> byTtl = new HashMap<>();
-  private final Wakeups wakeups = new Wakeups(RESOLUTION_NANOS);
+  private final Wakeups wakeups;
 
   /**
    * Creates a table of at most {@code maxPermits} permits.
@@ -42,7 +41,7 @@ public final class RequestPermits {
    */
   RequestPermits(TimeSource time, Timer timer, ConcurrencyListener listener, int maxPermits) {
     this.time = time;
-    this.timer = timer;
+    this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, this::expire);
     this.listener = listener;
     this.maxPermits = maxPermits;
     this.ids = new PermitIds(time.wallMillis());
@@ -55,16 +54,14 @@ public final class RequestPermits {
   @Nullable RequestPermit open(List<HeldPermit> held, LeaseTerms terms) {
     long now = time.monotonicNanos();
     RequestPermit permit = new RequestPermit(this, ids.next(), held, terms, now);
-    long inNanos;
     synchronized (this) {
       if (byId.size() >= maxPermits) {
         return null;
       }
       byId.put(permit.id(), permit);
       byTtl.computeIfAbsent(permit.ttlNanos, _ -> new LinkedHashMap<>()).put(permit.id(), permit);
-      inNanos = wakeups.begin(permit.endNanos, now);
     }
-    runAfter(inNanos, now);
+    wakeups.by(permit.endNanos, now);
     listener.acquired();
     return permit;
   }
@@ -142,12 +139,11 @@ public final class RequestPermits {
   }
 
   /** Ends permits that are due; run by the timer. */
-  private void expire(long ranNanos) {
+  private void expire() {
     List<RequestPermit> due = new ArrayList<>();
     long now = time.monotonicNanos();
-    long inNanos;
+    long soonest = Long.MAX_VALUE;
     synchronized (this) {
-      wakeups.ran(ranNanos);
       for (LinkedHashMap<String, RequestPermit> line : byTtl.values()) {
         // all of a line have the same TTL, so the oldest one ends first
         SequencedCollection<RequestPermit> oldestFirst = line.sequencedValues();
@@ -158,24 +154,13 @@ public final class RequestPermits {
         }
       }
       byTtl.values().removeIf(Map::isEmpty);
-      inNanos = beginTimer(now);
+      for (LinkedHashMap<String, RequestPermit> line : byTtl.values()) {
+        soonest = Math.min(soonest, line.sequencedValues().getFirst().endNanos - now);
+      }
     }
-    runAfter(inNanos, now);
+    if (soonest < Long.MAX_VALUE) {
+      wakeups.by(now + soonest, now);
+    }
     due.forEach(permit -> recordEnd(permit, PermitEnd.EXPIRED));
-  }
-
-  /** Returns the ns until another timer must run, or 0 if none is needed. */
-  private long beginTimer(long now) {
-    long soonest = Long.MAX_VALUE;
-    for (LinkedHashMap<String, RequestPermit> line : byTtl.values()) {
-      soonest = Math.min(soonest, line.sequencedValues().getFirst().endNanos - now);
-    }
-    return soonest == Long.MAX_VALUE ? 0 : wakeups.begin(now + soonest, now);
-  }
-
-  private void runAfter(long nanos, long nowNanos) {
-    if (nanos > 0) {
-      timer.runAfter(nanos, () -> expire(nowNanos + nanos));
-    }
   }
 }
