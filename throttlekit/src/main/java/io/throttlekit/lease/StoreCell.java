@@ -9,7 +9,6 @@ import io.throttlekit.Decision;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseWaiter.End;
-import io.throttlekit.lease.sizing.DemandWindow;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Grant;
@@ -37,13 +36,17 @@ import org.jspecify.annotations.Nullable;
  * decided by the store itself.
  */
 public final class StoreCell extends LeaseCell {
+  private static final long UNKNOWN = Long.MIN_VALUE; // before the first grant
+
   private final Tier.Leased options;
   private final LeaseSizer sizer;
   private final boolean learns;
-  private final DemandWindow demand;
 
-  /** Demand from before the store's clock was known. */
-  private long earlyDemand;
+  /** Demand of the current window, admitted or not, and from before the store's clock was known. */
+  private long offered;
+
+  /** The end of that window by the store's clock, aligned to the epoch as the store's windows. */
+  private long demandEndMillis = UNKNOWN;
 
   private long credits;
   private long creditsEndNanos;
@@ -55,7 +58,7 @@ public final class StoreCell extends LeaseCell {
    * The window of the last grant, by the store's clock. It may be older than the one before if
    * another store with a slower clock has taken over.
    */
-  private long windowEndMillis = Long.MIN_VALUE;
+  private long windowEndMillis = UNKNOWN;
 
   private long windowEndNanos;
 
@@ -76,7 +79,6 @@ public final class StoreCell extends LeaseCell {
     this.options = options;
     this.sizer = sizer;
     this.learns = sizer.learns();
-    this.demand = new DemandWindow(sizer, window.windowMillis());
     this.creditsEndNanos = now;
   }
 
@@ -119,11 +121,10 @@ public final class StoreCell extends LeaseCell {
     }
     leasing = true;
     long lacking = Math.max(0, cost - credits);
-    long limit = Math.max(1, window.limit());
-    long units =
-        knowsStoreClock()
-            ? demand.size(lacking, limit, storeMillis(now))
-            : Math.clamp(Math.max(lacking, sizer.size(0, limit)), 1, limit);
+    offer(0, now);
+    // Units that wait may have been counted as demand of the previous window.
+    long before = knowsStoreClock() ? Math.max(0, offered - lacking) : 0;
+    long units = Math.clamp(Math.max(lacking, sizer.size(before, limit())), 1, limit());
     return request(onDataLoss, LeaseRequest.CURRENT, units, units, units);
   }
 
@@ -147,7 +148,7 @@ public final class StoreCell extends LeaseCell {
   @Override
   public synchronized Completed complete(
       long wanted, Grant grant, long sentNanos, long answeredNanos) {
-    batch = Math.min(wanted, sizer.size(0, Math.max(1, window.limit())));
+    batch = Math.min(wanted, sizer.size(0, limit()));
     long unspendable = credit(grant, false, sentNanos, answeredNanos);
     return completed(unspendable > 0 && !retired ? End.LATE : End.CREDITED, unspendable);
   }
@@ -201,20 +202,34 @@ public final class StoreCell extends LeaseCell {
     exhausted = false;
   }
 
+  /**
+   * Counts demand, after the sizer has observed that of a window that has ended. Windows end by
+   * the clock alone, so a counter without grants, or one that was idle for a million windows, costs
+   * nothing extra. A clock that runs backwards stays in the newest window seen.
+   */
   private void offer(long units, long now) {
     if (!learns) {
       return;
     }
-    earlyDemand = Math.min(Cost.MAX, earlyDemand + units); // saturates
-    if (knowsStoreClock()) {
-      demand.offer(earlyDemand, Math.max(1, window.limit()), storeMillis(now));
-      earlyDemand = 0;
+    if (knowsStoreClock() && storeMillis(now) >= demandEndMillis) {
+      if (demandEndMillis != UNKNOWN && offered > 0) {
+        sizer.observe(offered, limit());
+        offered = 0;
+      }
+      long length = window.windowMillis();
+      demandEndMillis = storeMillis(now) - Math.floorMod(storeMillis(now), length) + length;
     }
+    offered = Math.min(Cost.MAX, offered + units); // saturates
+  }
+
+  /** Returns the limit, at least 1, which the sizer needs also for a limit of 0. */
+  private long limit() {
+    return Math.max(1, window.limit());
   }
 
   /** Returns whether a grant has reported the store's clock. */
   private boolean knowsStoreClock() {
-    return windowEndMillis != Long.MIN_VALUE;
+    return windowEndMillis != UNKNOWN;
   }
 
   /** Returns an estimate of the store's clock. */

@@ -36,10 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe and non-blocking; no cell is locked while the store is called.
  */
 final class LeasedTier implements AutoCloseable {
-  /**
-   * The longest timer, ten minutes: a later due time is found by a sweep, without a task until
-   * then.
-   */
+  /** The longest timer, ten minutes: a sweep finds what is due later, without a task until then. */
   private static final long MAX_TIMER_NANOS = 600_000_000_000L;
 
   private final TimeSource time;
