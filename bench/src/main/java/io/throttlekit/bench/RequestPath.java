@@ -24,7 +24,7 @@ import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
@@ -157,11 +157,11 @@ public final class RequestPath {
     private static final long DAY_MILLIS = TimeUnit.DAYS.toMillis(1);
 
     @Override
-    public CompletionStage<Grant> lease(LeaseRequest request) {
+    public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
       long now = System.currentTimeMillis();
       long windowEnd = (now / DAY_MILLIS + 1) * DAY_MILLIS;
       return CompletableFuture.completedFuture(
-          new Grant(request.units(), windowEnd, now, Integer.MAX_VALUE));
+          new LeaseGrant(request.units(), windowEnd, now, Integer.MAX_VALUE));
     }
 
     @Override

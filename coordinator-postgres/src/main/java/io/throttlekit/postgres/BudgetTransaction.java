@@ -5,7 +5,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.TermsMismatchException;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -87,7 +87,7 @@ final class BudgetTransaction {
   }
 
   /** Leases units. */
-  Grant lease(BudgetLease lease) throws SQLException {
+  LeaseGrant lease(BudgetLease lease) throws SQLException {
     long length = budget.window().windowMillis();
     long end;
     Agreements agreements;
@@ -102,7 +102,7 @@ final class BudgetTransaction {
       boolean offered = end == current || end == current + length;
       if (!offered || isDenied(lease, end)) {
         session.rollBack();
-        return new Grant(0, end, now, 0);
+        return new LeaseGrant(0, end, now, 0);
       }
       agreements = Agreements.read(sql, lease, now);
       window = window(sql, end);
@@ -125,7 +125,7 @@ final class BudgetTransaction {
     } else {
       session.rollBack();
     }
-    return new Grant(answer, end, now, left - units);
+    return new LeaseGrant(answer, end, now, left - units);
   }
 
   /** Returns units, once for each id; returns whether their window lasts. */

@@ -8,7 +8,7 @@ import io.throttlekit.store.Deadlines;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

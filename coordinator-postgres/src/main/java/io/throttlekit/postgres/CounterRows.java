@@ -2,7 +2,7 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.rate.RateAlgorithm;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.HeldCounters;
 import io.throttlekit.store.LeaseRequest;
 import java.sql.Array;
@@ -92,16 +92,16 @@ final class CounterRows {
   }
 
   /** Leases from the only row and commits; a repeated call gets its earlier answer. */
-  Grant lease(LeaseRequest request) throws SQLException {
+  LeaseGrant lease(LeaseRequest request) throws SQLException {
     Row row = rows.getFirst();
     if (request.id() == null) {
-      Grant grant = held.lease(request);
+      LeaseGrant grant = held.lease(request);
       write();
       return grant;
     }
     AnsweredCalls calls = calls(row, request);
     OptionalLong answered = calls.answerTo(request.id());
-    Grant grant =
+    LeaseGrant grant =
         answered.isPresent() ? held.granted(request, answered.getAsLong()) : held.lease(request);
     // Also for a repeated call: the commit that counted it may have given up waiting for its
     // standby, and this commit waits for both.

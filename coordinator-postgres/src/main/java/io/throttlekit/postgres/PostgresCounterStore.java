@@ -6,11 +6,11 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,7 +86,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     return call(
         Deadline.ofCall(request.id()),
         session ->

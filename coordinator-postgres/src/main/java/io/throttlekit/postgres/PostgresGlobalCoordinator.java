@@ -4,9 +4,9 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.GlobalCoordinator;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -58,7 +58,7 @@ public final class PostgresGlobalCoordinator extends Database implements GlobalC
   }
 
   @Override
-  public CompletionStage<Grant> lease(BudgetLease lease) {
+  public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
     return call(
         Deadline.ofCall(lease.id()),
         session -> new BudgetTransaction(session, epochs, lease.budget()).lease(lease));

@@ -7,7 +7,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -2,7 +2,7 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 

@@ -10,7 +10,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
@@ -59,8 +59,8 @@ class ClockAfterLockTest {
 
   @Test
   void aLeaseThatWaitedIntoTheNextWindowIsOfThatWindow() throws SQLException {
-    Grant first = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10)));
-    Grant waited =
+    LeaseGrant first = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10)));
+    LeaseGrant waited =
         whileHeld(
             "SELECT FROM throttlekit.parties FOR UPDATE",
             () -> coordinator.lease(StoreCalls.wish(budget, "us", 4)));
@@ -75,7 +75,7 @@ class ClockAfterLockTest {
 
   @Test
   void aReturnThatWaitedIntoTheNextWindowIsForfeited() throws SQLException {
-    Grant first = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10)));
+    LeaseGrant first = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10)));
     BudgetReturn units = new BudgetReturn(budget, "eu", "x", first.windowEndMillis(), 5);
     assertThat(
             whileHeld(
@@ -86,8 +86,8 @@ class ClockAfterLockTest {
   @Test
   void aChargeThatWaitedIntoTheNextWindowIsCountedThere() throws SQLException {
     LeaseRequest all = new LeaseRequest(StoreCalls.key(window, "a"), window, 10, DataLoss.REFILL);
-    Grant first = answer(store.lease(all));
-    Grant waited = whileHeld("SELECT FROM throttlekit.counters FOR UPDATE", () -> store.lease(all));
+    LeaseGrant first = answer(store.lease(all));
+    LeaseGrant waited = whileHeld("SELECT FROM throttlekit.counters FOR UPDATE", () -> store.lease(all));
     assertThat(waited.storeNowMillis()).isGreaterThanOrEqualTo(first.windowEndMillis());
     assertThat(waited.units()).isEqualTo(10);
   }

@@ -14,7 +14,7 @@ import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
@@ -86,7 +86,7 @@ class PostgresCallsTest {
     CallId id = new CallId(16, 1);
     CallId back = new CallId(17, 1);
 
-    Grant counted = lostThenAnswered(() -> store.lease(request(id, 3)));
+    LeaseGrant counted = lostThenAnswered(() -> store.lease(request(id, 3)));
     assertThat(counted.units()).isEqualTo(3);
     assertThat(left(store, "a")).isEqualTo(1);
     long end = counted.windowEndMillis();
@@ -120,7 +120,7 @@ class PostgresCallsTest {
     throughTheProxy(wanted);
     long windowEnd = warm();
     CallId id = new CallId(16, 1);
-    Grant before = answer(store.lease(request(id, 3)));
+    LeaseGrant before = answer(store.lease(request(id, 3)));
     PostgresCounterStore leasing = store;
     PostgresGlobalCoordinator granting = coordinator;
     PostgresRegionalEscrow giving = escrow;
@@ -128,9 +128,9 @@ class PostgresCallsTest {
     var _ = warm();
     proxy.delayAnswers(DELAY_MILLIS);
 
-    CompletionStage<Grant> counted = leasing.lease(request(new CallId(24, 1), 1));
+    CompletionStage<LeaseGrant> counted = leasing.lease(request(new CallId(24, 1), 1));
     CompletionStage<Boolean> back = returnUnits(store, new CallId(17, 1), before.windowEndMillis());
-    CompletionStage<Grant> leased = granting.lease(wish(id, 3));
+    CompletionStage<LeaseGrant> leased = granting.lease(wish(id, 3));
     CompletionStage<Boolean> returned =
         coordinator.reconcile(
             new BudgetReturn(StoreCalls.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
@@ -163,9 +163,9 @@ class PostgresCallsTest {
         Statement sql = holder.createStatement()) {
       holder.setAutoCommit(false);
       sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
-      CompletionStage<Grant> first = store.lease(request(new CallId(16, 1), 1));
-      CompletionStage<Grant> second = store.lease(request(new CallId(24, 1), 1));
-      for (CompletionStage<Grant> each : List.of(first, second)) {
+      CompletionStage<LeaseGrant> first = store.lease(request(new CallId(16, 1), 1));
+      CompletionStage<LeaseGrant> second = store.lease(request(new CallId(24, 1), 1));
+      for (CompletionStage<LeaseGrant> each : List.of(first, second)) {
         assertThat(failure(each))
             .isInstanceOfSatisfying(
                 StoreException.class, failed -> assertThat(failed.isNotSent()).isTrue());
@@ -200,8 +200,8 @@ class PostgresCallsTest {
       List<CompletableFuture<List<Long>>> regions = new ArrayList<>();
       for (long sender : new long[] {16, 24}) {
         CallId id = new CallId(sender, number);
-        counters.add(copies(stores, each -> each.lease(request(id, 2)).thenApply(Grant::units)));
-        budgets.add(copies(coordinators, each -> each.lease(wish(id, 2)).thenApply(Grant::units)));
+        counters.add(copies(stores, each -> each.lease(request(id, 2)).thenApply(LeaseGrant::units)));
+        budgets.add(copies(coordinators, each -> each.lease(wish(id, 2)).thenApply(LeaseGrant::units)));
         regions.add(copies(escrows, each -> each.lease(held, 2, id).thenApply(EscrowGrant::units)));
       }
       counted += sumOfEqual(counters);

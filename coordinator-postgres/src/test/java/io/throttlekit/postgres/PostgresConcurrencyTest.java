@@ -13,7 +13,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
@@ -77,7 +77,7 @@ class PostgresConcurrencyTest {
                 for (int i = 0; i < 60; i++) {
                   long wanted = random.nextLong(1, 30);
                   long end = BudgetLease.CURRENT;
-                  Grant grant =
+                  LeaseGrant grant =
                       answer(
                           coordinator.lease(
                               new BudgetLease(budget, name, end, wanted, DataLoss.REFILL)));

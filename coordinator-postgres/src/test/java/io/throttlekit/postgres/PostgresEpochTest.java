@@ -11,7 +11,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import java.util.ArrayList;
@@ -127,7 +127,7 @@ class PostgresEpochTest {
     lease(coordinator, BudgetLease.CURRENT, DataLoss.DENY);
     database.empty();
     assertThat(lease(coordinator, BudgetLease.CURRENT, DataLoss.DENY))
-        .isEqualTo(new Grant(0, WINDOW_END, START, 0));
+        .isEqualTo(new LeaseGrant(0, WINDOW_END, START, 0));
     assertThat(lease(coordinator, next, DataLoss.DENY).units()).isZero();
     assertThat(lease(coordinator, BudgetLease.CURRENT, DataLoss.REFILL).units()).isEqualTo(1);
     clock.setWall(WINDOW_END);
@@ -143,7 +143,7 @@ class PostgresEpochTest {
         .getFirst();
   }
 
-  private Grant lease(PostgresGlobalCoordinator coordinator, long windowEnd, DataLoss onDataLoss) {
+  private LeaseGrant lease(PostgresGlobalCoordinator coordinator, long windowEnd, DataLoss onDataLoss) {
     return answer(coordinator.lease(new BudgetLease(budget, "eu", windowEnd, 1, onDataLoss)));
   }
 

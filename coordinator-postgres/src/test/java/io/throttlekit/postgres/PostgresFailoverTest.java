@@ -14,7 +14,7 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
@@ -200,9 +200,9 @@ class PostgresFailoverTest {
         new BudgetLease(
             StoreCalls.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
     standby.hang();
-    List<CompletableFuture<Grant>> again = new ArrayList<>();
+    List<CompletableFuture<LeaseGrant>> again = new ArrayList<>();
     try {
-      List<CompletableFuture<Grant>> waiting = new ArrayList<>();
+      List<CompletableFuture<LeaseGrant>> waiting = new ArrayList<>();
       waiting.add(store.lease(request).toCompletableFuture());
       waiting.add(coordinator.lease(lease).toCompletableFuture());
       await("waiting", () -> query(primary, WAITING).equals("2"));

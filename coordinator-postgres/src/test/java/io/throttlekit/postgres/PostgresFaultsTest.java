@@ -14,7 +14,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
@@ -105,7 +105,7 @@ class PostgresFaultsTest {
         .isInstanceOf(StoreException.class);
     server.restart();
     await("back", () -> answers(coordinator.health()));
-    Grant rest = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
+    LeaseGrant rest = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
     assertThat(rest.units()).isLessThanOrEqualTo(2);
     assertThat(rest.left()).isZero();
     assertThat(listener.losses).isEmpty();

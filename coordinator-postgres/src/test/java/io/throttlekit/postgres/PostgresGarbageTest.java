@@ -13,7 +13,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

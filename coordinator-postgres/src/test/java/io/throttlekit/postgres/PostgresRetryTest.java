@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -93,7 +93,7 @@ class PostgresRetryTest {
 
   @Test
   void partiesThatShareABudgetByMistakeDoNotOverdrawIt() throws SQLException {
-    List<CompletionStage<Grant>> asked = new ArrayList<>();
+    List<CompletionStage<LeaseGrant>> asked = new ArrayList<>();
     answer(coordinator.lease(shared("scope0")));
     try (Connection holder = database.connect();
         Statement sql = holder.createStatement()) {

@@ -9,7 +9,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Persistence.Cause;
 import io.throttlekit.store.Persistence.Gap;
 import io.throttlekit.store.RecordingListener;
@@ -71,14 +71,14 @@ class PostgresRolesTest {
         PostgresRegionalEscrow escrow =
             new PostgresRegionalEscrow(settings(SERVICE), Around.notifying(listener))) {
       assertThat(StoreCalls.acquire(store, "a", 2).remaining()).isEqualTo(3);
-      Grant grant = answer(store.lease(StoreCalls.lease("a", 2)));
+      LeaseGrant grant = answer(store.lease(StoreCalls.lease("a", 2)));
       assertThat(grant.units()).isEqualTo(2);
       answer(
           store
               .returnUnits(StoreCalls.lease("a", 2), grant.windowEndMillis(), 1)
               .thenApply(_ -> true));
       answer(store.reset(key, StoreCalls.FIVE).thenApply(_ -> true));
-      Grant lease = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
+      LeaseGrant lease = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
       assertThat(lease.units()).isEqualTo(5);
       assertThat(
               answer(

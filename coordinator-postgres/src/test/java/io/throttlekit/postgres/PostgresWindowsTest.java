@@ -8,7 +8,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,21 +41,21 @@ class PostgresWindowsTest {
 
   @Test
   void anOlderWindowIsNotGrantedOnceALaterOneWasCurrent() {
-    assertThat(lease("eu", BudgetLease.CURRENT, 3)).isEqualTo(new Grant(3, END, END - 1, 7));
+    assertThat(lease("eu", BudgetLease.CURRENT, 3)).isEqualTo(new LeaseGrant(3, END, END - 1, 7));
     clock.advance(1);
-    assertThat(lease("eu", BudgetLease.CURRENT, 4)).isEqualTo(new Grant(4, END + WINDOW, END, 6));
+    assertThat(lease("eu", BudgetLease.CURRENT, 4)).isEqualTo(new LeaseGrant(4, END + WINDOW, END, 6));
     backInANewProcess();
     assertThat(lease("eu", END, 1).units()).isZero();
-    assertThat(lease("us", BudgetLease.CURRENT, 9)).isEqualTo(new Grant(6, END + WINDOW, END, 0));
+    assertThat(lease("us", BudgetLease.CURRENT, 9)).isEqualTo(new LeaseGrant(6, END + WINDOW, END, 0));
   }
 
   @Test
   void noWindowIsRolledBackWhenTheLaterOneWasOnlyRefused() {
     assertThat(lease("eu", END + WINDOW, 10).units()).isEqualTo(10);
     clock.advance(1);
-    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new Grant(0, END + WINDOW, END, 0));
+    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
     backInANewProcess();
-    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new Grant(0, END + WINDOW, END, 0));
+    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
   }
 
   private void backInANewProcess() {
@@ -64,7 +64,7 @@ class PostgresWindowsTest {
     clock.setWall(END - 1);
   }
 
-  private Grant lease(String region, long windowEnd, long units) {
+  private LeaseGrant lease(String region, long windowEnd, long units) {
     return answer(
         coordinator.lease(new BudgetLease(budget, region, windowEnd, units, DataLoss.REFILL)));
   }

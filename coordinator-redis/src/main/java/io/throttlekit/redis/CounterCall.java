@@ -5,7 +5,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import java.nio.ByteBuffer;
@@ -117,7 +117,7 @@ abstract class CounterCall<T> extends Call<T> {
   }
 
   /** Returns a lease of units; with a grant below 0 units if the call was overtaken. */
-  static CounterCall<Grant> lease(int slot, long deadlineNanos, LeaseRequest request) {
+  static CounterCall<LeaseGrant> lease(int slot, long deadlineNanos, LeaseRequest request) {
     return new CounterCall<>(slot, deadlineNanos, request.id()) {
       @Override
       void write(Requests requests) {
@@ -125,11 +125,11 @@ abstract class CounterCall<T> extends Call<T> {
       }
 
       @Override
-      Grant read(ByteBuffer reply) {
+      LeaseGrant read(ByteBuffer reply) {
         long units = (long) reply.getDouble();
         long windowEnd = (long) reply.getDouble();
         long now = (long) reply.getDouble();
-        return new Grant(units, windowEnd, now, (long) reply.getDouble());
+        return new LeaseGrant(units, windowEnd, now, (long) reply.getDouble());
       }
     };
   }

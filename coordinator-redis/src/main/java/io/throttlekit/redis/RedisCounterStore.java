@@ -9,7 +9,7 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
@@ -124,7 +124,7 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     return run(CounterCall.lease(slots.of(request.key()), leaseDeadline(), request))
         .thenApply(RedisCounterStore::granted);
   }
@@ -145,7 +145,7 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
         .thenAccept(_ -> {});
   }
 
-  private static Grant granted(Grant grant) {
+  private static LeaseGrant granted(LeaseGrant grant) {
     if (grant.units() < 0) { // the script's mark of an overtaken call
       throw StoreException.overtaken();
     }

@@ -11,7 +11,7 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.redis.FederationKeys.Place;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.Terms;
 import java.util.ArrayList;
@@ -62,7 +62,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
   }
 
   @Override
-  public CompletionStage<Grant> lease(BudgetLease lease) {
+  public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
     Budget budget = lease.budget();
     FixedWindow window = budget.window();
     Place place = keys.of(budget.party());
@@ -109,7 +109,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     return List.of(place.key("even" + length, key), place.key("odd" + length, key));
   }
 
-  private static Grant grant(ScriptCall.Reply reply, BudgetLease lease) {
+  private static LeaseGrant grant(ScriptCall.Reply reply, BudgetLease lease) {
     if (reply.size() == MISMATCH_PARTS) {
       Terms terms = lease.budget().terms();
       throw new TermsMismatchException(
@@ -120,7 +120,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
           read(terms.scope(), reply.text(2)));
     }
     boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
-    return new Grant(
+    return new LeaseGrant(
         reply.unlessOvertaken(0),
         current ? reply.number(1) : lease.windowEndMillis(),
         reply.number(2),

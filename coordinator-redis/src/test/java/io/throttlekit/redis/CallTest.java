@@ -8,7 +8,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.List;
@@ -33,17 +33,17 @@ class CallTest {
   /** A lease is completed although its caller has timed out, and counts as failed once. */
   @Test
   void aFailureReachesTheReplyAlsoAfterTheDeadline() {
-    CounterCall<Grant> late = lease(new CallId(8, 1));
+    CounterCall<LeaseGrant> late = lease(new CallId(8, 1));
     assertThat(late.answer.completeExceptionally(StoreException.late("late"))).isTrue();
     assertThat(late.reply).isNotDone();
     assertThat(late.fail(StoreException.notSent("closed"))).isFalse();
     assertThat(late.reply).isCompletedExceptionally();
-    CounterCall<Grant> once = lease(null);
+    CounterCall<LeaseGrant> once = lease(null);
     assertThat(once.fail(StoreException.notSent("closed"))).isTrue();
     assertThat(once.fail(StoreException.notSent("closed"))).isFalse();
   }
 
-  private static CounterCall<Grant> lease(@Nullable CallId id) {
+  private static CounterCall<LeaseGrant> lease(@Nullable CallId id) {
     LeaseRequest request =
         new LeaseRequest(StoreCalls.key(MINUTE, "a"), MINUTE, 1, DataLoss.REFILL);
     return CounterCall.lease(

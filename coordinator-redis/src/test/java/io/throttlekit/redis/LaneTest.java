@@ -14,7 +14,7 @@ import io.netty.channel.EventLoop;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
@@ -82,7 +82,7 @@ class LaneTest {
   void aSilentConnectionIsRenewedAfterItsLastCallHasReportedItsDeadline() throws Exception {
     CompletableFuture<Boolean> late = new CompletableFuture<>();
     long deadline = time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(LEASE_MILLIS);
-    CounterCall<Grant> call = lease(deadline);
+    CounterCall<LeaseGrant> call = lease(deadline);
     Lane<CounterCall<?>> lane =
         new Lane<>(
             loop,
@@ -116,7 +116,7 @@ class LaneTest {
             loop,
             shared(Wanted.redis("redis://127.0.0.1").deadlines(1_000, 3_600_000), listener),
             (onLoop, events) -> new CommandsLink(onLoop, events, answered(reply)));
-    CounterCall<Grant> call = lease(Long.MAX_VALUE / 4);
+    CounterCall<LeaseGrant> call = lease(Long.MAX_VALUE / 4);
     lane.submit(call);
     assertThat(StoreCalls.failure(call.answer)).hasMessageContaining(message);
     CompletableFuture<Boolean> ended =
@@ -154,7 +154,7 @@ class LaneTest {
   }
 
   private Throwable failureOfACall(Lane<CounterCall<?>> lane) {
-    CounterCall<Grant> call = lease(time.monotonicNanos() + TimeUnit.MINUTES.toNanos(1));
+    CounterCall<LeaseGrant> call = lease(time.monotonicNanos() + TimeUnit.MINUTES.toNanos(1));
     lane.submit(call);
     return StoreCalls.failure(call.answer);
   }
@@ -179,7 +179,7 @@ class LaneTest {
         new Health(settings, time, listener));
   }
 
-  private static CounterCall<Grant> lease(long deadlineNanos) {
+  private static CounterCall<LeaseGrant> lease(long deadlineNanos) {
     return CounterCall.lease(
         Slots.NONE,
         deadlineNanos,

@@ -9,7 +9,7 @@ import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Terms;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -42,12 +42,12 @@ final class Leased {
     return new BudgetLease(budget, "eu", windowEnd, units, DataLoss.DENY);
   }
 
-  static Grant lease(GlobalCoordinator coordinator, Budget budget, long units) {
+  static LeaseGrant lease(GlobalCoordinator coordinator, Budget budget, long units) {
     return answer(coordinator.lease(of(budget, "eu", units)));
   }
 
   static CompletionStage<Boolean> returnUnits(
-      GlobalCoordinator coordinator, Budget budget, String region, String id, Grant grant) {
+      GlobalCoordinator coordinator, Budget budget, String region, String id, LeaseGrant grant) {
     return coordinator.reconcile(
         new BudgetReturn(budget, region, id, grant.windowEndMillis(), grant.units()));
   }

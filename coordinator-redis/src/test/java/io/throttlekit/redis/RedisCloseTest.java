@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreListener;
@@ -38,7 +38,7 @@ class RedisCloseTest {
   @Test
   void whatIsGivenBackAtTheEndArrivesHoweverMuchItIs() {
     RedisCounterStore store = open(Stores.longDeadlines(redis.url()));
-    List<CompletionStage<Grant>> leases = new ArrayList<>();
+    List<CompletionStage<LeaseGrant>> leases = new ArrayList<>();
     for (int i = 0; i < COUNTERS; i++) {
       leases.add(store.lease(lease(i)));
     }
@@ -60,7 +60,7 @@ class RedisCloseTest {
   void aRedisThatHangsDelaysTheEndByTheLeaseDeadlineAtMost() {
     RedisCounterStore store = open(Stores.longDeadlines(redis.url()).deadlines(50, 300));
     redis.hang();
-    CompletableFuture<Grant> lease = store.lease(lease(0)).toCompletableFuture();
+    CompletableFuture<LeaseGrant> lease = store.lease(lease(0)).toCompletableFuture();
     store.close();
     answer(store.ended().thenApply(_ -> true));
     assertThat(lease).isCompletedExceptionally();
@@ -74,7 +74,7 @@ class RedisCloseTest {
     RedisGlobalCoordinator coordinator = Stores.coordinator(slow, StoreListener.NONE);
     redis.hang();
     CompletionStage<Outcome> decision = StoreCalls.ask(store, "user", 1);
-    Grant grant = new Grant(1, 1_000, 0, 0);
+    LeaseGrant grant = new LeaseGrant(1, 1_000, 0, 0);
     CompletionStage<Boolean> units =
         Leased.returnUnits(coordinator, Leased.five("user"), "eu", "id", grant);
     assertFailedAtTheEnd(decision, store.ended(), store::close);

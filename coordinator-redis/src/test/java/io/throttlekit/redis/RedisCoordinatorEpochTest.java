@@ -11,7 +11,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
@@ -53,7 +53,7 @@ class RedisCoordinatorEpochTest {
     lease(coordinator, budget, 4);
     redis.flush();
     assertThat(deny(coordinator, BudgetLease.CURRENT)).isZero();
-    assertThat(lease(coordinator, budget, 9)).isEqualTo(new Grant(5, END, END - 6_000, 0));
+    assertThat(lease(coordinator, budget, 9)).isEqualTo(new LeaseGrant(5, END, END - 6_000, 0));
     assertThat(listener.losses).containsExactly(END - 6_000);
   }
 
@@ -78,19 +78,19 @@ class RedisCoordinatorEpochTest {
     lease(coordinator, budget, 1);
     redis.flush();
     assertThat(answer(coordinator.lease(denied(budget, BudgetLease.CURRENT, 1))))
-        .isEqualTo(new Grant(0, END, END - 6_000, 0));
+        .isEqualTo(new LeaseGrant(0, END, END - 6_000, 0));
   }
 
   @Test
   void whatWasLeasedBeforeALossDoesNotComeBack() {
     RedisGlobalCoordinator coordinator = open();
-    Grant before = lease(coordinator, budget, 5);
+    LeaseGrant before = lease(coordinator, budget, 5);
     redis.flush();
     lease(coordinator, budget, 5);
     assertThat(answer(returnUnits(coordinator, budget, "eu", "1", before))).isFalse();
     assertThat(lease(coordinator, budget, 5).units()).isZero();
     clock.setWall(END + WINDOW);
-    Grant after = lease(coordinator, budget, 5);
+    LeaseGrant after = lease(coordinator, budget, 5);
     assertThat(answer(returnUnits(coordinator, budget, "eu", "2", after))).isTrue();
     assertThat(lease(coordinator, budget, 5).units()).isEqualTo(5);
   }

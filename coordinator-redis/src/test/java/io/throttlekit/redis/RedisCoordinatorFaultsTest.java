@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.redis.FederationKeys.Place;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
@@ -50,7 +50,7 @@ class RedisCoordinatorFaultsTest {
   @Test
   void sendsTheScriptAgainWhenRedisHasLostIt() {
     RedisGlobalCoordinator coordinator = longDeadlines();
-    Grant grant = lease(coordinator, five("a"), 2);
+    LeaseGrant grant = lease(coordinator, five("a"), 2);
     redis.command("SCRIPT", "FLUSH");
     assertThat(lease(coordinator, five("a"), 1).left()).isEqualTo(2);
     redis.command("SCRIPT", "FLUSH");
@@ -93,7 +93,7 @@ class RedisCoordinatorFaultsTest {
         open(Wanted.redis(proxied()).deadlines(5, 300).breaker(2, 60_000, 50));
     await("warm", () -> answers(coordinator));
     proxy.hang();
-    List<CompletionStage<Grant>> asked = new ArrayList<>();
+    List<CompletionStage<LeaseGrant>> asked = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       asked.add(ask(coordinator, "user" + i));
     }
@@ -119,7 +119,7 @@ class RedisCoordinatorFaultsTest {
     RedisGlobalCoordinator coordinator = longDeadlines();
     lease(coordinator, five("a"), 1);
     proxy.hangReplies();
-    CompletionStage<Grant> lost = coordinator.lease(Leased.of(five("a"), "eu", 2));
+    CompletionStage<LeaseGrant> lost = coordinator.lease(Leased.of(five("a"), "eu", 2));
     await("counted", () -> out() == 3);
     proxy.cut();
     assertThat(failure(lost)).isInstanceOf(StoreException.class);
@@ -131,7 +131,7 @@ class RedisCoordinatorFaultsTest {
   @Test
   void aReturnWhoseReplyWasLostMayBeSentAgain() {
     RedisGlobalCoordinator coordinator = longDeadlines();
-    Grant grant = lease(coordinator, five("a"), 3);
+    LeaseGrant grant = lease(coordinator, five("a"), 3);
     lease(coordinator, five("a"), 2);
     proxy.hangReplies();
     CompletionStage<Boolean> lost = returnUnits(coordinator, five("a"), "eu", "1", grant);
@@ -149,7 +149,7 @@ class RedisCoordinatorFaultsTest {
     RedisGlobalCoordinator coordinator = open(Stores.longDeadlines(proxied()).deadlines(5, 200));
     await("warm", () -> answers(coordinator));
     proxy.delayReplies(400);
-    CompletionStage<Grant> late = coordinator.lease(Leased.of(five("a"), "eu", 2));
+    CompletionStage<LeaseGrant> late = coordinator.lease(Leased.of(five("a"), "eu", 2));
     assertThat(failure(late)).hasMessageContaining("within 200 ms");
     proxy.delayReplies(0);
     await("counted", () -> out() == 2);
@@ -184,7 +184,7 @@ class RedisCoordinatorFaultsTest {
     RedisGlobalCoordinator coordinator = longDeadlines();
     List<CompletableFuture<Boolean>> returns = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
-      Grant grant = lease(coordinator, five("user" + i), 5);
+      LeaseGrant grant = lease(coordinator, five("user" + i), 5);
       returns.add(
           returnUnits(coordinator, five("user" + i), "eu", "1", grant).toCompletableFuture());
     }
@@ -202,7 +202,7 @@ class RedisCoordinatorFaultsTest {
   void aRedisThatHangsDelaysTheEndByTheLeaseDeadlineAtMost() {
     RedisGlobalCoordinator coordinator = open(Wanted.redis(redis.url()).deadlines(5, 300));
     redis.hang();
-    CompletableFuture<Grant> asked = ask(coordinator, "a").toCompletableFuture();
+    CompletableFuture<LeaseGrant> asked = ask(coordinator, "a").toCompletableFuture();
     coordinator.close();
     answer(coordinator.ended().thenApply(_ -> true));
     assertThat(asked).isCompletedExceptionally();
@@ -221,7 +221,7 @@ class RedisCoordinatorFaultsTest {
     return out;
   }
 
-  private static CompletionStage<Grant> ask(RedisGlobalCoordinator coordinator, String user) {
+  private static CompletionStage<LeaseGrant> ask(RedisGlobalCoordinator coordinator, String user) {
     return coordinator.lease(Leased.of(five(user), "eu", 1));
   }
 

@@ -19,7 +19,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.TermsMismatchException;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.redis.RealRedis;
@@ -87,7 +87,7 @@ class RedisCoordinatorTest {
     RedisGlobalCoordinator coordinator = open();
     Budget all = budget("a", Cost.MAX, StoreCalls.FIVE.windowMillis());
     assertThat(lease(coordinator, all, 3).left()).isEqualTo(Cost.MAX - 3);
-    Grant rest = lease(coordinator, all, Cost.MAX);
+    LeaseGrant rest = lease(coordinator, all, Cost.MAX);
     assertThat(rest.units()).isEqualTo(Cost.MAX - 3);
     assertThat(lease(coordinator, all, 1).units()).isZero();
     answer(returnUnits(coordinator, all, "eu", "1", rest));
@@ -115,8 +115,8 @@ class RedisCoordinatorTest {
     RedisGlobalCoordinator coordinator = open();
     int returns = STRANGE.size() * STRANGE.size();
     Budget budget = budget("a", returns, StoreCalls.FIVE.windowMillis());
-    Grant all = lease(coordinator, budget, returns);
-    Grant one = new Grant(1, all.windowEndMillis(), 0, 0);
+    LeaseGrant all = lease(coordinator, budget, returns);
+    LeaseGrant one = new LeaseGrant(1, all.windowEndMillis(), 0, 0);
     for (String region : STRANGE) {
       for (String id : STRANGE) {
         answer(returnUnits(coordinator, budget, region, id, one));
@@ -146,9 +146,9 @@ class RedisCoordinatorTest {
   void keysExpireAfterTheirLastWindow() {
     RedisGlobalCoordinator coordinator = open();
     Budget budget = budget("a", 100, 60_000);
-    Grant grant = lease(coordinator, budget, 1);
+    LeaseGrant grant = lease(coordinator, budget, 1);
     long next = grant.windowEndMillis() + 60_000;
-    Grant ofNext =
+    LeaseGrant ofNext =
         answer(coordinator.lease(new BudgetLease(budget, "eu", next, 1, DataLoss.REFILL)));
     long left = next - ofNext.storeNowMillis();
     List<Long> lasts =
@@ -177,7 +177,7 @@ class RedisCoordinatorTest {
     clock.setWall(END - 1);
     assertThat(lease(coordinator, hundred, 100))
         .as("the newest window seen, which has just begun")
-        .isEqualTo(new Grant(100, END + WINDOW, END, 0));
+        .isEqualTo(new LeaseGrant(100, END + WINDOW, END, 0));
     assertThat(
             answer(coordinator.lease(new BudgetLease(hundred, "eu", END, 1, DataLoss.REFILL)))
                 .units())
@@ -191,7 +191,7 @@ class RedisCoordinatorTest {
     ManualTime clock = new ManualTime(END - 1);
     RedisGlobalCoordinator coordinator = open(clock);
     Budget hundred = budget("a", 100, WINDOW);
-    Grant grant = lease(coordinator, hundred, 100);
+    LeaseGrant grant = lease(coordinator, hundred, 100);
     clock.setWall(END);
     lease(coordinator, hundred, 1);
     clock.setWall(END - 1);
@@ -225,7 +225,7 @@ class RedisCoordinatorTest {
     RedisGlobalCoordinator coordinator = open();
     Budget old = budget("a", 100, 60_000);
     Budget changed = budget("a", 200, 60_000);
-    Grant grant = lease(coordinator, old, 1);
+    LeaseGrant grant = lease(coordinator, old, 1);
     answer(coordinator.lease(Leased.of(old, "us", 1)));
     assertThat(redis.command("KEYS", "*asked*")).as("all lease by what they want").isEmpty();
     assertThat(failure(coordinator.lease(Leased.of(changed, "us", 1))))
@@ -301,7 +301,7 @@ class RedisCoordinatorTest {
     RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, StoreListener.NONE);
     RedisRegionalEscrow escrow = Stores.escrow(wanted, StoreListener.NONE);
     opened.addAll(List.of(coordinator, escrow));
-    Grant grant = lease(coordinator, five("a"), 3);
+    LeaseGrant grant = lease(coordinator, five("a"), 3);
     assertThat(answer(returnUnits(coordinator, five("a"), "eu", "1", grant))).isTrue();
     long now = answer(escrow.health());
     answer(escrow.refill(RedisEscrowTest.refill("a", "1", now, 5)));

@@ -13,7 +13,7 @@ import static io.throttlekit.redis.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
@@ -127,7 +127,7 @@ class RedisFaultsTest {
     await("warm", () -> answers(store));
     RedisCounterStore direct = open(Stores.longDeadlines(redis.url()));
     proxy.delayReplies(200);
-    CompletionStage<Grant> late = store.lease(lease("l", 3));
+    CompletionStage<LeaseGrant> late = store.lease(lease("l", 3));
     assertThat(failure(ask(store, "a", 2))).hasMessageContaining("in time");
     assertThat(answer(late).units()).isEqualTo(3);
     await("counted", () -> left(direct, "a") == 3);
@@ -194,7 +194,7 @@ class RedisFaultsTest {
   @Test
   void grantsWithTheClockOfRedis() {
     RedisCounterStore store = longDeadlines();
-    Grant grant = grant(store, "a", 2);
+    LeaseGrant grant = grant(store, "a", 2);
     long now = TimeSource.system().wallMillis();
     assertThat(grant.storeNowMillis()).isBetween(now - 60_000, now + 1);
     assertThat(grant.windowEndMillis() % StoreCalls.FIVE.windowMillis()).isZero();

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.redis.RealRedis;
@@ -93,7 +93,7 @@ class RedisFederationClusterTest {
 
   private boolean asks(Budget budget) {
     try {
-      Grant grant =
+      LeaseGrant grant =
           answer(
               coordinator.lease(
                   new BudgetLease(budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL)));

@@ -7,7 +7,7 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
@@ -75,13 +75,13 @@ class RedisLeasingRaceTest {
 
   private boolean leaseAndReturn(
       RedisGlobalCoordinator coordinator, String region, String ids, SplittableRandom random) {
-    List<Grant> held = new ArrayList<>();
+    List<LeaseGrant> held = new ArrayList<>();
     long windowEnd = BudgetLease.CURRENT;
     for (int step = 0; step < STEPS; step++) {
       if (held.isEmpty() || random.nextInt(3) > 0) {
         long wanted = random.nextInt(4) > 0 ? BudgetLease.CURRENT : windowEnd;
         long units = random.nextLong(1, 15);
-        Grant grant =
+        LeaseGrant grant =
             answer(
                 coordinator.lease(new BudgetLease(budget, region, wanted, units, DataLoss.REFILL)));
         windowEnd = grant.windowEndMillis() + WINDOW; // often the next window
@@ -90,7 +90,7 @@ class RedisLeasingRaceTest {
           held.add(grant);
         }
       } else {
-        Grant back = held.remove(random.nextInt(held.size()));
+        LeaseGrant back = held.remove(random.nextInt(held.size()));
         long units = random.nextLong(1, back.units() + 1);
         count(back.windowEndMillis(), -units); // once sent, they may be leased again
         BudgetReturn sent =

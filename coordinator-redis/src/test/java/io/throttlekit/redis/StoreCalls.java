@@ -11,7 +11,7 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import java.util.List;
@@ -60,7 +60,7 @@ final class StoreCalls {
     return answer(store.peek(key(FIVE, user), FIVE)).decisions().getFirst().remaining();
   }
 
-  static Grant grant(CounterStore store, String user, long units) {
+  static LeaseGrant grant(CounterStore store, String user, long units) {
     return answer(store.lease(lease(user, units)));
   }
 

@@ -8,7 +8,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -62,7 +62,7 @@ final class UnansweredCalls {
   record ToCoordinator(UnansweredCalls calls, GlobalCoordinator there)
       implements GlobalCoordinator {
     @Override
-    public CompletionStage<Grant> lease(BudgetLease lease) {
+    public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
       return calls.of(lease.id(), there.lease(lease));
     }
 

@@ -17,7 +17,7 @@ import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.TieredClaim;
 import io.throttlekit.tier.TieredOutcome;
 import io.throttlekit.tier.Tiers;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

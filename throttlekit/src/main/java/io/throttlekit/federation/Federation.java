@@ -8,7 +8,7 @@ import io.throttlekit.once.Clocks;
 import io.throttlekit.once.LateAnswers;
 import io.throttlekit.once.OnceCalls;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -51,8 +51,8 @@ public final class Federation implements LeaseSource {
   private final CoordinatorHealth health;
   private final AtomicLong ids = new AtomicLong();
   private final OnceCalls<CounterKey, EscrowGrant> escrowLeases;
-  private final OnceCalls<CounterKey, Grant> leases;
-  private final OnceCalls<CounterKey, Grant> leasesAhead;
+  private final OnceCalls<CounterKey, LeaseGrant> leases;
+  private final OnceCalls<CounterKey, LeaseGrant> leasesAhead;
   private final OnceCalls<String, Boolean> refills;
   private final UnitReturns returns;
 
@@ -63,7 +63,7 @@ public final class Federation implements LeaseSource {
    * Creates the federation of one process.
    *
    * @param escrow absent where a region is one process
-   * @param clocks its alarm repeats calls
+   * @param clocks its timer repeats calls
    */
   public Federation(
       GlobalCoordinator coordinator,
@@ -82,8 +82,8 @@ public final class Federation implements LeaseSource {
     this.escrowLeases =
         calls(clocks, sender, ESCROW_NANOS, ESCROW_NANOS, EscrowGrant::windowEndMillis);
     long wait = MonotonicSpan.nanos(settings.waitMillis());
-    this.leases = calls(clocks, sender + 1, RETRY_NANOS, wait, Grant::windowEndMillis);
-    this.leasesAhead = calls(clocks, sender + 2, RETRY_NANOS, wait, Grant::windowEndMillis);
+    this.leases = calls(clocks, sender + 1, RETRY_NANOS, wait, LeaseGrant::windowEndMillis);
+    this.leasesAhead = calls(clocks, sender + 2, RETRY_NANOS, wait, LeaseGrant::windowEndMillis);
     this.refills = calls(clocks, sender + 3, RETRY_NANOS, wait, _ -> 0);
     this.returns =
         new UnitReturns(
@@ -130,8 +130,8 @@ public final class Federation implements LeaseSource {
 
   /** {@inheritDoc} A mismatch of terms between regions is a failure, too. */
   @Override
-  public CompletionStage<Answered<Grant>> lease(
-      LeaseRequest request, Consumer<Answered<Grant>> late) {
+  public CompletionStage<Answered<LeaseGrant>> lease(
+      LeaseRequest request, Consumer<Answered<LeaseGrant>> late) {
     var _ = terms(request); // fails before a call is sent
     // A lease ahead goes to the coordinator: the escrow serves only current windows.
     if (escrow == null || request.isAhead()) {
@@ -147,12 +147,12 @@ public final class Federation implements LeaseSource {
    * @param refill a refill in flight, which may bring units: waited for before the coordinator is
    *     requested
    */
-  private CompletionStage<Answered<Grant>> leaseFromEscrow(
+  private CompletionStage<Answered<LeaseGrant>> leaseFromEscrow(
       LeaseRequest request,
       CounterKey counter,
       RegionalEscrow escrow,
       @Nullable CompletionStage<?> refill,
-      Consumer<Answered<Grant>> late) {
+      Consumer<Answered<LeaseGrant>> late) {
     return escrowLeases
         .call(
             counter,
@@ -187,18 +187,18 @@ public final class Federation implements LeaseSource {
         .thenCompose(stage -> stage);
   }
 
-  private static Answered<Grant> spendable(Answered<EscrowGrant> answer, LeaseRequest request) {
+  private static Answered<LeaseGrant> spendable(Answered<EscrowGrant> answer, LeaseRequest request) {
     EscrowGrant grant = answer.value();
     long length = request.window().windowMillis();
     // The window began at the latest then, so by this time it has ended.
     long overBy = grant.beginsMillis() + MonotonicSpan.longest(length);
-    Grant units =
-        new Grant(
+    LeaseGrant units =
+        new LeaseGrant(
             grant.units(),
             grant.windowEndMillis(),
             grant.endsMillis() - grant.nowMillis(),
             overBy - grant.nowMillis(),
-            Grant.UNKNOWN);
+            LeaseGrant.UNKNOWN);
     return new Answered<>(units, answer.sentNanos());
   }
 
@@ -207,8 +207,8 @@ public final class Federation implements LeaseSource {
    *
    * @param escrowClock a reading of the escrow's clock; absent if the escrow is not to be refilled
    */
-  private CompletionStage<Answered<Grant>> leaseFromCoordinator(
-      LeaseRequest request, @Nullable ClockReading escrowClock, Consumer<Answered<Grant>> late) {
+  private CompletionStage<Answered<LeaseGrant>> leaseFromCoordinator(
+      LeaseRequest request, @Nullable ClockReading escrowClock, Consumer<Answered<LeaseGrant>> late) {
     if (request.regionalOnly() && !health.answers()) {
       probe();
       listener.coordinatorBreakerOpen();
@@ -244,15 +244,15 @@ public final class Federation implements LeaseSource {
         id);
   }
 
-  private Answered<Grant> granted(
+  private Answered<LeaseGrant> granted(
       LeaseRequest request,
       long wanted,
-      Answered<Grant> answer,
+      Answered<LeaseGrant> answer,
       @Nullable ClockReading escrowClock,
-      Consumer<Answered<Grant>> late) {
+      Consumer<Answered<LeaseGrant>> late) {
     health.succeeded();
     listener.leasedFromCoordinator(wanted, answer.value().units());
-    Grant kept = share(request, answer, escrowClock, late);
+    LeaseGrant kept = share(request, answer, escrowClock, late);
     return new Answered<>(kept, answer.sentNanos());
   }
 
@@ -268,12 +268,12 @@ public final class Federation implements LeaseSource {
   }
 
   /** Keeps the requested units and puts the rest into the escrow where possible. */
-  private Grant share(
+  private LeaseGrant share(
       LeaseRequest request,
-      Answered<Grant> answer,
+      Answered<LeaseGrant> answer,
       @Nullable ClockReading escrowClock,
-      Consumer<Answered<Grant>> late) {
-    Grant grant = answer.value();
+      Consumer<Answered<LeaseGrant>> late) {
+    LeaseGrant grant = answer.value();
     long rest = grant.units() - request.units();
     if (rest <= 0 || escrow == null || escrowClock == null) {
       return grant;

@@ -1,6 +1,6 @@
 package io.throttlekit.federation;
 
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -35,7 +35,7 @@ public interface GlobalCoordinator extends AutoCloseable {
    * once per window and has no deadline: its stage completes when the answer arrives, however late,
    * or fails when the connection is lost.
    */
-  CompletionStage<Grant> lease(BudgetLease lease);
+  CompletionStage<LeaseGrant> lease(BudgetLease lease);
 
   /**
    * Takes units back until their window ends, each return once.

@@ -3,7 +3,7 @@ package io.throttlekit.federation;
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.CallRecords;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import java.util.HashMap;
@@ -81,7 +81,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   }
 
   @Override
-  public synchronized CompletionStage<Grant> lease(BudgetLease lease) {
+  public synchronized CompletionStage<LeaseGrant> lease(BudgetLease lease) {
     Budget budget = lease.budget();
     long length = budget.window().windowMillis();
     long now = now();
@@ -90,7 +90,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
         lease.windowEndMillis() == BudgetLease.CURRENT ? current : lease.windowEndMillis();
     // Only the current and the next window can be leased.
     if (wanted != current && wanted != current + length) {
-      return CompletableFuture.completedFuture(new Grant(0, wanted, now, 0));
+      return CompletableFuture.completedFuture(new LeaseGrant(0, wanted, now, 0));
     }
     if (!windows.containsKey(budget.key()) && !hasRoom(now)) {
       return CompletableFuture.failedFuture(
@@ -106,7 +106,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     Window window = ofBudget.computeIfAbsent(wanted, _ -> new Window());
     return CallRecords.stage(() -> {
       long units = window.lease(lease, wanted);
-      return new Grant(units, wanted, now, Math.max(0, budget.window().limit() - window.leased));
+      return new LeaseGrant(units, wanted, now, Math.max(0, budget.window().limit() - window.leased));
     });
   }
 

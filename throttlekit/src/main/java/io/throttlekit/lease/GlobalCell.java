@@ -8,7 +8,7 @@ import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -195,7 +195,7 @@ public final class GlobalCell extends LeaseCell {
 
   @Override
   public synchronized Completed complete(
-      long wanted, Grant grant, long sentNanos, long answeredNanos) {
+      long wanted, LeaseGrant grant, long sentNanos, long answeredNanos) {
     WindowUnits of = credited(grant, leasingNext, sentNanos, answeredNanos);
     unmet = of == null ? unmet : Math.max(0, lacked - of.units());
     lacked = 0;
@@ -212,19 +212,19 @@ public final class GlobalCell extends LeaseCell {
   }
 
   /** Ends a lease of the next window and credits the grant; returns the unspendable units. */
-  public synchronized long completeNext(Grant grant, long sentNanos, long answeredNanos) {
+  public synchronized long completeNext(LeaseGrant grant, long sentNanos, long answeredNanos) {
     leasingAhead = false;
     return credit(grant, true, sentNanos, answeredNanos);
   }
 
   @Override
-  public synchronized long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos) {
+  public synchronized long credit(LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
     return credited(grant, ahead, sentNanos, answeredNanos) == null ? grant.units() : 0;
   }
 
   /** Credits a grant to its window, which it returns; null when that has ended. */
   private @Nullable WindowUnits credited(
-      Grant grant, boolean ahead, long sentNanos, long answeredNanos) {
+      LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
     WindowUnits of = retired ? null : learn(grant, ahead, sentNanos, answeredNanos);
     if (of != null) {
       // Without idle returns no units come back before the windows end; else other processes may
@@ -345,7 +345,7 @@ public final class GlobalCell extends LeaseCell {
    * @param ahead whether the lease was for the next window, which need not have begun
    * @return the window that the units belong to; null when it has ended
    */
-  private @Nullable WindowUnits learn(Grant grant, boolean ahead, long sent, long answered) {
+  private @Nullable WindowUnits learn(LeaseGrant grant, boolean ahead, long sent, long answered) {
     roll(answered);
     // An escrow's clock may be stepped, so its answers never move a window.
     if (grant.isOfEscrow() && clock.isKnown()) {

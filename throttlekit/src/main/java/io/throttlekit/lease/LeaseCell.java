@@ -8,7 +8,7 @@ import io.throttlekit.MonotonicSpan;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Keyed;
 import io.throttlekit.store.LeaseRequest;
 import java.util.Collection;
@@ -82,7 +82,7 @@ public abstract class LeaseCell extends Keyed {
   public abstract @Nullable LeaseRequest refill(long cost, DataLoss onDataLoss, long now);
 
   /** Ends a lease and credits its grant. */
-  public abstract Completed complete(long wanted, Grant grant, long sentNanos, long answeredNanos);
+  public abstract Completed complete(long wanted, LeaseGrant grant, long sentNanos, long answeredNanos);
 
   /**
    * Credits units of a late answer, besides the lease in flight.
@@ -90,7 +90,7 @@ public abstract class LeaseCell extends Keyed {
    * @param ahead whether the late answer was for the next window
    * @return the unspendable units
    */
-  public abstract long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos);
+  public abstract long credit(LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos);
 
   /**
    * Returns units to their window; false when the cell cannot take them and they go to the store.

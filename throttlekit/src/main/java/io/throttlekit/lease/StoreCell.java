@@ -11,7 +11,7 @@ import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -147,14 +147,14 @@ public final class StoreCell extends LeaseCell {
 
   @Override
   public synchronized Completed complete(
-      long wanted, Grant grant, long sentNanos, long answeredNanos) {
+      long wanted, LeaseGrant grant, long sentNanos, long answeredNanos) {
     batch = Math.min(wanted, sizer.size(0, limit()));
     long unspendable = credit(grant, false, sentNanos, answeredNanos);
     return completed(unspendable > 0 && !retired ? End.LATE : End.CREDITED, unspendable);
   }
 
   @Override
-  public synchronized long credit(Grant grant, boolean ahead, long sentNanos, long answeredNanos) {
+  public synchronized long credit(LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
     roll(answeredNanos);
     learnWindow(grant, sentNanos, answeredNanos);
     leftAtStore = grant.left();
@@ -167,7 +167,7 @@ public final class StoreCell extends LeaseCell {
     return 0;
   }
 
-  private void learnWindow(Grant grant, long sentNanos, long answeredNanos) {
+  private void learnWindow(LeaseGrant grant, long sentNanos, long answeredNanos) {
     long nanos = MonotonicSpan.nanos(Math.max(0, grant.lastsMillis()));
     long creditsEnd = sentNanos + nanos - ROUNDING_NANOS - MonotonicSpan.drift(nanos);
     long windowEnd = answeredNanos + nanos;

@@ -4,7 +4,7 @@ import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 
 /**
  * Estimates which window is current, by a remote clock that is known only through its answers.
@@ -92,7 +92,7 @@ final class WindowClock {
    * @param ahead whether the lease was for the next window, which need not have begun
    * @return by how many windows this moved on, from 0
    */
-  long follow(Grant leased, boolean ahead, long sent, long answered) {
+  long follow(LeaseGrant leased, boolean ahead, long sent, long answered) {
     long end = leased.windowEndMillis();
     long windows = isKnown() ? (end - endMillis) / lengthMillis : 0;
     if (isKnown() && windows <= (ahead ? 1 : 0)) {
@@ -105,7 +105,7 @@ final class WindowClock {
   }
 
   /** Narrows the end of this window by an answer for this window or the next. */
-  void narrow(Grant leased, long sent, long answered) {
+  void narrow(LeaseGrant leased, long sent, long answered) {
     long later = leased.windowEndMillis() - endMillis;
     long notBefore = lastsUntil(leased.lastsMillis() - later, sent);
     long notAfter = overBy(leased.endsWithinMillis() - later, answered);

@@ -1,6 +1,6 @@
 package io.throttlekit.lease;
 
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 
 /** The units of one window in this process. Not thread-safe; guarded by its cell. */
 final class WindowUnits {
@@ -37,11 +37,11 @@ final class WindowUnits {
     exhausted = false;
   }
 
-  void credit(Grant leased, long retryAtNanos) {
+  void credit(LeaseGrant leased, long retryAtNanos) {
     granted = true;
     units += leased.units();
     // An escrow does not report what is left.
-    if (leased.left() != Grant.UNKNOWN) {
+    if (leased.left() != LeaseGrant.UNKNOWN) {
       left = leased.left();
       exhausted = left == 0 || leased.units() == 0;
       retryNanos = retryAtNanos;

@@ -9,7 +9,7 @@ import static java.util.Objects.requireNonNullElse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
-import io.throttlekit.tier.Wakeups;
+import io.throttlekit.Wakeups;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleSupplier;

@@ -2,7 +2,7 @@ package io.throttlekit.limiter;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.limit.ConcurrencyLimit;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;

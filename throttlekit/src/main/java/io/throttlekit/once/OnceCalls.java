@@ -99,7 +99,7 @@ public final class OnceCalls<K, T> {
   private void arm() {
     if (!calls.isEmpty() && armed.compareAndSet(false, true)) {
       clocks
-          .alarm()
+          .timer()
           .runAfter(
               settings.retryNanos(),
               () -> {

@@ -35,7 +35,7 @@ public interface CounterStore extends AutoCloseable {
    * units count as spent. A lease with an id takes effect once and has no deadline: its stage
    * completes when the answer arrives, however late, or fails when the connection is lost.
    */
-  CompletionStage<Grant> lease(LeaseRequest request);
+  CompletionStage<LeaseGrant> lease(LeaseRequest request);
 
   /**
    * Returns units of a grant that were not spent. Once the window of the grant has ended this has

@@ -1,6 +1,7 @@
 package io.throttlekit.store;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -33,20 +34,10 @@ public final class Deadlines<E extends DeadlineWheel.Entry> {
   private long dueNanos;
   private boolean readFirst;
 
-  /** Schedules tasks, on the thread or under the lock of the caller. */
-  @FunctionalInterface
-  public interface Timer {
-    /**
-     * Runs {@code task} once.
-     *
-     * @param nanos from now, above 0
-     */
-    void runAfter(long nanos, Runnable task);
-  }
-
   /**
    * Creates an object without entries.
    *
+   * @param timer runs tasks on the thread or under the lock of the caller
    * @param expired receives each entry whose deadline has passed, and may add and remove entries
    * @param swept notified after each sweep, with the time by which entries were expired; at least
    *     every 50 ms while there are entries

@@ -69,7 +69,7 @@ public final class HeldCounters {
   }
 
   /** Grants and counts what is left of an added counter, up to the request. */
-  public Grant lease(LeaseRequest request) {
+  public LeaseGrant lease(LeaseRequest request) {
     long denied =
         request.onDataLoss() == DataLoss.DENY
             ? Denial.millisLeft(request.window(), lossMillis, nowMillis)
@@ -84,9 +84,9 @@ public final class HeldCounters {
   }
 
   /** Returns the units that a repeated call was granted before, with what is left now. */
-  public Grant granted(LeaseRequest request, long units) {
-    Grant rest = Leasing.look(request, nowMillis, this::decide);
-    return new Grant(units, rest.windowEndMillis(), nowMillis, rest.left());
+  public LeaseGrant granted(LeaseRequest request, long units) {
+    LeaseGrant rest = Leasing.look(request, nowMillis, this::decide);
+    return new LeaseGrant(units, rest.windowEndMillis(), nowMillis, rest.left());
   }
 
   /** Returns units of a grant, if the current window of the added counter is theirs. */

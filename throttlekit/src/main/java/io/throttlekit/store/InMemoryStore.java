@@ -209,7 +209,7 @@ public final class InMemoryStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     long now = time.wallMillis();
     CallId id = request.id();
     if (id == null) {
@@ -219,8 +219,8 @@ public final class InMemoryStore implements CounterStore {
     synchronized (records) { // a concurrent copy waits for the answer
       return CallRecords.stage(() -> {
         long units = records.once(id, windowEnd(request, now), () -> grant(request, now).units());
-        Grant rest = Leasing.look(request, now, charge -> decide(charge, now));
-        return new Grant(units, rest.windowEndMillis(), now, rest.left());
+        LeaseGrant rest = Leasing.look(request, now, charge -> decide(charge, now));
+        return new LeaseGrant(units, rest.windowEndMillis(), now, rest.left());
       });
     }
   }
@@ -243,7 +243,7 @@ public final class InMemoryStore implements CounterStore {
     }
   }
 
-  private Grant grant(LeaseRequest request, long now) {
+  private LeaseGrant grant(LeaseRequest request, long now) {
     return Leasing.grant(request, now, charge -> decide(charge, now));
   }
 

@@ -13,14 +13,14 @@ final class Leasing {
     Decision decide(Charge charge);
   }
 
-  static Grant grant(LeaseRequest request, long nowMillis, Decides counters) {
+  static LeaseGrant grant(LeaseRequest request, long nowMillis, Decides counters) {
     // Another lease may come between two attempts; then less is left.
     for (long wanted = request.units(); ; ) {
       Decision decision =
           counters.decide(new Charge(request.key(), request.window(), wanted, Overrun.REFUSE));
       long granted = decision.admitted() ? wanted : 0;
       if (granted > 0 || decision.remaining() == 0) {
-        return new Grant(
+        return new LeaseGrant(
             granted, nowMillis + decision.resetAfterMillis(), nowMillis, decision.remaining());
       }
       wanted = Math.min(wanted, decision.remaining());
@@ -28,11 +28,11 @@ final class Leasing {
   }
 
   /** Returns what is left, with a grant of no units. */
-  static Grant look(LeaseRequest request, long nowMillis, Decides counters) {
+  static LeaseGrant look(LeaseRequest request, long nowMillis, Decides counters) {
     Charge look = new Charge(request.key(), request.window(), 0, Overrun.COUNT);
     Decision decision = counters.decide(look);
     long end = nowMillis + decision.resetAfterMillis();
-    return new Grant(0, end, nowMillis, decision.remaining());
+    return new LeaseGrant(0, end, nowMillis, decision.remaining());
   }
 
   static void returnUnits(

@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Timer;
 import io.throttlekit.lease.LeaseCell;
 import java.util.Collection;
 import java.util.Collections;

@@ -1,7 +1,7 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.once.Answered;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -18,7 +18,7 @@ public interface LeaseSource {
    * @param late receives units that arrive after the stage has failed, or in addition to it; they
    *     are valid until their window ends
    */
-  CompletionStage<Answered<Grant>> lease(LeaseRequest request, Consumer<Answered<Grant>> late);
+  CompletionStage<Answered<LeaseGrant>> lease(LeaseRequest request, Consumer<Answered<LeaseGrant>> late);
 
   /**
    * Returns unspent units. They are worth nothing once their window has ended.

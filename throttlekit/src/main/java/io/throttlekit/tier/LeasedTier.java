@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Timer;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
@@ -16,7 +17,7 @@ import io.throttlekit.lease.Tier;
 import io.throttlekit.once.Answered;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Charge;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecentKeys;
 import io.throttlekit.store.StoreException;
@@ -277,7 +278,7 @@ final class LeasedTier implements AutoCloseable {
   private void answered(
       LeaseCell cell,
       LeaseRequest request,
-      @Nullable Answered<Grant> answer,
+      @Nullable Answered<LeaseGrant> answer,
       @Nullable Throwable failure) {
     Completed completed;
     checkClock();
@@ -285,7 +286,7 @@ final class LeasedTier implements AutoCloseable {
       listener.leaseFailed();
       completed = cell.fail();
     } else {
-      Grant grant = answer.value();
+      LeaseGrant grant = answer.value();
       listener.leased(request.units(), grant.units());
       completed = cell.complete(request.units(), grant, answer.sentNanos(), now());
       tooLate(cell, completed.unspendable(), grant.windowEndMillis());
@@ -299,8 +300,8 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /** Credits the units of a late answer. */
-  private void late(LeaseCell requester, LeaseRequest request, Answered<Grant> answer) {
-    Grant grant = answer.value();
+  private void late(LeaseCell requester, LeaseRequest request, Answered<LeaseGrant> answer) {
+    LeaseGrant grant = answer.value();
     checkClock();
     if (grant.units() == 0) {
       return;
@@ -344,13 +345,13 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  private void leasedNext(GlobalCell cell, LeaseRequest request, @Nullable Answered<Grant> answer) {
+  private void leasedNext(GlobalCell cell, LeaseRequest request, @Nullable Answered<LeaseGrant> answer) {
     checkClock();
     if (answer == null) {
       listener.leaseFailed();
       cell.failNext();
     } else {
-      Grant grant = answer.value();
+      LeaseGrant grant = answer.value();
       listener.leased(request.units(), grant.units());
       long unspendable = cell.completeNext(grant, answer.sentNanos(), now());
       tooLate(cell, unspendable, grant.windowEndMillis());

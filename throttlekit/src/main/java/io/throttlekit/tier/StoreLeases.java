@@ -9,7 +9,7 @@ import io.throttlekit.once.LateAnswers;
 import io.throttlekit.once.OnceCalls;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -30,7 +30,7 @@ final class StoreLeases implements LeaseSource {
   private static final long WAIT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final CounterStore store;
-  private final OnceCalls<CounterKey, Grant> leases;
+  private final OnceCalls<CounterKey, LeaseGrant> leases;
   private final OnceCalls<CounterKey, Boolean> returns;
   private final InTurn<CounterKey> returnsInTurn = new InTurn<>();
 
@@ -41,7 +41,7 @@ final class StoreLeases implements LeaseSource {
         new OnceCalls<>(
             new OnceCalls.Settings(sender, RETRY_NANOS, WAIT_NANOS, false),
             clocks,
-            Grant::windowEndMillis);
+            LeaseGrant::windowEndMillis);
     // A sender of its own, so that ids of leases and returns differ. Returns have no window.
     this.returns =
         new OnceCalls<>(
@@ -49,8 +49,8 @@ final class StoreLeases implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<Answered<Grant>> lease(
-      LeaseRequest request, Consumer<Answered<Grant>> late) {
+  public CompletionStage<Answered<LeaseGrant>> lease(
+      LeaseRequest request, Consumer<Answered<LeaseGrant>> late) {
     return leases.call(
         request.key(),
         MonotonicSpan.nanos(request.window().windowMillis()),

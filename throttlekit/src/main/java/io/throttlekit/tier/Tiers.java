@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Timer;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
@@ -63,7 +64,7 @@ public final class Tiers implements Counters, AutoCloseable {
     this.local = new InMemoryStore(time, settings.maxCells());
     this.leases =
         new LeasedTier(
-            new StoreLeases(store, new Clocks(time, timer::runAfter)),
+            new StoreLeases(store, new Clocks(time, timer)),
             global,
             time,
             timer,

@@ -1,5 +1,7 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Wakeups;
+import io.throttlekit.Timer;
 import io.throttlekit.TimeSource;
 import java.util.ArrayList;
 import java.util.List;

@@ -8,7 +8,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -141,7 +141,7 @@ class FederationOutageTest {
     assertThat(why(lease(true))).hasMessage(DOWN);
   }
 
-  private CompletableFuture<Grant> lease(boolean regionalOnly) {
+  private CompletableFuture<LeaseGrant> lease(boolean regionalOnly) {
     LeaseRequest ask = request(LeaseRequest.CURRENT, 8, 1_000, regionalOnly);
     return federation.lease(ask, _ -> {}).thenApply(Answered::value).toCompletableFuture();
   }

@@ -10,7 +10,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -54,7 +54,7 @@ class FederationTest {
         new EscrowRefill(REGIONAL, "x", END, START + 9_000_000, START + 9_005_000, 5));
     assertThat(lease(8, 8))
         .as("by the escrow's clock, and what it has left is not all there is")
-        .isEqualTo(new Grant(5, END, 5_000, 10_010, Grant.UNKNOWN));
+        .isEqualTo(new LeaseGrant(5, END, 5_000, 10_010, LeaseGrant.UNKNOWN));
     assertThat(coordinator.leases).hasSize(1);
     assertThat(listener.said).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
   }
@@ -69,15 +69,15 @@ class FederationTest {
 
   @Test
   void whereARegionIsOneProcessOnlyTheCoordinatorIsAsked() {
-    Grant units = await(lease(federation("n2", null), ask(LeaseRequest.CURRENT, 8, 50, false)));
-    assertThat(units).isEqualTo(new Grant(8, END, 6_000, 6_000, 92));
+    LeaseGrant units = await(lease(federation("n2", null), ask(LeaseRequest.CURRENT, 8, 50, false)));
+    assertThat(units).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(escrow.leases).isEmpty();
   }
 
   @Test
   void theNextWindowIsAskedOfTheCoordinatorAlone() {
-    Grant units = await(lease(federation, ask(END + WINDOW, 8, 50, false)));
-    assertThat(units).isEqualTo(new Grant(8, END + WINDOW, 16_000, 16_000, 92));
+    LeaseGrant units = await(lease(federation, ask(END + WINDOW, 8, 50, false)));
+    assertThat(units).isEqualTo(new LeaseGrant(8, END + WINDOW, 16_000, 16_000, 92));
     assertThat(escrow.leases).isEmpty();
     assertThat(escrow.refills).isEmpty();
   }
@@ -96,8 +96,8 @@ class FederationTest {
 
   @Test
   void whatWasNotAskedForWaitsInTheEscrowAndIsNotSpentHereAsWell() {
-    Grant units = lease(8, 1_000);
-    assertThat(units).isEqualTo(new Grant(8, END, 6_000, 6_000, 92));
+    LeaseGrant units = lease(8, 1_000);
+    assertThat(units).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(24);
     assertThat(listener.said).contains("refilled 16");
     assertThat(lease(20, 20).units()).isEqualTo(16);
@@ -107,7 +107,7 @@ class FederationTest {
   void unitsOnTheirWayIntoTheEscrowAreWaitedForBeforeTheCoordinatorIsAsked() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<Grant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
+    CompletionStage<LeaseGrant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
     assertThat(coordinator.leases).hasSize(1);
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -119,7 +119,7 @@ class FederationTest {
   void theCoordinatorIsAskedWhenUnitsDoNotArriveInTheEscrow() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<Grant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
+    CompletionStage<LeaseGrant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
     near.advance(6_000); // their window has ended on arrival
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -130,7 +130,7 @@ class FederationTest {
   @Test
   void theTimesOfARefillAreByTheEscrowsClockOnTheSafeSide() {
     escrow.calls.hold();
-    CompletableFuture<Grant> units =
+    CompletableFuture<LeaseGrant> units =
         lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false)).toCompletableFuture();
     pass(30); // the escrow was read between 0 and 30 ms
     coordinator.calls.hold();
@@ -157,7 +157,7 @@ class FederationTest {
   @Test
   void ifNobodyCanSayWhetherARefillArrivedNobodySpendsItHere() {
     escrow.refillCalls.failAfterwards();
-    Grant units = lease(8, 1_000);
+    LeaseGrant units = lease(8, 1_000);
     assertThat(units.units()).isEqualTo(8);
     assertThat(units.left()).as("what is in the escrow, if it is").isEqualTo(92);
     assertThat(listener.said)
@@ -170,7 +170,7 @@ class FederationTest {
   @Test
   void whereTheEscrowIsDownTheCoordinatorIsAskedForThisProcessAlone() {
     escrow.calls.fail(true);
-    assertThat(lease(8, 1_000)).isEqualTo(new Grant(8, END, 6_000, 6_000, 92));
+    assertThat(lease(8, 1_000)).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(8);
     assertThat(escrow.refills).isEmpty();
     assertThat(listener.said).contains("escrow failed: the test's escrow is down");
@@ -180,7 +180,7 @@ class FederationTest {
   void unitsOfTheEscrowSayWhenTheirWindowIsOverThoughClocksDrift() {
     escrow.escrow.refill(
         new EscrowRefill(REGIONAL, "x", END, START + 8_999_000, START + 9_005_000, 5));
-    Grant units = lease(5, 5);
+    LeaseGrant units = lease(5, 5);
     assertThat(units.lastsMillis()).isEqualTo(5_000);
     assertThat(units.endsWithinMillis())
         .as("begun a second ago, and as long as a window by a clock that is slower")
@@ -284,11 +284,11 @@ class FederationTest {
         listener);
   }
 
-  private Grant lease(long units, long usable) {
+  private LeaseGrant lease(long units, long usable) {
     return await(lease(federation, ask(LeaseRequest.CURRENT, units, usable, false)));
   }
 
-  private static CompletionStage<Grant> lease(Federation federation, LeaseRequest ask) {
+  private static CompletionStage<LeaseGrant> lease(Federation federation, LeaseRequest ask) {
     return federation.lease(ask, _ -> {}).thenApply(Answered::value);
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.DataLoss;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Terms;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,22 +21,22 @@ import org.junit.jupiter.params.provider.ValueSource;
 public abstract class GlobalCoordinatorConformance extends TermsConformance {
   @Test
   void grantsWhatIsWantedAndSaysUntilWhen() {
-    assertThat(lease(hundred, "eu", 8)).isEqualTo(new Grant(8, END, START + 4_000, 92));
-    assertThat(lease(hundred, "us", 90)).isEqualTo(new Grant(90, END, START + 4_000, 2));
+    assertThat(lease(hundred, "eu", 8)).isEqualTo(new LeaseGrant(8, END, START + 4_000, 92));
+    assertThat(lease(hundred, "us", 90)).isEqualTo(new LeaseGrant(90, END, START + 4_000, 2));
   }
 
   @Test
   void aLeaseThatComesTwiceIsGrantedTheSameOnce() {
     Assumptions.assumeTrue(knowsCalls());
-    assertThat(lease(8, 1)).isEqualTo(new Grant(8, END, START + 4_000, 92));
-    assertThat(lease(8, 1)).isEqualTo(new Grant(8, END, START + 4_000, 92));
-    assertThat(lease(200, 2)).isEqualTo(new Grant(92, END, START + 4_000, 0));
-    assertThat(lease(200, 2)).isEqualTo(new Grant(92, END, START + 4_000, 0));
+    assertThat(lease(8, 1)).isEqualTo(new LeaseGrant(8, END, START + 4_000, 92));
+    assertThat(lease(8, 1)).isEqualTo(new LeaseGrant(8, END, START + 4_000, 92));
+    assertThat(lease(200, 2)).isEqualTo(new LeaseGrant(92, END, START + 4_000, 0));
+    assertThat(lease(200, 2)).isEqualTo(new LeaseGrant(92, END, START + 4_000, 0));
     assertThat(coordinator.lease(call(8, 1)).toCompletableFuture())
         .as("one that was overtaken")
         .failsWithin(Duration.ofSeconds(10));
     clock.advance(6_000);
-    assertThat(lease(8, 2)).as("in another window").isEqualTo(new Grant(8, END + WINDOW, END, 92));
+    assertThat(lease(8, 2)).as("in another window").isEqualTo(new LeaseGrant(8, END + WINDOW, END, 92));
   }
 
   /** Returns whether it recognises repeated calls. */
@@ -44,7 +44,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
     return true;
   }
 
-  private Grant lease(long units, long number) {
+  private LeaseGrant lease(long units, long number) {
     return coordinator.lease(call(units, number)).toCompletableFuture().join();
   }
 
@@ -56,8 +56,8 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   @Test
   void grantsWhatIsLeftAndThenNothing() {
     lease(hundred, "eu", 97);
-    assertThat(lease(hundred, "us", 8)).isEqualTo(new Grant(3, END, START + 4_000, 0));
-    assertThat(lease(hundred, "us", 8)).isEqualTo(new Grant(0, END, START + 4_000, 0));
+    assertThat(lease(hundred, "us", 8)).isEqualTo(new LeaseGrant(3, END, START + 4_000, 0));
+    assertThat(lease(hundred, "us", 8)).isEqualTo(new LeaseGrant(0, END, START + 4_000, 0));
   }
 
   @Test
@@ -66,22 +66,22 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
     clock.advance(5_999);
     assertThat(lease(hundred, "us", 1).units()).isZero();
     clock.advance(1);
-    assertThat(lease(hundred, "us", 200)).isEqualTo(new Grant(100, END + WINDOW, END, 0));
+    assertThat(lease(hundred, "us", 200)).isEqualTo(new LeaseGrant(100, END + WINDOW, END, 0));
   }
 
   @Test
   void theNextWindowCanBeLeasedBeforeItBegins() {
     assertThat(leaseOf(hundred, "eu", END + WINDOW, 30))
-        .isEqualTo(new Grant(30, END + WINDOW, START + 4_000, 70));
+        .isEqualTo(new LeaseGrant(30, END + WINDOW, START + 4_000, 70));
     assertThat(lease(hundred, "eu", 100).units()).as("of the window that lasts").isEqualTo(100);
     clock.advance(6_000);
-    assertThat(lease(hundred, "us", 100)).isEqualTo(new Grant(70, END + WINDOW, END, 0));
+    assertThat(lease(hundred, "us", 100)).isEqualTo(new LeaseGrant(70, END + WINDOW, END, 0));
   }
 
   @ParameterizedTest
   @ValueSource(longs = {END - WINDOW, END - 1, END + 1, END + 2 * WINDOW, Long.MAX_VALUE})
   void noOtherWindowHasAnything(long windowEnd) {
-    Grant grant = leaseOf(hundred, "eu", windowEnd, 8);
+    LeaseGrant grant = leaseOf(hundred, "eu", windowEnd, 8);
     assertThat(grant.units()).isZero();
     assertThat(grant.windowEndMillis()).isEqualTo(windowEnd);
     assertThat(lease(hundred, "eu", 200).units()).isEqualTo(100);
@@ -160,7 +160,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
     clock.advance(6_000);
     lease(hundred, "eu", 70);
     clock.setWall(START + 4_000);
-    Grant after = lease(hundred, "us", 100);
+    LeaseGrant after = lease(hundred, "us", 100);
     clock.advance(6_000);
     long again = lease(hundred, "us", 100).units();
     if (after.windowEndMillis() == END + WINDOW) {
@@ -195,7 +195,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
           }
         }
         default -> {
-          Grant grant = leaseOf(hundred, region, end, random.nextLong(1, 40));
+          LeaseGrant grant = leaseOf(hundred, region, end, random.nextLong(1, 40));
           out.merge(grant.windowEndMillis(), grant.units(), Long::sum);
           assertThat(grant.left())
               .as("seed %d step %d", seed, step)

@@ -1,7 +1,7 @@
 package io.throttlekit.federation;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -19,7 +19,7 @@ final class HeldCoordinator implements GlobalCoordinator {
   }
 
   @Override
-  public CompletionStage<Grant> lease(BudgetLease lease) {
+  public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
     leases.add(lease);
     return calls.call(() -> coordinator.lease(lease));
   }

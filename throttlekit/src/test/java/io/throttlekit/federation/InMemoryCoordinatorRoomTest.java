@@ -6,7 +6,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Terms;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -46,7 +46,7 @@ class InMemoryCoordinatorRoomTest {
     assertThat(coordinator.size()).isEqualTo(1);
   }
 
-  private CompletableFuture<Grant> lease(String user, long windowMillis) {
+  private CompletableFuture<LeaseGrant> lease(String user, long windowMillis) {
     FixedWindow window = new FixedWindow(10, windowMillis);
     Budget budget =
         new Budget(

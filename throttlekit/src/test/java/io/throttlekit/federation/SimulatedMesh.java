@@ -10,7 +10,7 @@ import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.TierListener;
@@ -266,7 +266,7 @@ final class SimulatedMesh {
   private record FarCoordinator(GlobalCoordinator far, SimulatedLink link, Counted counted)
       implements GlobalCoordinator {
     @Override
-    public CompletionStage<Grant> lease(BudgetLease lease) {
+    public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
       counted.leases++;
       return link.callPatiently(counted.far, () -> far.lease(lease));
     }

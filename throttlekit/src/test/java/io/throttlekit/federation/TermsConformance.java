@@ -7,7 +7,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Terms;
 import java.util.HashMap;
 import java.util.List;
@@ -210,7 +210,7 @@ public abstract class TermsConformance {
         clock.advance(2_000);
       }
       try {
-        Grant grant = lease(wanted, "r" + random.nextInt(3), random.nextLong(1, 8));
+        LeaseGrant grant = lease(wanted, "r" + random.nextInt(3), random.nextLong(1, 8));
         long all = out.merge(grant.windowEndMillis(), grant.units(), Long::sum);
         assertThat(all)
             .as("seed %d step %d", seed, step)
@@ -231,11 +231,11 @@ public abstract class TermsConformance {
         .isInstanceOf(TermsMismatchException.class);
   }
 
-  final Grant lease(Budget budget, String region, long units) {
+  final LeaseGrant lease(Budget budget, String region, long units) {
     return leaseOf(budget, region, BudgetLease.CURRENT, units);
   }
 
-  final Grant leaseOf(Budget budget, String region, long windowEnd, long units) {
+  final LeaseGrant leaseOf(Budget budget, String region, long windowEnd, long units) {
     return join(
         coordinator.lease(new BudgetLease(budget, region, windowEnd, units, DataLoss.REFILL)));
   }

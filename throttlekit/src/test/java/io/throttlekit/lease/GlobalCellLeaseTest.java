@@ -14,7 +14,7 @@ import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.tier.Node;
 import java.util.ArrayList;
@@ -220,11 +220,11 @@ class GlobalCellLeaseTest {
   void theClockOfTheRegionsStoreMovesNoWindowOfTheCoordinator() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     long late = ms(8_000);
-    lease(cell, 11, units(10, END, 5_000, Grant.UNKNOWN), late, late); // it was set back by 3 s
+    lease(cell, 11, units(10, END, 5_000, LeaseGrant.UNKNOWN), late, late); // it was set back by 3 s
     assertThat(take(cell, 1, OVER).kind()).as("they ended with their window").isEqualTo(Kind.SHORT);
-    Completed after = lease(cell, 1, units(10, END, 4_000, Grant.UNKNOWN), OVER, OVER);
+    Completed after = lease(cell, 1, units(10, END, 4_000, LeaseGrant.UNKNOWN), OVER, OVER);
     assertThat(after.unspendable()).isEqualTo(10);
-    Completed ahead = lease(cell, 1, units(10, 3 * END, END, Grant.UNKNOWN), OVER, OVER);
+    Completed ahead = lease(cell, 1, units(10, 3 * END, END, LeaseGrant.UNKNOWN), OVER, OVER);
     assertThat(ahead.unspendable()).as("of the next window").isZero();
     assertThat(take(cell, 1, OVER).kind()).as("it has not begun").isEqualTo(Kind.SHORT);
   }
@@ -233,7 +233,7 @@ class GlobalCellLeaseTest {
   void howFarAwayTheCoordinatorIsIsNotForgottenByAnswersOfTheRegionsStore() {
     lease(cell, 1, units(10, END, END - 100, 90), 0, ms(100));
     for (int i = 0; i < 50; i++) {
-      lease(cell, 11, units(1, END, 9_000, Grant.UNKNOWN), ms(1_000), ms(1_000));
+      lease(cell, 11, units(1, END, 9_000, LeaseGrant.UNKNOWN), ms(1_000), ms(1_000));
     }
     assertThat(cell.toString()).contains("round trip 100000000");
   }
@@ -250,7 +250,7 @@ class GlobalCellLeaseTest {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
     assertThat(GlobalCells.wantedNext(cell, ms(9_500))).isPositive();
-    Grant answer = units(5, 2 * END, 10_500, 90);
+    LeaseGrant answer = units(5, 2 * END, 10_500, 90);
     assertThat(cell.completeNext(answer, ms(9_500), OVER + ms(100))).isZero();
     assertThat(take(cell, 5, OVER + ms(100)).windowEndMillis()).isEqualTo(2 * END);
   }
@@ -260,7 +260,7 @@ class GlobalCellLeaseTest {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
     assertThat(GlobalCells.wantedNext(cell, ms(9_500))).isPositive();
-    Grant answer = units(5, 2 * END, 10_500, 90);
+    LeaseGrant answer = units(5, 2 * END, 10_500, 90);
     assertThat(cell.completeNext(answer, ms(9_500), ms(20_100))).isEqualTo(5);
   }
 
@@ -283,7 +283,7 @@ class GlobalCellLeaseTest {
 
   @Test
   void whereThisWindowLacksUnitsTheOneThatLastsIsLeased() {
-    lease(cell, 1, units(4, END, END, Grant.UNKNOWN), 0, 0);
+    lease(cell, 1, units(4, END, END, LeaseGrant.UNKNOWN), 0, 0);
     assertThat(take(cell, 5, LASTS).kind()).isEqualTo(Kind.SHORT);
     GlobalCells.Wanted wanted = GlobalCells.begun(cell, 5, LASTS);
     assertThat(wanted.units()).isPositive();

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.sizing.LeaseSize;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,7 +31,7 @@ class GlobalCellModelTest {
   }
 
   /** A call in flight, and the coordinator's answer. */
-  private record Call(boolean next, long wanted, long sentNanos, Grant answer) {}
+  private record Call(boolean next, long wanted, long sentNanos, LeaseGrant answer) {}
 
   /** One cell, and a coordinator whose clock is far ahead by a random span. */
   private static final class Run {
@@ -156,7 +156,7 @@ class GlobalCellModelTest {
       long units = Math.min(there, random.nextInt(4) == 0 ? random.nextLong(wanted + 1) : wanted);
       account(window).granted += units;
       long millis = window - far();
-      Grant answer = new Grant(units, window, millis, millis, there - units);
+      LeaseGrant answer = new LeaseGrant(units, window, millis, millis, there - units);
       calls.add(new Call(ahead, wanted, asked, answer));
     }
 

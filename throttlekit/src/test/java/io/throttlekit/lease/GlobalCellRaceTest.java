@@ -2,7 +2,7 @@ package io.throttlekit.lease;
 
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.tier.Node;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -61,7 +61,7 @@ public class GlobalCellRaceTest {
 
   @Operation
   public String completeLease() {
-    Completed completed = cell.complete(2, new Grant(2, END, END, END, 5), 1, 2);
+    Completed completed = cell.complete(2, new LeaseGrant(2, END, END, END, 5), 1, 2);
     return completed.end() + " " + completed.unspendable() + " " + completed.waiting().size();
   }
 
@@ -82,7 +82,7 @@ public class GlobalCellRaceTest {
 
   @Operation
   public long completeNext() {
-    return cell.completeNext(new Grant(2, 2 * END, 2 * END, 2 * END, 5), 1, 2);
+    return cell.completeNext(new LeaseGrant(2, 2 * END, 2 * END, 2 * END, 5), 1, 2);
   }
 
   @Operation

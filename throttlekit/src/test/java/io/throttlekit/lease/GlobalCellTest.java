@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Decision;
 import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseWaiter.End;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import org.junit.jupiter.api.Test;
 
 /** Tests which window's units a cell spends, to the nanosecond and the unit. */
@@ -172,7 +172,7 @@ class GlobalCellTest {
 
   @Test
   void anEscrowThatDoesNotSayWhatIsLeftIsAskedAgain() {
-    lease(cell, 10, units(3, END, 10_000, Grant.UNKNOWN), 0, 0);
+    lease(cell, 10, units(3, END, 10_000, LeaseGrant.UNKNOWN), 0, 0);
     assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(cell, 1, 0).decision()).isEqualTo(Decision.admit(100, 2, 10_010));
   }

@@ -6,7 +6,7 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.Node;
@@ -43,8 +43,8 @@ public final class GlobalCells {
   }
 
   /** Returns units of a window that ends {@code millis} after the request. */
-  static Grant units(long units, long end, long millis, long left) {
-    return new Grant(units, end, millis, millis, left);
+  static LeaseGrant units(long units, long end, long millis, long left) {
+    return new LeaseGrant(units, end, millis, millis, left);
   }
 
   /** The parts of a lease request that a cell chooses; 0 units for no request. */
@@ -82,7 +82,7 @@ public final class GlobalCells {
     return begunNext(cell, now).units();
   }
 
-  static Completed lease(GlobalCell to, long cost, Grant answer, long asked, long answered) {
+  static Completed lease(GlobalCell to, long cost, LeaseGrant answer, long asked, long answered) {
     long wanted = wanted(to, cost, asked);
     assertThat(wanted).isPositive();
     return to.complete(wanted, answer, asked, answered);
@@ -91,7 +91,7 @@ public final class GlobalCells {
   /** Leases units of the second window at the beginning of the first. */
   static void leaseNext(GlobalCell to, long units, long left, long now) {
     assertThat(wantedNext(to, now)).isPositive();
-    Grant answer = units(units, 2 * END, 2 * END - now / 1_000_000, left);
+    LeaseGrant answer = units(units, 2 * END, 2 * END - now / 1_000_000, left);
     assertThat(to.completeNext(answer, now, now)).isZero();
   }
 

@@ -8,7 +8,7 @@ import io.throttlekit.Cost;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.tier.Node;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,7 +174,7 @@ class StoreCellDemandTest {
 
   private static void complete(StoreCell to, long wanted, long units, long millis) {
     long end = millis / LENGTH * LENGTH + LENGTH;
-    to.complete(wanted, new Grant(units, end, millis, 50), ms(millis), ms(millis));
+    to.complete(wanted, new LeaseGrant(units, end, millis, 50), ms(millis), ms(millis));
     to.reopen(); // as if units had been returned to the store
   }
 }

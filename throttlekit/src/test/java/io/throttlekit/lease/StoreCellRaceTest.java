@@ -2,7 +2,7 @@ package io.throttlekit.lease;
 
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.tier.Node;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -43,7 +43,7 @@ public class StoreCellRaceTest {
   @Operation
   public String completeLease() {
     Completed completed =
-        cell.complete(2, new Grant(2, WINDOW_END, WINDOW_END, WINDOW_END, 5), 1, 2);
+        cell.complete(2, new LeaseGrant(2, WINDOW_END, WINDOW_END, WINDOW_END, 5), 1, 2);
     return completed.end() + " " + completed.unspendable() + " " + completed.waiting().size();
   }
 

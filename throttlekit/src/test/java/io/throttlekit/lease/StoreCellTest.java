@@ -8,7 +8,7 @@ import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.tier.Node;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,18 +26,18 @@ class StoreCellTest {
 
   @Test
   void creditsEndBeforeTheWindowByTheStoresRoundingAndTheRateOfTheClocks() {
-    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 1, ms(9_989) - 1).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 1, ms(9_989)).kind()).isEqualTo(Kind.STRICT);
   }
 
   @Test
   void ofSeveralGrantsInAWindowEachTimeIsTheOneThatIsKnownBest() {
-    Grant slow = new Grant(10, END, 90, 90); // valid until 9,899 ms, over at 10,010
-    Grant quick = new Grant(10, END, 205, 80); // valid until 9,984 ms, over at 10,005
-    for (List<Grant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
+    LeaseGrant slow = new LeaseGrant(10, END, 90, 90); // valid until 9,899 ms, over at 10,010
+    LeaseGrant quick = new LeaseGrant(10, END, 205, 80); // valid until 9,984 ms, over at 10,005
+    for (List<LeaseGrant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
       StoreCell each = cell(true, new LeaseSize.Fixed(10));
-      for (Grant grant : order) {
+      for (LeaseGrant grant : order) {
         lease(
             each, grant, grant.equals(slow) ? 0 : ms(200), grant.equals(slow) ? ms(100) : ms(210));
       }
@@ -49,8 +49,8 @@ class StoreCellTest {
 
   @Test
   void aStoreWithASlowerClockThatTakesOverIsLeasedFromByItsOwnWindow() {
-    lease(cell, new Grant(10, 2 * END, END, 90), 0, 0);
-    Completed older = lease(cell, new Grant(10, END, 4_000, 90), ms(100), ms(100));
+    lease(cell, new LeaseGrant(10, 2 * END, END, 90), 0, 0);
+    Completed older = lease(cell, new LeaseGrant(10, END, 4_000, 90), ms(100), ms(100));
     assertThat(older.end()).isEqualTo(End.CREDITED);
     assertThat(cell.takeForfeited()).as("of the window that is not any more").isEqualTo(10);
     assertThat(take(cell, 10, ms(101)).windowEndMillis()).isEqualTo(END);
@@ -61,18 +61,18 @@ class StoreCellTest {
   @ValueSource(booleans = {true, false})
   void whatWasTakenInAnotherWindowIsNotPutBack(boolean coupled) {
     StoreCell each = cell(coupled, new LeaseSize.Fixed(10));
-    lease(each, new Grant(10, END, 0, 90), 0, 0);
+    lease(each, new LeaseGrant(10, END, 0, 90), 0, 0);
     AcquireResult taken = take(each, 10, 0);
     assertThat(each.putBack(10, taken.windowEndMillis())).isTrue();
     assertThat(take(each, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    lease(each, new Grant(10, 2 * END, END, 90), ms(END), ms(END));
+    lease(each, new LeaseGrant(10, 2 * END, END, 90), ms(END), ms(END));
     assertThat(each.putBack(10, taken.windowEndMillis())).isFalse();
     assertThat(take(each, 11, ms(END)).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
   void aRetiredCellTakesLeasesAndKeepsNothing() {
-    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     AcquireResult taken = take(cell, 1, 0);
     assertThat(cell.retire(0)).isEqualTo(new Leftover(9, END));
     assertThat(cell.putBack(1, taken.windowEndMillis())).isFalse();
@@ -84,7 +84,7 @@ class StoreCellTest {
 
   @Test
   void whatGoesBackForIdlenessCannotBeSpentAsWell() {
-    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(cell.takeIdle(ms(IDLE) - 1).units()).isZero();
     assertThat(cell.takeIdle(ms(IDLE))).isEqualTo(new Leftover(9, END));
@@ -93,7 +93,7 @@ class StoreCellTest {
 
   @Test
   void whileALeaseIsUnderWayNothingGoesBackForIdleness() {
-    lease(cell, new Grant(10, END, 0, 90), 0, 0);
+    lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 11, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.wanted(cell, 11, 0)).isEqualTo(10);
     assertThat(cell.takeIdle(ms(IDLE)).units()).isZero();
@@ -102,7 +102,7 @@ class StoreCellTest {
   @Test
   void onceNothingWasLeftNobodyAsksUntilTheWindowEnds() {
     StoreCell steady = cell(new Tier.Leased(new LeaseSize.Fixed(10), true, 0, 0));
-    lease(steady, new Grant(10, END, 0, 0), 0, 0);
+    lease(steady, new LeaseGrant(10, END, 0, 0), 0, 0);
     assertThat(take(steady, 10, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(steady, 1, ms(END) - 1).decision()).isEqualTo(Decision.refuse(100, 0, 1, 1));
     assertThat(GlobalCells.wanted(steady, 1, ms(END) - 1)).isZero();
@@ -112,21 +112,21 @@ class StoreCellTest {
 
   @Test
   void whereOthersReturnWhatIsIdleItIsAskedForAgain() {
-    lease(cell, new Grant(0, END, 0, 0), 0, 0);
+    lease(cell, new LeaseGrant(0, END, 0, 0), 0, 0);
     assertThat(take(cell, 1, ms(IDLE) - 1).kind()).isEqualTo(Kind.REFUSED);
     assertThat(take(cell, 1, ms(IDLE)).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
   void aStoreThatKeepsToItselfWhatItHasIsNotAskedForEver() {
-    lease(cell, new Grant(0, END, 0, 5), 0, 0);
+    lease(cell, new LeaseGrant(0, END, 0, 5), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.REFUSED);
   }
 
   @Test
   void noMoreThanABatchLessOneIsCarriedOver() {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
-    lease(carrying, new Grant(10, END, 0, 90), 0, 0); // the waiting request has timed out
+    lease(carrying, new LeaseGrant(10, END, 0, 90), 0, 0); // the waiting request has timed out
     assertThat(take(carrying, 10, ms(END)).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(carrying, 9, ms(END)).kind()).isEqualTo(Kind.TAKEN);
     assertThat(carrying.takeForfeited()).isEqualTo(1);
@@ -136,16 +136,16 @@ class StoreCellTest {
   void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     assertThat(GlobalCells.wanted(carrying, 30, 0)).isEqualTo(30);
-    carrying.complete(30, new Grant(30, END, 0, 70), 0, 0); // the waiting request has timed out
+    carrying.complete(30, new LeaseGrant(30, END, 0, 70), 0, 0); // the waiting request has timed out
     assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
   }
 
   @Test
   void aGrantThatComesAfterItsWindowIsWorthNothingAlsoWhereLeasesAreCarriedOver() {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
-    lease(carrying, new Grant(5, END, 0, 90), 0, 0);
+    lease(carrying, new LeaseGrant(5, END, 0, 90), 0, 0);
     assertThat(take(carrying, 5, ms(END)).kind()).as("carried over").isEqualTo(Kind.TAKEN);
-    Completed late = lease(carrying, new Grant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
+    Completed late = lease(carrying, new LeaseGrant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
     assertThat(late.end()).isEqualTo(LeaseWaiter.End.LATE);
     assertThat(late.unspendable()).isEqualTo(10);
     assertThat(carrying.retire(ms(11_000)).units()).isZero();
@@ -154,9 +154,9 @@ class StoreCellTest {
   @Test
   void aLeaseIsRenewedAheadOfNeedOnceAndOnlyWhileItsWindowLasts() {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
-    lease(carrying, new Grant(4, END, 0, 90), 0, 0);
+    lease(carrying, new LeaseGrant(4, END, 0, 90), 0, 0);
     assertThat(carrying.isLow(0)).as("exhausted").isFalse();
-    lease(carrying, new Grant(10, END, 0, 90), 0, 0);
+    lease(carrying, new LeaseGrant(10, END, 0, 90), 0, 0);
     assertThat(carrying.isLow(0)).as("14 are left").isFalse();
     assertThat(take(carrying, 11, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(carrying.isLow(0)).isTrue();
@@ -169,7 +169,7 @@ class StoreCellTest {
   void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
     StoreCell greedy = cell(true, new Asked(1_000));
     assertThat(GlobalCells.wanted(greedy, 1, 0)).isEqualTo(100);
-    greedy.complete(100, new Grant(10, END, 0, 90), 0, 0);
+    greedy.complete(100, new LeaseGrant(10, END, 0, 90), 0, 0);
     greedy.reopen();
     assertThat(GlobalCells.wanted(greedy, 11, 0)).isEqualTo(100);
   }
@@ -178,11 +178,11 @@ class StoreCellTest {
   void demandIsCountedByTheFirstAttemptOnly() {
     Asked sizer = new Asked(10);
     StoreCell counting = cell(true, sizer);
-    lease(counting, new Grant(0, END, 0, 0), 0, 0);
+    lease(counting, new LeaseGrant(0, END, 0, 0), 0, 0);
     FixedWindow more = new FixedWindow(200, 10_000);
     assertThat(counting.tryAcquire(more, 3, true, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(counting.tryAcquire(more, 3, false, 0).kind()).isEqualTo(Kind.SHORT);
-    lease(counting, new Grant(10, 2 * END, END, 190), ms(END), ms(END));
+    lease(counting, new LeaseGrant(10, 2 * END, END, 190), ms(END), ms(END));
     assertThat(sizer.observed).containsExactly(3L);
   }
 
@@ -219,7 +219,7 @@ class StoreCellTest {
     return from.tryAcquire(hundred, cost, true, now);
   }
 
-  private static Completed lease(StoreCell to, Grant grant, long asked, long answered) {
+  private static Completed lease(StoreCell to, LeaseGrant grant, long asked, long answered) {
     to.reopen();
     assertThat(GlobalCells.wanted(to, 1, asked)).isEqualTo(10);
     return to.complete(10, grant, asked, answered);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Cost;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,7 +35,7 @@ class WindowClockTest {
 
   @Test
   void theTwoTimesOfAnAnswerNeedNotBeOne() {
-    clock.follow(new Grant(1, END, 5_000, 7_000, 90), false, 0, ms(10));
+    clock.follow(new LeaseGrant(1, END, 5_000, 7_000, 90), false, 0, ms(10));
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(5_000 - 1 - 5));
     assertThat(clock.overByNanos()).isEqualTo(ms(10 + 7_000 + 7));
   }
@@ -142,7 +142,7 @@ class WindowClockTest {
       double answered = read + random.nextDouble(random.nextBoolean() ? 1 : 300);
       long farMillis = (long) (farAhead + read * far);
       long end = farMillis - farMillis % LENGTH + LENGTH;
-      Grant units = units(end, end - farMillis);
+      LeaseGrant units = units(end, end - farMillis);
       each.roll(nanos(answered * here));
       each.follow(units, false, nanos(asked * here), nanos(answered * here));
       if (units.windowEndMillis() >= each.endMillis()) {
@@ -161,8 +161,8 @@ class WindowClockTest {
     assertThat(sure).as("it is known most of the time, seed %d", seed).isGreaterThan(1_800);
   }
 
-  private static Grant units(long end, long millis) {
-    return new Grant(1, end, millis, millis, 90);
+  private static LeaseGrant units(long end, long millis) {
+    return new LeaseGrant(1, end, millis, millis, 90);
   }
 
   private static long ms(long millis) {

@@ -230,36 +230,36 @@ public abstract class CounterStoreConformance {
   @Test
   void grantsWhatIsLeftOfALeaseAndThenNothing() {
     acquire(enforced(charge(five, "a", 1)));
-    assertThat(lease("a", 3)).isEqualTo(new Grant(3, WINDOW_END, START, 1));
-    assertThat(lease("a", 3)).isEqualTo(new Grant(1, WINDOW_END, START, 0));
-    assertThat(lease("a", 3)).isEqualTo(new Grant(0, WINDOW_END, START, 0));
+    assertThat(lease("a", 3)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 1));
+    assertThat(lease("a", 3)).isEqualTo(new LeaseGrant(1, WINDOW_END, START, 0));
+    assertThat(lease("a", 3)).isEqualTo(new LeaseGrant(0, WINDOW_END, START, 0));
     assertThat(acquire(enforced(charge(five, "a", 1))).admitted()).isFalse();
     clock.setWall(WINDOW_END + 7);
-    assertThat(lease("a", 9)).isEqualTo(new Grant(5, WINDOW_END + MINUTE, WINDOW_END + 7, 0));
+    assertThat(lease("a", 9)).isEqualTo(new LeaseGrant(5, WINDOW_END + MINUTE, WINDOW_END + 7, 0));
   }
 
   @Test
   void aLeaseThatComesTwiceIsGrantedTheSameOnce() {
     Assumptions.assumeTrue(knowsCalls());
-    assertThat(lease(3, 16, 1)).isEqualTo(new Grant(3, WINDOW_END, START, 2));
-    assertThat(lease(3, 16, 1)).isEqualTo(new Grant(3, WINDOW_END, START, 2));
+    assertThat(lease(3, 16, 1)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 2));
+    assertThat(lease(3, 16, 1)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 2));
     acquire(enforced(charge(five, "a", 1)));
-    assertThat(lease(3, 24, 1)).as("another sender").isEqualTo(new Grant(1, WINDOW_END, START, 0));
-    assertThat(lease(3, 16, 1)).as("the same").isEqualTo(new Grant(3, WINDOW_END, START, 0));
-    assertThat(lease(3, 16, 2)).as("another call").isEqualTo(new Grant(0, WINDOW_END, START, 0));
+    assertThat(lease(3, 24, 1)).as("another sender").isEqualTo(new LeaseGrant(1, WINDOW_END, START, 0));
+    assertThat(lease(3, 16, 1)).as("the same").isEqualTo(new LeaseGrant(3, WINDOW_END, START, 0));
+    assertThat(lease(3, 16, 2)).as("another call").isEqualTo(new LeaseGrant(0, WINDOW_END, START, 0));
     assertThat(store.lease(request(16, 1, 3)).toCompletableFuture())
         .as("one that was overtaken")
         .failsWithin(Duration.ofSeconds(10));
     clock.setWall(WINDOW_END + 7);
     assertThat(lease(3, 16, 2))
         .as("in another window")
-        .isEqualTo(new Grant(3, WINDOW_END + MINUTE, WINDOW_END + 7, 2));
+        .isEqualTo(new LeaseGrant(3, WINDOW_END + MINUTE, WINDOW_END + 7, 2));
   }
 
   @Test
   void aReturnThatComesTwiceCountsOnce() {
     Assumptions.assumeTrue(knowsCalls());
-    Grant grant = lease("a", 5);
+    LeaseGrant grant = lease("a", 5);
     join(store.returnUnits(request(16, 1, 5), grant.windowEndMillis(), 2));
     join(store.returnUnits(request(16, 1, 5), grant.windowEndMillis(), 2));
     assertThat(left(five, "a")).isEqualTo(2);
@@ -272,7 +272,7 @@ public abstract class CounterStoreConformance {
     return true;
   }
 
-  private Grant lease(long units, long sender, long number) {
+  private LeaseGrant lease(long units, long sender, long number) {
     return join(store.lease(request(sender, number, units)));
   }
 
@@ -291,7 +291,7 @@ public abstract class CounterStoreConformance {
 
   @Test
   void takesUnitsOfALeaseBackInTheirWindowOnly() {
-    Grant grant = lease("a", 5);
+    LeaseGrant grant = lease("a", 5);
     returnUnits("a", grant.windowEndMillis(), 2);
     assertThat(left(five, "a")).isEqualTo(2);
     clock.setWall(WINDOW_END);
@@ -382,7 +382,7 @@ public abstract class CounterStoreConformance {
     return join(store.peek(key(algorithm, user), algorithm)).decisions().getFirst().remaining();
   }
 
-  private Grant lease(String user, long units) {
+  private LeaseGrant lease(String user, long units) {
     return join(store.lease(request(user, five, units)));
   }
 

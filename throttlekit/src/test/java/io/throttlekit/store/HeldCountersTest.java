@@ -77,7 +77,7 @@ class HeldCountersTest {
   void grantsNothingOfADeniedLease() {
     store.lose();
     LeaseRequest denied = new LeaseRequest(key(five, "a"), five, 3, DataLoss.DENY);
-    assertThat(grant(denied)).isEqualTo(new Grant(0, WINDOW_END, START, 0));
+    assertThat(grant(denied)).isEqualTo(new LeaseGrant(0, WINDOW_END, START, 0));
     clock.setWall(WINDOW_END);
     assertThat(grant(denied).units()).isEqualTo(3);
   }
@@ -90,7 +90,7 @@ class HeldCountersTest {
         .hasMessageContaining("not held");
   }
 
-  private Grant grant(LeaseRequest request) {
+  private LeaseGrant grant(LeaseRequest request) {
     return store.lease(request).toCompletableFuture().join();
   }
 

@@ -41,9 +41,9 @@ final class KeptElsewhere implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     HeldCounters held = hold(request);
-    Grant grant = held.lease(request);
+    LeaseGrant grant = held.lease(request);
     write(request.key(), request.window(), held.state(request.key()));
     return CompletableFuture.completedFuture(grant);
   }

@@ -8,7 +8,7 @@ import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
@@ -81,9 +81,9 @@ final class CountingStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     long before = used(request);
-    CompletionStage<Grant> grant = store.lease(request);
+    CompletionStage<LeaseGrant> grant = store.lease(request);
     counted += used(request) - before;
     return grant;
   }

@@ -7,7 +7,7 @@ import io.throttlekit.federation.FederationSettings;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreException;
 import java.util.ArrayDeque;
@@ -70,9 +70,9 @@ final class HeldSource implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<Answered<Grant>> lease(LeaseRequest ask, Consumer<Answered<Grant>> late) {
+  public CompletionStage<Answered<LeaseGrant>> lease(LeaseRequest ask, Consumer<Answered<LeaseGrant>> late) {
     leases.add(ask);
-    CompletionStage<Answered<Grant>> answer =
+    CompletionStage<Answered<LeaseGrant>> answer =
         failing
             ? CompletableFuture.failedFuture(new StoreException(NO_ANSWER, null))
             : federation.lease(ask, late);

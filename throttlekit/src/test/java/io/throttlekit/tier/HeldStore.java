@@ -4,7 +4,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
@@ -86,7 +86,7 @@ final class HeldStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     leases.add(request);
     return failing ? failed() : reply(store.lease(request).toCompletableFuture().join());
   }

@@ -1,5 +1,6 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Timer;
 import io.throttlekit.TimeSource;
 import java.util.Comparator;
 import java.util.List;

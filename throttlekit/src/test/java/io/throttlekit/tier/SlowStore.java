@@ -4,7 +4,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.tier.Journeys.Journey;
@@ -62,7 +62,7 @@ final class SlowStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     return journeys.travel(
         "lease " + request.units() + " of " + request.key(),
         () -> store.lease(request).toCompletableFuture().join());

@@ -3,7 +3,7 @@ package io.throttlekit.tier;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.GlobalCoordinator;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import java.util.concurrent.CompletionStage;
 
 /** A coordinator whose calls travel, except for probes, which are answered at once. */
@@ -11,7 +11,7 @@ record TravellingCoordinator(GlobalCoordinator coordinator, Journeys journeys, K
     implements GlobalCoordinator {
 
   @Override
-  public CompletionStage<Grant> lease(BudgetLease lease) {
+  public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
     long window = lease.windowEndMillis();
     String since = window == BudgetLease.CURRENT ? known.takeSince() : "from " + known.nowNanos();
     return journeys.travel(

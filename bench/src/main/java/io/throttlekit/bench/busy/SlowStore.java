@@ -5,7 +5,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
@@ -53,7 +53,7 @@ final class SlowStore implements CounterStore {
   }
 
   @Override
-  public CompletionStage<Grant> lease(LeaseRequest request) {
+  public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     return counters.lease(request);
   }
 

@@ -16,7 +16,7 @@ import io.throttlekit.envoy.xds.Parts.Part;
 import io.throttlekit.share.Acknowledgements;
 import io.throttlekit.share.LimitShares;
 import io.throttlekit.share.LimitShares.Grant;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;

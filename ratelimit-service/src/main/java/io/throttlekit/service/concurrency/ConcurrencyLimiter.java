@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.List;
 import java.util.function.LongSupplier;
 

@@ -8,7 +8,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.Prioritizer;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

@@ -25,7 +25,7 @@ import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

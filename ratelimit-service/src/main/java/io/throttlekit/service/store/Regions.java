@@ -25,7 +25,7 @@ import io.throttlekit.store.Terms;
 import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
@@ -79,7 +79,7 @@ final class Regions {
             Role.COORDINATOR, config.coordinator(), listeners, _ -> {}, backends.time());
     this.coordinator = backends.coordinator(config, store, state);
     this.escrow = backends.escrow(store, storeState.ofEscrow());
-    this.clocks = new Clocks(backends.time(), backends.timer()::runAfter);
+    this.clocks = new Clocks(backends.time(), backends.timer());
     this.federation =
         new Federation(
             listeners.traced(coordinator.api(), config.coordinator().toString()),
@@ -154,7 +154,7 @@ final class Regions {
             new FederationSettings(region, "start", 1, 1),
             FederationListener.NONE);
     TierSettings settings = new TierSettings(1, WARM_UP_NANOS, 0);
-    Timer timer = clocks.alarm()::runAfter;
+    Timer timer = clocks.timer();
     try (FederatedLimiter warm =
         new FederatedLimiter(local, time, timer, settings, TierListener.NONE)) {
       var _ =

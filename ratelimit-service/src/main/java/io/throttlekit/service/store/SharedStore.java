@@ -12,7 +12,7 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
-import io.throttlekit.tier.Timer;
+import io.throttlekit.Timer;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;

@@ -17,7 +17,7 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.service.store.StoreListeners;
 import io.throttlekit.store.CallId;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.tier.TierListener;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -47,7 +47,7 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
   public GlobalCoordinator traced(GlobalCoordinator far, String address) {
     return new GlobalCoordinator() {
       @Override
-      public CompletionStage<Grant> lease(BudgetLease lease) {
+      public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
         return inSpan(
             "coordinator.lease",
             (span, grant) -> {

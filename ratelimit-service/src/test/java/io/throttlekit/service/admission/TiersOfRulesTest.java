@@ -11,7 +11,7 @@ import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
-import io.throttlekit.store.Grant;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
@@ -77,7 +77,7 @@ class TiersOfRulesTest {
     }
 
     @Override
-    public CompletionStage<Grant> lease(LeaseRequest request) {
+    public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
       leases.add(request);
       return silent ? new CompletableFuture<>() : store.lease(request);
     }

@@ -1,4 +1,4 @@
-package io.throttlekit.tier;
+package io.throttlekit;
 
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -12,7 +12,7 @@ package io.throttlekit.store;
  * @param left units that are left for others after this grant; {@link #UNKNOWN} from an escrow,
  *     whose clock does not decide windows
  */
-public record Grant(
+public record LeaseGrant(
     long units, long windowEndMillis, long lastsMillis, long endsWithinMillis, long left) {
   /** The number of units left was not reported. */
   public static final long UNKNOWN = -1;
@@ -22,7 +22,7 @@ public record Grant(
    *
    * @param storeNowMillis the store's clock at the time of the grant, rounded down
    */
-  public Grant(long units, long windowEndMillis, long storeNowMillis, long left) {
+  public LeaseGrant(long units, long windowEndMillis, long storeNowMillis, long left) {
     this(
         units,
         windowEndMillis,
@@ -37,9 +37,9 @@ public record Grant(
   }
 
   /** Returns a part of these units; the rest counts as left for others. */
-  public Grant part(long some) {
+  public LeaseGrant part(long some) {
     long others = left == UNKNOWN ? UNKNOWN : left + units - some;
-    return new Grant(some, windowEndMillis, lastsMillis, endsWithinMillis, others);
+    return new LeaseGrant(some, windowEndMillis, lastsMillis, endsWithinMillis, others);
   }
 
   /** Returns whether it comes from an escrow, whose clock does not decide windows. */

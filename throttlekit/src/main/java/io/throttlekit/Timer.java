@@ -1,4 +1,4 @@
-package io.throttlekit.tier;
+package io.throttlekit;
 
 /** Schedules tasks. Thread-safe. */
 @FunctionalInterface

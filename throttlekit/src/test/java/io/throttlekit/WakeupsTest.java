@@ -1,4 +1,4 @@
-package io.throttlekit.tier;
+package io.throttlekit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
