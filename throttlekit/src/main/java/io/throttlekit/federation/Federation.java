@@ -353,14 +353,7 @@ public final class Federation implements LeaseSource {
 
   private void probe() {
     if (health.isProbeDue()) {
-      var _ =
-          coordinator
-              .health()
-              .whenComplete((now, _) -> {
-                if (now != null) {
-                  health.succeeded();
-                }
-              });
+      var _ = coordinator.health().thenRun(health::succeeded);
     }
   }
 

@@ -85,7 +85,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     Budget budget = lease.budget();
     long length = budget.window().windowMillis();
     long now = now();
-    long current = now - Math.floorMod(now, length) + length;
+    long current = budget.window().endMillis(now);
     long wanted =
         lease.windowEndMillis() == BudgetLease.CURRENT ? current : lease.windowEndMillis();
     // Only the current and the next window can be leased.

@@ -132,11 +132,6 @@ public final class GlobalCell extends LeaseCell {
     return request(onDataLoss, end, units, size, Math.max(units, usable));
   }
 
-  /** Returns the limit, at least 1, which the sizer needs also for a limit of 0. */
-  private long limit() {
-    return Math.max(1, window.limit());
-  }
-
   /**
    * Returns how many more units requests will want, including the {@code lacking} ones that
    * requests wait for; at most the limit.

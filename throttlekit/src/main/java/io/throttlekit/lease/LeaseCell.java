@@ -204,6 +204,11 @@ public abstract class LeaseCell extends Keyed {
     return window;
   }
 
+  /** Returns the limit, at least 1, which the sizer needs also for a limit of 0. */
+  final long limit() {
+    return Math.max(1, window.limit());
+  }
+
   final Completed completed(End end, long unspendable) {
     leasing = false;
     return new Completed(List.copyOf(takeWaiters()), end, unspendable);

@@ -216,15 +216,9 @@ public final class StoreCell extends LeaseCell {
         sizer.observe(offered, limit());
         offered = 0;
       }
-      long length = window.windowMillis();
-      demandEndMillis = storeMillis(now) - Math.floorMod(storeMillis(now), length) + length;
+      demandEndMillis = window.endMillis(storeMillis(now));
     }
     offered = Math.min(Cost.MAX, offered + units); // saturates
-  }
-
-  /** Returns the limit, at least 1, which the sizer needs also for a limit of 0. */
-  private long limit() {
-    return Math.max(1, window.limit());
   }
 
   /** Returns whether a grant has reported the store's clock. */

@@ -64,15 +64,13 @@ public final class AimdLimit extends NoLoadLimit {
    * @throws IllegalArgumentException when the recalibration would leave {@code range}
    */
   public AimdLimit(LimitRange range, Settings settings) {
-    super(
-        range,
-        new NoLoadLatency(range, settings.baseline(), settings.window(), settings.recalibration()));
+    super(range, settings.baseline(), settings.window(), settings.recalibration());
     this.settings = settings;
   }
 
   @Override
   void move(Sample seen) {
-    if (seen.dropped() || seen.rttNanos() > settings.tolerance() * noLoad.with(seen.rttNanos())) {
+    if (seen.dropped() || seen.rttNanos() > settings.tolerance() * noLoadWith(seen.rttNanos())) {
       estimate = range.clamp(Math.floor(estimate * settings.backoff()));
     } else if (2.0 * seen.inFlight() >= estimate) { // a limit less than half used does not grow
       estimate = range.clamp(estimate + 1);

@@ -68,9 +68,7 @@ public final class Gradient2Limit extends NoLoadLimit {
    * @throws IllegalArgumentException when the recalibration would leave {@code range}
    */
   public Gradient2Limit(LimitRange range, Settings settings) {
-    super(
-        range,
-        new NoLoadLatency(range, settings.baseline(), settings.window(), settings.recalibration()));
+    super(range, settings.baseline(), settings.window(), settings.recalibration());
     this.settings = settings;
   }
 
@@ -78,7 +76,7 @@ public final class Gradient2Limit extends NoLoadLimit {
   void move(Sample seen) {
     double gradient = 0.5; // as in concurrency-limits: a single window at most halves the target
     if (!seen.dropped()) {
-      double alone = noLoad.with(seen.rttNanos());
+      double alone = noLoadWith(seen.rttNanos());
       // Less than half of the limit was in use: latency reveals nothing about it.
       if (2.0 * seen.inFlight() < estimate) {
         return;

@@ -1,5 +1,6 @@
 package io.throttlekit.limiter;
 
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * both indexes at once, so cancelled requests use no memory. Not thread-safe.
  */
 final class PermitQueue {
-  private final TreeSet<QueuedRequest> inOrder = new TreeSet<>(QueuedRequest::compareOrders);
+  private final LinkedHashSet<QueuedRequest> inOrder = new LinkedHashSet<>();
   private final TreeSet<QueuedRequest> byDeadline = new TreeSet<>(QueuedRequest::compareDeadlines);
   private long joined;
 
@@ -29,10 +30,11 @@ final class PermitQueue {
 
   /** Removes and returns the request that has waited longest, or null if none waits. */
   @Nullable QueuedRequest pollFirst() {
-    QueuedRequest first = inOrder.pollFirst();
-    if (first != null) {
-      byDeadline.remove(first);
+    if (inOrder.isEmpty()) {
+      return null;
     }
+    QueuedRequest first = inOrder.removeFirst();
+    byDeadline.remove(first);
     return first;
   }
 

@@ -70,15 +70,10 @@ final class QueuedRequest implements PendingPermit {
     return refusal;
   }
 
-  /** Orders by arrival in the queue. */
-  int compareOrders(QueuedRequest other) {
-    return Long.compare(order, other.order);
-  }
-
   /** Orders by deadline, then by arrival. */
   int compareDeadlines(QueuedRequest other) {
     // Deadlines are monotonic times: only their difference is safe against overflow.
     int byDeadline = Long.signum(deadlineNanos - other.deadlineNanos);
-    return byDeadline != 0 ? byDeadline : compareOrders(other);
+    return byDeadline != 0 ? byDeadline : Long.compare(order, other.order);
   }
 }

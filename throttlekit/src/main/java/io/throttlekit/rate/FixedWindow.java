@@ -26,6 +26,11 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
     Range.checkWindow(windowMillis);
   }
 
+  /** Returns the end of the window at {@code nowMillis}, which names it. */
+  public long endMillis(long nowMillis) {
+    return nowMillis - Math.floorMod(nowMillis, windowMillis) + windowMillis;
+  }
+
   @Override
   public String id() {
     return "fixed_window";

@@ -77,16 +77,12 @@ public final class HeldCounters {
     return Leasing.grant(
         request,
         nowMillis,
-        charge -> {
-          Decision decision = denied > 0 ? look(charge) : decide(charge);
-          return denied > 0 ? Denial.of(decision, denied) : decision;
-        });
+        denied > 0 ? charge -> Denial.of(look(charge), denied) : this::decide);
   }
 
   /** Returns the units that a repeated call was granted before, with what is left now. */
   public LeaseGrant granted(LeaseRequest request, long units) {
-    LeaseGrant rest = Leasing.look(request, nowMillis, this::decide);
-    return new LeaseGrant(units, rest.windowEndMillis(), nowMillis, rest.left());
+    return Leasing.granted(request, units, nowMillis, this::decide);
   }
 
   /** Returns units of a grant, if the current window of the added counter is theirs. */

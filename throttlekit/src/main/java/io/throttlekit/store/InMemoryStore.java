@@ -218,9 +218,9 @@ public final class InMemoryStore implements CounterStore {
     CallRecords records = records(request.key());
     synchronized (records) { // a concurrent copy waits for the answer
       return CallRecords.stage(() -> {
-        long units = records.once(id, windowEnd(request, now), () -> grant(request, now).units());
-        LeaseGrant rest = Leasing.look(request, now, charge -> decide(charge, now));
-        return new LeaseGrant(units, rest.windowEndMillis(), now, rest.left());
+        long window = request.window().endMillis(now);
+        long units = records.once(id, window, () -> grant(request, now).units());
+        return Leasing.granted(request, units, now, charge -> decide(charge, now));
       });
     }
   }
@@ -233,7 +233,7 @@ public final class InMemoryStore implements CounterStore {
       return CallRecords.stage(() ->
               records.once(
                   lease.id(),
-                  windowEnd(lease, now),
+                  lease.window().endMillis(now),
                   () -> {
                     Leasing.returnUnits(
                         lease, windowEndMillis, units, now, charge -> decide(charge, now));
@@ -249,11 +249,6 @@ public final class InMemoryStore implements CounterStore {
 
   private CallRecords records(CounterKey key) {
     return calls.get(key, _ -> new CallRecords());
-  }
-
-  private static long windowEnd(LeaseRequest request, long now) {
-    long length = request.window().windowMillis();
-    return now - Math.floorMod(now, length) + length;
   }
 
   @Override

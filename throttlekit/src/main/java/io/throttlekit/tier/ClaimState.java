@@ -181,22 +181,15 @@ final class ClaimState {
 
   /** Returns whether a decision refuses this claim. */
   private boolean refuses(int claim) {
-    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
-      Decision decision = decisions[i];
-      if (decision != null && !decision.admitted()) {
-        return true;
-      }
-    }
-    return false;
+    return decisions(claim).stream().anyMatch(made -> made != null && !made.admitted());
   }
 
   private boolean isDecided(int claim) {
-    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
-      if (decisions[i] == null) {
-        return false;
-      }
-    }
-    return true;
+    return !decisions(claim).contains(null);
+  }
+
+  private List<@Nullable Decision> decisions(int claim) {
+    return Arrays.asList(decisions).subList(starts[claim], starts[claim + 1]);
   }
 
   /** Returns whether the decisions refuse the request, whatever the undecided charges will be. */

@@ -35,14 +35,13 @@ record LocalShare(double part) {
       case Gcra whole -> {
         // A share that rounds to 0 refuses everything; rate and burst must then both be 0.
         boolean none = of(whole.rate()) == 0 || of(whole.burst()) == 0;
-        yield none ? new Gcra(0, window, 0) : new Gcra(of(whole.rate()), window, of(whole.burst()));
+        yield new Gcra(none ? 0 : of(whole.rate()), window, none ? 0 : of(whole.burst()));
       }
       case TokenBucket whole -> {
         // As for GCRA: refill and capacity must both be 0, or neither.
         boolean none = of(whole.refill()) == 0 || of(whole.capacity()) == 0;
-        yield none
-            ? new TokenBucket(0, window, 0)
-            : new TokenBucket(of(whole.refill()), window, of(whole.capacity()));
+        yield new TokenBucket(
+            none ? 0 : of(whole.refill()), window, none ? 0 : of(whole.capacity()));
       }
     };
   }

@@ -71,7 +71,7 @@ class Gradient2LimitTest {
     for (int i = 0; i < 5; i++) {
       algorithm.learn(completed(0, 100, 1));
     }
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(100));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(100));
     assertThat(algorithm.limit()).isEqualTo(8);
     algorithm.learn(completed(999, 100, 1));
     assertThat(algorithm.limit()).isEqualTo(8);
@@ -84,7 +84,7 @@ class Gradient2LimitTest {
       algorithm.learn(completed(1_010 + i, 10, 2));
     }
     assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(10));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(10));
     assertThat(algorithm.limit()).isEqualTo(8);
     algorithm.learn(completed(2_011, 10, 1));
     assertThat(algorithm.limit()).isEqualTo(8);
@@ -102,7 +102,7 @@ class Gradient2LimitTest {
     algorithm.learn(completed(1_003, 50, 2));
     assertThat(algorithm.limit()).isEqualTo(2);
     algorithm.learn(completed(1_004, 50, 1));
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(50));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(50));
   }
 
   @Test
@@ -114,7 +114,7 @@ class Gradient2LimitTest {
     assertThat(algorithm.limit()).isEqualTo(2);
     algorithm.learn(dropped(1_002, 5, 1));
     assertThat(algorithm.limit()).isEqualTo(8);
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(100));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(100));
   }
 
   @Test
@@ -126,7 +126,7 @@ class Gradient2LimitTest {
     assertThat(algorithm.limit()).isEqualTo(2);
     algorithm.learn(completed(2_000, 5, 8));
     assertThat(algorithm.limit()).isEqualTo(8);
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(100));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(100));
   }
 
   @Test
@@ -140,7 +140,7 @@ class Gradient2LimitTest {
     algorithm.onTick(ms(2_000));
     assertThat(algorithm.limit()).isEqualTo(8);
     assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(100));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(100));
     algorithm.learn(completed(2_999, 100, 1));
     assertThat(algorithm.limit()).as("an interval passes before the next").isEqualTo(8);
     algorithm.learn(completed(3_000, 100, 1));
@@ -152,7 +152,7 @@ class Gradient2LimitTest {
     Gradient2Limit algorithm = each(4, 512, 100);
     algorithm.learn(completed(0, 10, 1));
     algorithm.learn(dropped(1, 0.1, 1));
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(10));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(10));
   }
 
   @Test
@@ -162,7 +162,7 @@ class Gradient2LimitTest {
     for (int i = 0; i < 200; i++) {
       algorithm.learn(completed(1, 0, 100));
     }
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(10));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(10));
     assertThat(algorithm.estimate).isEqualTo(100);
   }
 
@@ -173,9 +173,9 @@ class Gradient2LimitTest {
     for (int i = 0; i < 99; i++) {
       algorithm.learn(completed(1, 20, 1));
     }
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(10));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(10));
     algorithm.learn(completed(1, 20, 1));
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(20));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(20));
   }
 
   @Test
@@ -183,14 +183,14 @@ class Gradient2LimitTest {
     Gradient2Limit algorithm = new Gradient2Limit(new LimitRange(4, 512, 100), Settings.defaults());
     second(algorithm, 0, 10, 1, false);
     algorithm.learn(completed(1_015, 1, 1));
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(10));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(10));
     second(algorithm, 1_015, 40, 100, false);
     algorithm.learn(completed(2_030, 10, 1));
     assertThat(algorithm.estimate).isEqualTo(92);
     second(algorithm, 2_030, 10, 100, true);
     algorithm.learn(dropped(3_045, 10, 1));
     assertThat(algorithm.estimate).isCloseTo(.9 * 92 + .2 * Math.sqrt(92), within(1e-9));
-    assertThat(algorithm.noLoad.nanos).isEqualTo(ms(10));
+    assertThat(algorithm.noLoadNanos).isEqualTo(ms(10));
   }
 
   @Test
