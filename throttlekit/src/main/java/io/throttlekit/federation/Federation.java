@@ -5,7 +5,6 @@ import io.throttlekit.MonotonicSpan;
 import io.throttlekit.TimeSource;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
-import io.throttlekit.once.LateAnswers;
 import io.throttlekit.once.OnceCalls;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.LeaseGrant;
@@ -158,12 +157,12 @@ public final class Federation implements LeaseSource {
             counter,
             windowNanos(request),
             id -> escrow.lease(counter, request.units(), id),
-            LateAnswers.of(answer -> {
+            answer -> {
               listener.leasedFromEscrow(request.units(), answer.value().units());
               if (answer.value().units() > 0) {
                 late.accept(spendable(answer, request));
               }
-            }))
+            })
         .handle((answer, failure) -> {
           if (answer == null) {
             listener.escrowFailed(messageOf(failure));
@@ -223,8 +222,7 @@ public final class Federation implements LeaseSource {
             request.key(),
             windowNanos(request),
             id -> coordinator.lease(lease(request, wanted, id)),
-            LateAnswers.of(
-                answer -> late.accept(granted(request, wanted, answer, escrowClock, late))))
+            answer -> late.accept(granted(request, wanted, answer, escrowClock, late)))
         .handle((answer, failure) -> {
           if (answer == null) {
             // handle() can fail its stage only by an exception.

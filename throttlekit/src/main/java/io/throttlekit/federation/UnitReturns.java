@@ -93,11 +93,11 @@ final class UnitReturns {
             new Release(inEscrow, windowEndMillis),
             windowNanos(budget),
             id -> there.release(inEscrow, windowEndMillis, id),
-            LateAnswers.of(late -> {
+            late -> {
               if (late.value() > 0) {
                 var _ = returnUnits(key, budget, null, windowEndMillis, late.value());
               }
-            }))
+            })
         .thenApply(Answered::value);
   }
 

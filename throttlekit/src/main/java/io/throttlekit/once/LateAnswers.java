@@ -1,6 +1,5 @@
 package io.throttlekit.once;
 
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,13 +17,4 @@ public interface LateAnswers<T> {
    *     arrives is delivered then
    */
   void ended(@Nullable Answered<T> answer, boolean mayHaveActed);
-
-  /** Returns a receiver of late responses that ignores calls without one. */
-  static <T> LateAnswers<T> of(Consumer<Answered<T>> answered) {
-    return (answer, _) -> {
-      if (answer != null) {
-        answered.accept(answer);
-      }
-    };
-  }
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -72,7 +73,7 @@ public final class OnceCalls<K, T> {
    *
    * @param countsNanos how long a response is valid; the call is retried for as long
    * @param send sends the call under an id; may throw
-   * @param late receives a response that arrives when the caller no longer waits
+   * @param late receives the outcome if the caller no longer waits for it
    * @return fails as {@code send} does, or when the wait times out; with a {@link StoreException}
    *     that is {@linkplain StoreException#isNotSent not sent} only if no attempt was
    */
@@ -88,6 +89,25 @@ public final class OnceCalls<K, T> {
       }
       calls.remove(key, call); // ended in the meantime
     }
+  }
+
+  /**
+   * Starts a call whose late responses count, and none else.
+   *
+   * @param late receives a response that arrives when the caller no longer waits
+   */
+  public CompletionStage<Answered<T>> call(
+      K key,
+      long countsNanos,
+      Function<CallId, CompletionStage<T>> send,
+      Consumer<Answered<T>> late) {
+    LateAnswers<T> ended =
+        (answer, _) -> {
+          if (answer != null) {
+            late.accept(answer);
+          }
+        };
+    return call(key, countsNanos, send, ended);
   }
 
   /** Returns the number of unanswered calls. */

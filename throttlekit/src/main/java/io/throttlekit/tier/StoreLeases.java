@@ -5,7 +5,6 @@ import io.throttlekit.MonotonicSpan;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.once.InTurn;
-import io.throttlekit.once.LateAnswers;
 import io.throttlekit.once.OnceCalls;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.CounterStore;
@@ -55,7 +54,7 @@ final class StoreLeases implements LeaseSource {
         request.key(),
         MonotonicSpan.nanos(request.window().windowMillis()),
         id -> store.lease(request.with(id)),
-        LateAnswers.of(late));
+        late);
   }
 
   @Override
