@@ -1,6 +1,7 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.DeadlineWheel;
@@ -8,7 +9,6 @@ import io.throttlekit.store.Deadlines;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
-import io.throttlekit.Timer;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;

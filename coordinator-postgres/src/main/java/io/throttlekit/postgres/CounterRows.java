@@ -2,8 +2,8 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.rate.RateAlgorithm;
-import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.HeldCounters;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import java.sql.Array;
 import java.sql.PreparedStatement;

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
-import io.throttlekit.store.StoreListener;
 import io.throttlekit.Timer;
+import io.throttlekit.store.StoreListener;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.List;

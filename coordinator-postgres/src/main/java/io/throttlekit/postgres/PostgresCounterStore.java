@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -10,7 +11,6 @@ import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.Timer;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

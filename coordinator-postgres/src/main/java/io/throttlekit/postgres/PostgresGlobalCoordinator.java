@@ -1,12 +1,12 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.Timer;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;

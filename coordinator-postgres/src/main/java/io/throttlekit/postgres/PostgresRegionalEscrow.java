@@ -2,12 +2,12 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.Timer;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

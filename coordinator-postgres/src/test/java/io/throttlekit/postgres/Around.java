@@ -1,8 +1,8 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.store.StoreListener;
 import io.throttlekit.Timer;
+import io.throttlekit.store.StoreListener;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 

@@ -87,7 +87,8 @@ class ClockAfterLockTest {
   void aChargeThatWaitedIntoTheNextWindowIsCountedThere() throws SQLException {
     LeaseRequest all = new LeaseRequest(StoreCalls.key(window, "a"), window, 10, DataLoss.REFILL);
     LeaseGrant first = answer(store.lease(all));
-    LeaseGrant waited = whileHeld("SELECT FROM throttlekit.counters FOR UPDATE", () -> store.lease(all));
+    LeaseGrant waited =
+        whileHeld("SELECT FROM throttlekit.counters FOR UPDATE", () -> store.lease(all));
     assertThat(waited.storeNowMillis()).isGreaterThanOrEqualTo(first.windowEndMillis());
     assertThat(waited.units()).isEqualTo(10);
   }

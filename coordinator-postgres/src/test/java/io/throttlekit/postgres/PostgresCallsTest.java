@@ -200,8 +200,10 @@ class PostgresCallsTest {
       List<CompletableFuture<List<Long>>> regions = new ArrayList<>();
       for (long sender : new long[] {16, 24}) {
         CallId id = new CallId(sender, number);
-        counters.add(copies(stores, each -> each.lease(request(id, 2)).thenApply(LeaseGrant::units)));
-        budgets.add(copies(coordinators, each -> each.lease(wish(id, 2)).thenApply(LeaseGrant::units)));
+        counters.add(
+            copies(stores, each -> each.lease(request(id, 2)).thenApply(LeaseGrant::units)));
+        budgets.add(
+            copies(coordinators, each -> each.lease(wish(id, 2)).thenApply(LeaseGrant::units)));
         regions.add(copies(escrows, each -> each.lease(held, 2, id).thenApply(EscrowGrant::units)));
       }
       counted += sumOfEqual(counters);

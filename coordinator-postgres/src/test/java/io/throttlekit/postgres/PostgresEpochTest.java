@@ -143,7 +143,8 @@ class PostgresEpochTest {
         .getFirst();
   }
 
-  private LeaseGrant lease(PostgresGlobalCoordinator coordinator, long windowEnd, DataLoss onDataLoss) {
+  private LeaseGrant lease(
+      PostgresGlobalCoordinator coordinator, long windowEnd, DataLoss onDataLoss) {
     return answer(coordinator.lease(new BudgetLease(budget, "eu", windowEnd, 1, onDataLoss)));
   }
 

@@ -43,19 +43,23 @@ class PostgresWindowsTest {
   void anOlderWindowIsNotGrantedOnceALaterOneWasCurrent() {
     assertThat(lease("eu", BudgetLease.CURRENT, 3)).isEqualTo(new LeaseGrant(3, END, END - 1, 7));
     clock.advance(1);
-    assertThat(lease("eu", BudgetLease.CURRENT, 4)).isEqualTo(new LeaseGrant(4, END + WINDOW, END, 6));
+    assertThat(lease("eu", BudgetLease.CURRENT, 4))
+        .isEqualTo(new LeaseGrant(4, END + WINDOW, END, 6));
     backInANewProcess();
     assertThat(lease("eu", END, 1).units()).isZero();
-    assertThat(lease("us", BudgetLease.CURRENT, 9)).isEqualTo(new LeaseGrant(6, END + WINDOW, END, 0));
+    assertThat(lease("us", BudgetLease.CURRENT, 9))
+        .isEqualTo(new LeaseGrant(6, END + WINDOW, END, 0));
   }
 
   @Test
   void noWindowIsRolledBackWhenTheLaterOneWasOnlyRefused() {
     assertThat(lease("eu", END + WINDOW, 10).units()).isEqualTo(10);
     clock.advance(1);
-    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
+    assertThat(lease("eu", BudgetLease.CURRENT, 1))
+        .isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
     backInANewProcess();
-    assertThat(lease("eu", BudgetLease.CURRENT, 1)).isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
+    assertThat(lease("eu", BudgetLease.CURRENT, 1))
+        .isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
   }
 
   private void backInANewProcess() {

@@ -186,7 +186,8 @@ public final class Federation implements LeaseSource {
         .thenCompose(stage -> stage);
   }
 
-  private static Answered<LeaseGrant> spendable(Answered<EscrowGrant> answer, LeaseRequest request) {
+  private static Answered<LeaseGrant> spendable(
+      Answered<EscrowGrant> answer, LeaseRequest request) {
     EscrowGrant grant = answer.value();
     long length = request.window().windowMillis();
     // The window began at the latest then, so by this time it has ended.
@@ -207,7 +208,9 @@ public final class Federation implements LeaseSource {
    * @param escrowClock a reading of the escrow's clock; absent if the escrow is not to be refilled
    */
   private CompletionStage<Answered<LeaseGrant>> leaseFromCoordinator(
-      LeaseRequest request, @Nullable ClockReading escrowClock, Consumer<Answered<LeaseGrant>> late) {
+      LeaseRequest request,
+      @Nullable ClockReading escrowClock,
+      Consumer<Answered<LeaseGrant>> late) {
     if (request.regionalOnly() && !health.answers()) {
       probe();
       listener.coordinatorBreakerOpen();

@@ -106,7 +106,8 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     Window window = ofBudget.computeIfAbsent(wanted, _ -> new Window());
     return CallRecords.stage(() -> {
       long units = window.lease(lease, wanted);
-      return new LeaseGrant(units, wanted, now, Math.max(0, budget.window().limit() - window.leased));
+      return new LeaseGrant(
+          units, wanted, now, Math.max(0, budget.window().limit() - window.leased));
     });
   }
 

@@ -213,7 +213,8 @@ public final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  public synchronized long credit(LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
+  public synchronized long credit(
+      LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
     return credited(grant, ahead, sentNanos, answeredNanos) == null ? grant.units() : 0;
   }
 

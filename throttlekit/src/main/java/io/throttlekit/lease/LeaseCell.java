@@ -8,8 +8,8 @@ import io.throttlekit.MonotonicSpan;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Keyed;
+import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import java.util.Collection;
 import java.util.LinkedHashSet;
@@ -82,7 +82,8 @@ public abstract class LeaseCell extends Keyed {
   public abstract @Nullable LeaseRequest refill(long cost, DataLoss onDataLoss, long now);
 
   /** Ends a lease and credits its grant. */
-  public abstract Completed complete(long wanted, LeaseGrant grant, long sentNanos, long answeredNanos);
+  public abstract Completed complete(
+      long wanted, LeaseGrant grant, long sentNanos, long answeredNanos);
 
   /**
    * Credits units of a late answer, besides the lease in flight.

@@ -154,7 +154,8 @@ public final class StoreCell extends LeaseCell {
   }
 
   @Override
-  public synchronized long credit(LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
+  public synchronized long credit(
+      LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
     roll(answeredNanos);
     learnWindow(grant, sentNanos, answeredNanos);
     leftAtStore = grant.left();
@@ -203,8 +204,8 @@ public final class StoreCell extends LeaseCell {
   }
 
   /**
-   * Counts demand, after the sizer has observed that of a window that has ended. Windows end by
-   * the clock alone, so a counter without grants, or one that was idle for a million windows, costs
+   * Counts demand, after the sizer has observed that of a window that has ended. Windows end by the
+   * clock alone, so a counter without grants, or one that was idle for a million windows, costs
    * nothing extra. A clock that runs backwards stays in the newest window seen.
    */
   private void offer(long units, long now) {

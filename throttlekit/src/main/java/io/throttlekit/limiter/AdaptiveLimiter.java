@@ -7,9 +7,9 @@ import static io.throttlekit.limiter.RequestCounts.queued;
 import static java.util.Objects.requireNonNullElse;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.Wakeups;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
-import io.throttlekit.Wakeups;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleSupplier;

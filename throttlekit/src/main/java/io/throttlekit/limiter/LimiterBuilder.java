@@ -1,8 +1,8 @@
 package io.throttlekit.limiter;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.Timer;
+import io.throttlekit.limit.ConcurrencyLimit;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;

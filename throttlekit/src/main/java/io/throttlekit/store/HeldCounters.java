@@ -75,9 +75,7 @@ public final class HeldCounters {
             ? Denial.millisLeft(request.window(), lossMillis, nowMillis)
             : 0;
     return Leasing.grant(
-        request,
-        nowMillis,
-        denied > 0 ? charge -> Denial.of(look(charge), denied) : this::decide);
+        request, nowMillis, denied > 0 ? charge -> Denial.of(look(charge), denied) : this::decide);
   }
 
   /** Returns the units that a repeated call was granted before, with what is left now. */

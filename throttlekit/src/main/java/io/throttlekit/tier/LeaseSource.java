@@ -18,7 +18,8 @@ public interface LeaseSource {
    * @param late receives units that arrive after the stage has failed, or in addition to it; they
    *     are valid until their window ends
    */
-  CompletionStage<Answered<LeaseGrant>> lease(LeaseRequest request, Consumer<Answered<LeaseGrant>> late);
+  CompletionStage<Answered<LeaseGrant>> lease(
+      LeaseRequest request, Consumer<Answered<LeaseGrant>> late);
 
   /**
    * Returns unspent units. They are worth nothing once their window has ended.

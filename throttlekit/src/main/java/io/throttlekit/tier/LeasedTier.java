@@ -1,12 +1,12 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Timer;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.lease.AcquireResult;
 import io.throttlekit.lease.Completed;
 import io.throttlekit.lease.GlobalCell;
@@ -345,7 +345,8 @@ final class LeasedTier implements AutoCloseable {
     }
   }
 
-  private void leasedNext(GlobalCell cell, LeaseRequest request, @Nullable Answered<LeaseGrant> answer) {
+  private void leasedNext(
+      GlobalCell cell, LeaseRequest request, @Nullable Answered<LeaseGrant> answer) {
     checkClock();
     if (answer == null) {
       listener.leaseFailed();

@@ -1,9 +1,9 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Timer;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.store.Charge;

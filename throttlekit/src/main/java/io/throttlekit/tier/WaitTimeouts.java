@@ -1,8 +1,8 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Wakeups;
-import io.throttlekit.Timer;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
+import io.throttlekit.Wakeups;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;

@@ -69,7 +69,8 @@ class FederationTest {
 
   @Test
   void whereARegionIsOneProcessOnlyTheCoordinatorIsAsked() {
-    LeaseGrant units = await(lease(federation("n2", null), ask(LeaseRequest.CURRENT, 8, 50, false)));
+    LeaseGrant units =
+        await(lease(federation("n2", null), ask(LeaseRequest.CURRENT, 8, 50, false)));
     assertThat(units).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(escrow.leases).isEmpty();
   }
@@ -107,7 +108,8 @@ class FederationTest {
   void unitsOnTheirWayIntoTheEscrowAreWaitedForBeforeTheCoordinatorIsAsked() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<LeaseGrant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
+    CompletionStage<LeaseGrant> second =
+        lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
     assertThat(coordinator.leases).hasSize(1);
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -119,7 +121,8 @@ class FederationTest {
   void theCoordinatorIsAskedWhenUnitsDoNotArriveInTheEscrow() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
-    CompletionStage<LeaseGrant> second = lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
+    CompletionStage<LeaseGrant> second =
+        lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
     near.advance(6_000); // their window has ended on arrival
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);

@@ -36,7 +36,9 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
         .as("one that was overtaken")
         .failsWithin(Duration.ofSeconds(10));
     clock.advance(6_000);
-    assertThat(lease(8, 2)).as("in another window").isEqualTo(new LeaseGrant(8, END + WINDOW, END, 92));
+    assertThat(lease(8, 2))
+        .as("in another window")
+        .isEqualTo(new LeaseGrant(8, END + WINDOW, END, 92));
   }
 
   /** Returns whether it recognises repeated calls. */

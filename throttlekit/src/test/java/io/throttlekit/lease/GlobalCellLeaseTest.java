@@ -220,7 +220,8 @@ class GlobalCellLeaseTest {
   void theClockOfTheRegionsStoreMovesNoWindowOfTheCoordinator() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     long late = ms(8_000);
-    lease(cell, 11, units(10, END, 5_000, LeaseGrant.UNKNOWN), late, late); // it was set back by 3 s
+    lease(
+        cell, 11, units(10, END, 5_000, LeaseGrant.UNKNOWN), late, late); // it was set back by 3 s
     assertThat(take(cell, 1, OVER).kind()).as("they ended with their window").isEqualTo(Kind.SHORT);
     Completed after = lease(cell, 1, units(10, END, 4_000, LeaseGrant.UNKNOWN), OVER, OVER);
     assertThat(after.unspendable()).isEqualTo(10);

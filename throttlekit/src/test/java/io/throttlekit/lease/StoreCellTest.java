@@ -136,7 +136,8 @@ class StoreCellTest {
   void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     assertThat(GlobalCells.wanted(carrying, 30, 0)).isEqualTo(30);
-    carrying.complete(30, new LeaseGrant(30, END, 0, 70), 0, 0); // the waiting request has timed out
+    carrying.complete(
+        30, new LeaseGrant(30, END, 0, 70), 0, 0); // the waiting request has timed out
     assertThat(carrying.retire(ms(END)).units()).isEqualTo(9);
   }
 
@@ -145,7 +146,8 @@ class StoreCellTest {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     lease(carrying, new LeaseGrant(5, END, 0, 90), 0, 0);
     assertThat(take(carrying, 5, ms(END)).kind()).as("carried over").isEqualTo(Kind.TAKEN);
-    Completed late = lease(carrying, new LeaseGrant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
+    Completed late =
+        lease(carrying, new LeaseGrant(10, END, 9_000, 80), ms(9_000), ms(END) + ms(1_000));
     assertThat(late.end()).isEqualTo(LeaseWaiter.End.LATE);
     assertThat(late.unspendable()).isEqualTo(10);
     assertThat(carrying.retire(ms(11_000)).units()).isZero();

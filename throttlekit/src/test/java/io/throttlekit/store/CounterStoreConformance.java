@@ -244,9 +244,13 @@ public abstract class CounterStoreConformance {
     assertThat(lease(3, 16, 1)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 2));
     assertThat(lease(3, 16, 1)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 2));
     acquire(enforced(charge(five, "a", 1)));
-    assertThat(lease(3, 24, 1)).as("another sender").isEqualTo(new LeaseGrant(1, WINDOW_END, START, 0));
+    assertThat(lease(3, 24, 1))
+        .as("another sender")
+        .isEqualTo(new LeaseGrant(1, WINDOW_END, START, 0));
     assertThat(lease(3, 16, 1)).as("the same").isEqualTo(new LeaseGrant(3, WINDOW_END, START, 0));
-    assertThat(lease(3, 16, 2)).as("another call").isEqualTo(new LeaseGrant(0, WINDOW_END, START, 0));
+    assertThat(lease(3, 16, 2))
+        .as("another call")
+        .isEqualTo(new LeaseGrant(0, WINDOW_END, START, 0));
     assertThat(store.lease(request(16, 1, 3)).toCompletableFuture())
         .as("one that was overtaken")
         .failsWithin(Duration.ofSeconds(10));

@@ -70,7 +70,8 @@ final class HeldSource implements LeaseSource {
   }
 
   @Override
-  public CompletionStage<Answered<LeaseGrant>> lease(LeaseRequest ask, Consumer<Answered<LeaseGrant>> late) {
+  public CompletionStage<Answered<LeaseGrant>> lease(
+      LeaseRequest ask, Consumer<Answered<LeaseGrant>> late) {
     leases.add(ask);
     CompletionStage<Answered<LeaseGrant>> answer =
         failing

@@ -1,7 +1,7 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Timer;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;

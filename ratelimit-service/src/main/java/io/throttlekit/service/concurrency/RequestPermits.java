@@ -2,8 +2,8 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
-import io.throttlekit.tier.Timer;
-import io.throttlekit.tier.Wakeups;
+import io.throttlekit.Timer;
+import io.throttlekit.Wakeups;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

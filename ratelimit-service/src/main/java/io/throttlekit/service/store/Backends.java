@@ -2,6 +2,7 @@ package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
@@ -25,7 +26,6 @@ import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.Timer;
 import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
