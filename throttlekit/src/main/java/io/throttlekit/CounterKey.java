@@ -211,26 +211,17 @@ public final class CounterKey implements Comparable<CounterKey> {
         return; // cut within the length, so the length is unknown
       }
       boolean wide = (number & 1) != 0;
+      int width = wide ? 2 : 1;
       int length = number >>> 1;
       out.append('|').append(length).append(':');
       // A long: the length of a cut text is not checked, and twice it can overflow.
-      int end = (int) Math.min(bytes.length, at + (long) length * (wide ? 2 : 1));
-      at = wide ? appendWide(bytes, at, end, out) : appendNarrow(bytes, at, end, out);
+      int end = (int) Math.min(bytes.length, at + (long) length * width);
+      for (; at + width <= end; at += width) { // a cut text may end within a character
+        int first = bytes[at] & 0xFF;
+        out.append((char) (wide ? first << Byte.SIZE | (bytes[at + 1] & 0xFF) : first));
+      }
+      at = end;
     }
-  }
-
-  private static int appendNarrow(byte[] bytes, int from, int end, StringBuilder out) {
-    for (int at = from; at < end; at++) {
-      out.append((char) (bytes[at] & 0xFF));
-    }
-    return end;
-  }
-
-  private static int appendWide(byte[] bytes, int from, int end, StringBuilder out) {
-    for (int at = from; at + 1 < end; at += 2) {
-      out.append((char) ((bytes[at] & 0xFF) << 8 | (bytes[at + 1] & 0xFF)));
-    }
-    return end;
   }
 
   private static byte[] encodeSomeWide(String[] texts) {
