@@ -1,9 +1,9 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.store.ExternalStore;
 import io.throttlekit.store.StoreListener;
-import io.throttlekit.Timer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
