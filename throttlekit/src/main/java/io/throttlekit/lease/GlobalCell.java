@@ -377,13 +377,10 @@ public final class GlobalCell extends LeaseCell {
     forfeit(current.takeAll());
     if (windows > 1) {
       forfeit(next.takeAll());
-      next.clear();
     }
+    current = windows > 1 ? new WindowUnits() : next;
+    next = new WindowUnits();
     unmet = 0;
-    WindowUnits ended = current;
-    current = next;
-    next = ended;
-    next.clear();
     if (pace.offered() > 0) {
       sizer.observe(pace.offered(), limit());
     }

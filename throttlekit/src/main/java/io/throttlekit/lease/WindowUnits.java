@@ -69,15 +69,6 @@ final class WindowUnits {
     return all;
   }
 
-  /** Resets this to a window without leases. */
-  void clear() {
-    units = 0;
-    spent = 0;
-    left = 0;
-    granted = false;
-    exhausted = false;
-  }
-
   @Override
   public String toString() {
     return "%d units, %d spent, %d left%s%s"

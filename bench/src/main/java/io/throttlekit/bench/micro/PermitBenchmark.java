@@ -4,9 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import com.netflix.concurrency.limits.limit.FixedLimit;
 import com.netflix.concurrency.limits.limiter.SimpleLimiter;
-import io.throttlekit.limit.AimdLimit;
 import io.throttlekit.limit.LimitRange;
+import io.throttlekit.limit.VegasLimit;
 import io.throttlekit.limiter.AdaptiveLimiter;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -23,10 +24,15 @@ import org.openjdk.jmh.annotations.OutputTimeUnit;
 public class PermitBenchmark extends ShortRuns {
   private static final int LIMIT = 100;
 
+  /** The limit cannot move, and an algorithm that keeps no samples costs the least. */
   private final AdaptiveLimiter limiter =
       AdaptiveLimiter.of(
-              new AimdLimit(new LimitRange(LIMIT, LIMIT, LIMIT), AimdLimit.Settings.defaults()))
+              new VegasLimit(
+                  new LimitRange(LIMIT, LIMIT, LIMIT),
+                  new VegasLimit.Settings(1, 30, limit -> limit, null),
+                  new SplittableRandom(1)))
           .build();
+
   private final SimpleLimiter<String> netflix =
       SimpleLimiter.newBuilder().limit(FixedLimit.of(LIMIT)).build();
 
