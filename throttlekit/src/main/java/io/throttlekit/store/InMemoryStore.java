@@ -103,9 +103,8 @@ public final class InMemoryStore implements CounterStore {
   /** Returns the weight of a counter by its possible memory, in counters of usual size. */
   private static int weight(Counter counter, long maxCounters) {
     long weight = counter.algorithm() instanceof SlidingLog log ? 1 + log.limit() / LOG_ENTRIES : 1;
-    // Caffeine weighs in int
-    return (int)
-        Math.clamp(weight, 1, Math.clamp(maxCounters / MAX_WEIGHT_PART, 1, Integer.MAX_VALUE));
+    int heaviest = Math.clamp(maxCounters / MAX_WEIGHT_PART, 1, Integer.MAX_VALUE);
+    return Math.clamp(weight, 1, heaviest); // Caffeine weighs in int
   }
 
   /** Decides and counts one charge, synchronously. */
