@@ -42,7 +42,7 @@ final class Leasing {
     Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT);
     // Units of another window must not be refunded to this one.
     if (nowMillis + counters.apply(look).resetAfterMillis() == windowEndMillis) {
-      counters.apply(new Charge(lease.key(), lease.window(), -units, Overrun.REFUSE));
+      var _ = counters.apply(new Charge(lease.key(), lease.window(), -units, Overrun.REFUSE));
     }
   }
 }
