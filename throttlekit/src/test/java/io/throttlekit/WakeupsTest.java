@@ -1,5 +1,6 @@
 package io.throttlekit;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.HashMap;
@@ -71,9 +72,7 @@ class WakeupsTest {
   }
 
   private void run(long nanos) {
-    Runnable timer = timers.remove(nanos);
-    assertThat(timer).isNotNull();
-    timer.run();
+    requireNonNull(timers.remove(nanos)).run();
   }
 
   /** A monotonic clock may have any value, also near the largest long. */
