@@ -2,7 +2,6 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
-import io.throttlekit.descriptors.policy.ConcurrencyRule.Gate;
 import java.util.List;
 import java.util.function.LongSupplier;
 

@@ -1,9 +1,9 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
