@@ -19,7 +19,7 @@ class CounterKeyTest {
   }
 
   @Test
-  void keepsEntriesApartThatReadTheSameWhenJoined() {
+  void keepsEntriesOfEqualJoinedTextApart() {
     CounterKey one = CounterKey.of("shop", "a_b", "c");
     CounterKey other = CounterKey.of("shop", "a", "b_c");
     assertThat(one).isNotEqualTo(other).isNotEqualByComparingTo(other);

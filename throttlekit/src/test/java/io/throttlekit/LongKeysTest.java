@@ -42,7 +42,7 @@ class LongKeysTest {
 
   /** Stored names must not change: processes of different releases share them. */
   @Test
-  void hasTheNameThatOtherReleasesStore() {
+  void hasAStableStoredName() {
     assertThat(CounterKey.of(SCOPE, "user", "x".repeat(1_000)))
         .hasToString(
             SCOPE
@@ -53,7 +53,7 @@ class LongKeysTest {
 
   @ParameterizedTest(name = "{0} bytes")
   @ValueSource(ints = {129, 1_000, 58_000, 250_000})
-  void takesTheSameRoomHoweverLongItIs(int bytes) {
+  void takesTheSameMemoryForAnyLength(int bytes) {
     assertThat(ofBytes(bytes, 'a').toString()).hasSizeLessThan(SCOPE.length() + 128);
     assertThat(CounterKey.shortened(new byte[bytes])).hasSize(97);
   }
@@ -67,7 +67,7 @@ class LongKeysTest {
   }
 
   @Test
-  void cannotBeImitatedByEntriesThatReadLikeIt() {
+  void cannotBeForgedByEntriesOfTheSameText() {
     CounterKey key = CounterKey.of(SCOPE, "user", "x".repeat(101), "path", "y".repeat(1_000));
     String entries = key.toString().substring(SCOPE.length());
     String shown = entries.substring(entries.indexOf("x"));
@@ -91,7 +91,7 @@ class LongKeysTest {
    * bytes.
    */
   @Test
-  void isNotHeldAsOtherEntriesAre() {
+  void isStoredUnlikeOtherEntries() {
     byte[] form = CounterKey.shortened(CounterKey.encode(new String[] {"a", "b".repeat(200)}));
     assertThat(CounterKey.isShort(form)).isTrue();
     Random random = new Random(12);

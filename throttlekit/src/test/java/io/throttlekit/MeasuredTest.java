@@ -38,7 +38,7 @@ class MeasuredTest {
   }
 
   @Test
-  void aBrokenMeasurementIsNotTriedAgain() {
+  void aBrokenMeasurementIsNotRetried() {
     List<String> run = new ArrayList<>();
     assertThatThrownBy(() ->
             Measured.twoOfThree(() -> {

@@ -21,7 +21,7 @@ class SipHashTest {
     "15, 5493e99933b0a8117e08ec0f97cfc3d9",
     "31, 2939b0183223fafc1723de4f52c43d35",
   })
-  void givesThePublishedHashesOfBytesThatCountUp(int length, String expected) {
+  void returnsThePublishedHashes(int length, String expected) {
     byte[] bytes = new byte[length];
     for (int i = 0; i < length; i++) {
       bytes[i] = (byte) i;

@@ -15,7 +15,7 @@ class WakeupsTest {
   private final Wakeups wakeups = new Wakeups(timers::put, 10, () -> {});
 
   @Test
-  void oneThatRunsAsEarlyServesAll() {
+  void anEarlierWakeupServesLaterOnes() {
     assertThat(begun(at(50), at(0))).isEqualTo(50);
     assertThat(begun(at(50), at(0))).isZero();
     assertThat(begun(at(200), at(0))).isZero(); // beyond the largest long
@@ -23,13 +23,13 @@ class WakeupsTest {
   }
 
   @Test
-  void nothingEndsFinerThanThat() {
+  void delaysAreRoundedUpToTheResolution() {
     assertThat(begun(at(-5), at(0))).isEqualTo(10);
     assertThat(begun(at(3), at(0))).isZero();
   }
 
   @Test
-  void theLateOneIsNotBegunAgainAfterEachEarlyOne() {
+  void aLateWakeupIsNotRescheduledAfterEachEarlyOne() {
     assertThat(begun(3_600_000, 0)).isEqualTo(3_600_000);
     for (long now = 0; now < 10_000; now += 20) {
       assertThat(begun(now + 20, now)).isEqualTo(20);
@@ -41,7 +41,7 @@ class WakeupsTest {
   }
 
   @Test
-  void thoseThatRunInAnotherOrderAreOverAsWell() {
+  void wakeupsThatRunOutOfOrderAreCompleted() {
     begun(300, 0);
     begun(200, 0);
     begun(100, 0);

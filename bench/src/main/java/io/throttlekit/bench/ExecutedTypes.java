@@ -47,7 +47,7 @@ public final class ExecutedTypes extends ClassLoader {
     EXECUTIONS.computeIfAbsent(type, _ -> new LongAdder()).increment();
   }
 
-  /** Forgets all executions. */
+  /** Clears all counts of executions. */
   public static void clear() {
     EXECUTIONS.clear();
   }

@@ -23,9 +23,9 @@ public final class OverloadBenchmark {
     arguments.noWords();
     OverloadPlan plan =
         OverloadPlan.of(
-            given(arguments, "phase"),
-            given(arguments, "arms"),
-            given(arguments, "seconds"),
+            optional(arguments, "phase"),
+            optional(arguments, "arms"),
+            optional(arguments, "seconds"),
             arguments.number("seed", 0, 1));
     return () -> {
       OverloadSummary summary =
@@ -35,7 +35,7 @@ public final class OverloadBenchmark {
     };
   }
 
-  private static @Nullable String given(Arguments arguments, String name) {
+  private static @Nullable String optional(Arguments arguments, String name) {
     return arguments.options().get(name);
   }
 }

@@ -22,7 +22,7 @@ class AotCommandTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"memory", "shared"})
-  void aCacheCanBeMadeBeforeAnyStart(String kind) throws Exception {
+  void aCacheCanBeCreatedBeforeTheFirstStart(String kind) throws Exception {
     program.java(training("200000"), ASKED_FOR_MEMORY);
     ProgramHome.Ended made = program.run("train-cache", kind);
     assertThat(made.errors()).isEqualTo(PREPARING);
@@ -37,7 +37,7 @@ class AotCommandTest extends AotScene {
   }
 
   @Test
-  void aCacheThatIsAskedForIsTriedAgainWhateverFailedBefore() throws Exception {
+  void aRequestedCacheIsRetriedAfterEarlierFailures() throws Exception {
     program.java(training("49999"));
     for (int attempt = 0; attempt < 2; attempt++) {
       ProgramHome.Ended ended = program.run("train-cache", "memory");
@@ -56,7 +56,7 @@ class AotCommandTest extends AotScene {
   }
 
   @Test
-  void itWaitsForTheEndOfATrainingInTheBackground() throws Exception {
+  void waitsForTheEndOfABackgroundTraining() throws Exception {
     program.java(HANGING);
     Process serve = program.start("serve");
     eventually(() -> Files.exists(program.home().resolve("hangs")));
@@ -72,7 +72,7 @@ class AotCommandTest extends AotScene {
 
   @ParameterizedTest
   @CsvSource({"TERM, 143", "INT, 130", "HUP, 129"})
-  void aSignalEndsATrainingThatIsAskedFor(String signal, int code) throws Exception {
+  void aSignalEndsARequestedTraining(String signal, int code) throws Exception {
     program.java(HANGING);
     Process training = program.start("train-cache", "memory");
     eventually(() -> Files.exists(program.home().resolve("hangs")));
@@ -85,7 +85,7 @@ class AotCommandTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"train-cache", "train-cache disk", "train-cache memory shared"})
-  void aWrongCallOfTheTrainingIsOneLine(String arguments) throws Exception {
+  void aUsageErrorOfTheTrainingIsOneLine(String arguments) throws Exception {
     ProgramHome.Ended ended = program.run(arguments.split(" "));
     assertThat(ended.errors())
         .isEqualTo("throttlekit: usage: throttlekit train-cache memory|shared\n");

@@ -32,13 +32,13 @@ class AotKindTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"--config FILE", "--config=FILE"})
-  void aConfigurationWithARedisHasACacheOfItsOwn(String config) throws Exception {
+  void aConfigurationWithRedisHasItsOwnCache(String config) throws Exception {
     Path file = program.home().resolve("with-redis.yaml");
     Files.writeString(file, "# no memory\nstore: {uri: redis://127.0.0.1}\n");
     program.java(training("200000"));
     var _ = serveAndTrain("serve");
     program.java(training("200000"), ASKED_FOR_SHARED);
-    String[] arguments = words("serve " + config, file);
+    String[] arguments = describe("serve " + config, file);
     assertThat(serveAndTrain(arguments).out()).doesNotContain("AOTCache");
     assertUsesCache("shared", Map.of(), arguments);
     assertUsesCache("memory", Map.of(), "serve");
@@ -71,7 +71,7 @@ class AotKindTest extends AotScene {
     "shared, serve --store postgres://h/d, ''",
     "shared, serve, THROTTLEKIT_STORE_URI=postgresql://h/d",
   })
-  void theCacheOfTheKindThatTheServiceHasIsUsed(String kind, String arguments, String variables)
+  void theCacheOfTheServicesKindIsUsed(String kind, String arguments, String variables)
       throws Exception {
     Path redis = Files.writeString(folder.resolve("r.yaml"), "store: {uri: redis://h}\n");
     Path memory = Files.writeString(folder.resolve("m.yaml"), "store: {uri: memory}\n");
@@ -80,7 +80,7 @@ class AotKindTest extends AotScene {
     Path region =
         Files.writeString(folder.resolve("f.yaml"), "federation:\n  coordinator: redis://h\n");
     Map<String, String> environment = new HashMap<>();
-    for (String variable : words(variables, redis)) {
+    for (String variable : describe(variables, redis)) {
       String[] parts = variable.split("=", 2);
       if (parts.length == 2) {
         environment.put(parts[0], parts[1]);
@@ -91,7 +91,7 @@ class AotKindTest extends AotScene {
             .replace("MEMORY", memory.toString())
             .replace("POSTGRES", postgres.toString())
             .replace("REGION", region.toString());
-    String[] words = words(files, redis);
+    String[] words = describe(files, redis);
     program.java(training("200000"), kind.equals("memory") ? ASKED_FOR_MEMORY : ASKED_FOR_SHARED);
     assertThat(serveAndTrain(environment, words).errors()).isEmpty();
     assertUsesCache(kind, environment, words);
@@ -100,7 +100,7 @@ class AotKindTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"--config", "--policies"})
-  void whatCanBeReadOnlyOnceIsLeftToTheService(String option) throws Exception {
+  void aConfigurationReadableOnlyOnceIsLeftToTheService(String option) throws Exception {
     Files.delete(program.serving());
     program.java(
         training("200000"), "cat \"${*: -2:1}\" >/dev/null; echo x >HOME/asked; echo memory");
@@ -113,7 +113,7 @@ class AotKindTest extends AotScene {
 
   @ParameterizedTest
   @CsvSource({"--config, ''", "--policies=p, /dev/null"})
-  void aConfigurationThatIsNoRegularFileIsLeftToTheService(String argument, String variable)
+  void aConfigurationThatIsNotARegularFileIsLeftToTheService(String argument, String variable)
       throws Exception {
     program.java(training("200000"), ASKED_FOR_MEMORY);
     ProgramHome.Ended ended =
@@ -124,7 +124,7 @@ class AotKindTest extends AotScene {
   }
 
   /** Returns the words, with this file for {@code FILE} and {@code REDIS}. */
-  private static String[] words(String text, Path file) {
+  private static String[] describe(String text, Path file) {
     return Arrays.stream(text.split(" "))
         .map(word -> word.replaceFirst("(?<![A-Z])(FILE|REDIS)(?![A-Z_])", file.toString()))
         .toArray(String[]::new);

@@ -42,7 +42,7 @@ abstract class AotScene {
 
   /** Ends what a failed test left, and shows that nothing outlives a service for long. */
   @AfterEach
-  void nothingIsLeft() throws IOException {
+  void assertNothingRemains() throws IOException {
     Files.deleteIfExists(program.serving());
     eventually(() -> processes("", "\n").isEmpty());
     assertThat(files(".aot")).noneMatch(name -> name.startsWith("work."));

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class AotTrainingTest extends AotScene {
   @Test
-  void theFirstStartRunsWithoutACacheAndTheSecondWithTheOneMadeMeanwhile() throws Exception {
+  void onlyTheSecondStartRunsWithTheCache() throws Exception {
     program.java(training("50000"));
     ProgramHome.Ended first = serveAndTrain("serve");
     assertThat(first.out()).startsWith("run ").doesNotContain("AOTCache");
@@ -37,7 +37,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void theServiceRunsBeforeAnythingIsDoneForItsCache() throws Exception {
+  void theServiceStartsBeforeItsCacheIsTrained() throws Exception {
     program.java(training("200000"), ASKED_FOR_MEMORY);
     Process serve = program.start(Map.of("THROTTLEKIT_TRAIN_AFTER", "08"), "serve");
     awaitStart();
@@ -52,7 +52,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void unlessItIsSetTheTrainingWaitsLongerThanAShortRunLasts() throws Exception {
+  void byDefaultTheTrainingDoesNotStartDuringAShortRun() throws Exception {
     Process serve = program.start(Map.of("THROTTLEKIT_TRAIN_AFTER", ""), "serve");
     awaitStart();
     await()
@@ -63,7 +63,7 @@ class AotTrainingTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP"})
-  void theEndOfTheServiceEndsTheTrainingAndLeavesNothing(String signal) throws Exception {
+  void theEndOfTheServiceEndsTheTrainingAndRemovesItsFiles(String signal) throws Exception {
     program.java(HANGING);
     Process serve = program.start("serve");
     endsTheTraining(signal, serve, serve.pid());
@@ -71,7 +71,7 @@ class AotTrainingTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"TERM", "INT", "HUP"})
-  void theEndOfTheServiceEndsTheDryRunToo(String signal) throws Exception {
+  void theEndOfTheServiceEndsTheDryRun(String signal) throws Exception {
     program.java(training("200000"), HANGING);
     Process serve = program.start("serve");
     endsTheTraining(signal, serve, serve.pid());
@@ -116,7 +116,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void aTrainingHasLowPriorityAndNoneOfTheStreamsOfTheService() throws Exception {
+  void aTrainingHasLowPriorityAndItsOwnStreams() throws Exception {
     program.java("nice >HOME/nice; cat /proc/self/oom_score_adj >HOME/oom; " + HANGING);
     Process serve = program.start("serve");
     eventually(() -> Files.exists(program.home().resolve("hangs")));
@@ -148,7 +148,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void aTrainerThatWaitedForAnotherToMakeTheCacheMakesNone() throws Exception {
+  void aTrainerThatWaitedForAnotherCreatesNoCache() throws Exception {
     program.java(training("200000"), ASKED_FOR_MEMORY);
     Process late = program.start(Map.of("THROTTLEKIT_TRAIN_AFTER", "4"), "serve");
     awaitStart();
@@ -160,7 +160,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void whatAKilledTrainerLeftIsRemovedByTheNext() throws Exception {
+  void filesOfAKilledTrainerAreRemovedByTheNext() throws Exception {
     program.java(HANGING);
     Process serve = program.start("serve");
     eventually(() -> Files.exists(program.home().resolve("hangs")));
@@ -187,8 +187,8 @@ class AotTrainingTest extends AotScene {
     "200000, rm \"$cache\"; exit 0, the cache could not be made",
     "200000, kill -KILL $$, the cache could not be made"
   })
-  void aFailedTrainingIsRepeatedByAStartAnHourLaterAndNotBefore(
-      String requests, String end, String failure) throws Exception {
+  void aFailedTrainingIsRetriedAfterAnHour(String requests, String end, String failure)
+      throws Exception {
     program.java(training(requests).replace("exit 0", end));
     ProgramHome.Ended served = serveAndTrain("serve");
     assertThat(served.code()).isZero();
@@ -212,7 +212,7 @@ class AotTrainingTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"echo 'no such store' >&2; exit 2", "echo memory; exit 1", "echo other"})
-  void aServiceThatWouldNotStartIsNotTrainedFor(String dryRun) throws Exception {
+  void aServiceThatCannotStartIsNotTrained(String dryRun) throws Exception {
     program.java(training("200000"), dryRun);
     ProgramHome.Ended ended = serveAndTrain("serve", "--store", "http://x");
     assertThat(ended.errors()).isEmpty();
@@ -222,7 +222,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void noneIsTrainedWhereThatIsTurnedOff() throws Exception {
+  void noTrainingRunsIfDisabled() throws Exception {
     program.java(training("200000"), ASKED_FOR_MEMORY);
     Map<String, String> never = Map.of("THROTTLEKIT_TRAIN_AFTER", "never");
     assertThat(serveAndTrain(never, "serve").errors()).isEmpty();
@@ -230,7 +230,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void aWrongTimeOfTheTrainingIsAWrongUse() throws Exception {
+  void anInvalidTrainingTimeIsAUsageError() throws Exception {
     ProgramHome.Ended ended = program.run(Map.of("THROTTLEKIT_TRAIN_AFTER", "1m"), "serve");
     assertThat(ended.errors())
         .isEqualTo(
@@ -240,7 +240,7 @@ class AotTrainingTest extends AotScene {
   }
 
   @Test
-  void cachesOfEarlierVersionsOfTheProgramGoWhenThereIsANewOne() throws Exception {
+  void aNewCacheReplacesThoseOfEarlierVersions() throws Exception {
     Path caches = Files.createDirectories(program.home().resolve(".aot"));
     Files.createFile(caches.resolve("293754501210924.aot"));
     Files.createFile(caches.resolve("293754501210924.failed"));
@@ -254,7 +254,7 @@ class AotTrainingTest extends AotScene {
 
   @ParameterizedTest
   @ValueSource(strings = {"serve --print-config", "serve --help", "serve -h", "check policies"})
-  void whatDoesNotServeNeedsNoTraining(String arguments) throws Exception {
+  void otherCommandsThanServeNeedNoTraining(String arguments) throws Exception {
     Files.delete(program.serving());
     program.java(training("200000"));
     ProgramHome.Ended ended = program.run(arguments.split(" "));

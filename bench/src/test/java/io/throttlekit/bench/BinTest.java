@@ -57,7 +57,7 @@ class BinTest {
         + " HOME/ratelimit-service/target: build it with ''mvn -DskipTests package'', or copy it"
         + " there with its lib folder'"
   })
-  void aWrongCallIsOneLineAlsoThroughALinkToALink(
+  void aUsageErrorIsOneLineAlsoThroughALinkToALink(
       String program, String arguments, int code, String line) throws Exception {
     Path link = link(program);
     Ended ended =
@@ -68,7 +68,7 @@ class BinTest {
   }
 
   @Test
-  void theDemoNeverWorksAroundAWrongEnvoyBin() throws Exception {
+  void theDemoRejectsAnInvalidEnvoyBin() throws Exception {
     Map<String, String> wrong = Map.of("ENVOY_BIN", "/nowhere/envoy");
     Ended ended = run(link("demo"), wrong, "--seconds", "1", "--json");
     assertThat(ended.errors())

@@ -36,7 +36,7 @@ class CoordinatedOmissionTest {
   private final Requests requests = new Requests(10);
 
   @Test
-  void aServerThatStallsIsChargedTheWaitOfEveryRequestThatWasDueMeanwhile() throws Exception {
+  void aStallCountsAgainstEveryRequestDueDuringIt() throws Exception {
     TimeSource time = new SenderTime(PERIOD, PERIOD);
     try (StallingServer server = StallingServer.untilRequests(PER_SECOND);
         Connections connections = new Connections(server.target(), 2)) {
@@ -48,7 +48,7 @@ class CoordinatedOmissionTest {
   }
 
   @Test
-  void aSenderThatIsStoppedChargesTheDelayToEveryRequestThatItDelayed() throws Exception {
+  void aPausedSenderAddsItsDelayToEveryDelayedRequest() throws Exception {
     TimeSource time = new SenderTime(Duration.ofSeconds(2), Duration.ZERO);
     try (NoOpServer server = NoOpServer.start(0);
         Connections connections = new Connections(server.target(), 2)) {

@@ -32,7 +32,7 @@ class ReportTest {
   }
 
   @Test
-  void aFigureThatWasNotMeasuredReachesNothingAndIsNullInJson() {
+  void anUnmeasuredFigureReachesNoTargetAndIsNullInJson() {
     Target unknown = Target.atMost("x", 1, Double.NaN);
     assertThat(unknown.reached()).isFalse();
     assertThat(unknown.json()).contains("\"measured\":null");
@@ -65,7 +65,7 @@ class ReportTest {
   }
 
   @Test
-  void aComparisonOfServersThatWereNotWarmSaysSo() {
+  void theReportWarnsIfServersWereNotWarm() {
     ComparisonReport cold = new ComparisonReport(noOp, good, 10, 22_500, 299_999);
     assertThat(cold.table()).contains("NOT WARM: after 299,999 requests");
     assertThat(cold.json()).contains("\"warm\":false");

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class StartsTest {
 
   @Test
-  void theMedianIsHeldToTheBoundAndTheOthersAreShown() {
+  void onlyTheMedianIsComparedToTheBound() {
     Starts ready = Starts.atMost("s to ready", 10);
     List.of(4.5, 12.0, 5.0).forEach(ready::add);
     Starts first = Starts.atLeast("first second", 0.5);

@@ -51,7 +51,7 @@ class UpToDateTest {
   }
 
   @Test
-  void whatMavenBuiltIsNotBuiltAgain() throws Exception {
+  void aMavenBuildIsNotRepeated() throws Exception {
     ProgramHome.Ended ended = program.run("check");
     assertThat(ended.errors()).isEmpty();
     assertThat(ended.out()).startsWith("run ");
@@ -75,13 +75,13 @@ class UpToDateTest {
   }
 
   @Test
-  void whatWasCompiledAndNotPackagedIsBuilt() throws Exception {
+  void classesCompiledButNotPackagedAreRebuilt() throws Exception {
     at(program.home().resolve("descriptors").resolve(COMPILED), 30);
     assertThat(program.run("check").errors()).contains("BUILDING");
   }
 
   @Test
-  void ourOwnBuildCountsWhateverMavenLeftUntouched() throws Exception {
+  void filesThatMavenLeftUntouchedDoNotTriggerAnotherBuild() throws Exception {
     at(source, 15);
     program.maven("exit 0");
     assertThat(program.run("check").out()).startsWith("run ");
@@ -92,7 +92,7 @@ class UpToDateTest {
   }
 
   @Test
-  void withoutMavenWhatIsThereRunsThoughTheSourcesAreNewer() throws Exception {
+  void withoutMavenTheExistingBuildRunsDespiteNewerSources() throws Exception {
     program.noMaven();
     at(source, 30);
     ProgramHome.Ended ended = program.run("check");
@@ -104,7 +104,7 @@ class UpToDateTest {
   }
 
   @Test
-  void aFolderThatCannotBeWrittenIsSaidInWords() throws Exception {
+  void anUnwritableFolderIsReportedInOneLine() throws Exception {
     Path target = program.home().resolve("ratelimit-service/target");
     Files.move(target, program.home().resolve("away"));
     Files.writeString(target, "not a folder");

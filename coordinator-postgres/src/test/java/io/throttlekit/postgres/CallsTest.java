@@ -19,7 +19,8 @@ class CallsTest {
   void aWaitingCallThatTimesOutEndsBeforeAConnectionIsFree() throws Exception {
     Wanted wanted = Wanted.of("jdbc:postgresql://unused/db").connections(1).deadlines(20, 20);
     Calls calls =
-        new Calls(wanted.settings(), TimeSource.system(), Around.TIMER, StoreListener.NONE);
+        new Calls(
+            wanted.settings(), TimeSource.system(), TestSurroundings.TIMER, StoreListener.NONE);
     CompletableFuture<Boolean> held = new CompletableFuture<>();
     AtomicBoolean made = new AtomicBoolean();
     CompletionStage<Boolean> running =

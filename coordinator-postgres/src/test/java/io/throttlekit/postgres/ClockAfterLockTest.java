@@ -38,7 +38,7 @@ class ClockAfterLockTest {
   private final FixedWindow window = new FixedWindow(10, WINDOW);
   private final Budget budget = StoreCalls.budget(window, "a");
   private final PostgresSettings settings = Wanted.of(database.url()).settings();
-  private final Database.Surroundings around = Around.notifying(StoreListener.NONE);
+  private final Database.Surroundings around = TestSurroundings.notifying(StoreListener.NONE);
   private final PostgresGlobalCoordinator coordinator =
       new PostgresGlobalCoordinator(settings, around);
   private final PostgresCounterStore store = new PostgresCounterStore(settings, around);
@@ -58,7 +58,7 @@ class ClockAfterLockTest {
   }
 
   @Test
-  void aLeaseThatWaitedIntoTheNextWindowIsOfThatWindow() throws SQLException {
+  void aLeaseThatWaitedIntoTheNextWindowIsGrantedFromIt() throws SQLException {
     LeaseGrant first = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 10)));
     LeaseGrant waited =
         whileHeld(
@@ -94,7 +94,7 @@ class ClockAfterLockTest {
   }
 
   @Test
-  void unitsThatEndWhileALeaseWaitsAreNotGiven() throws SQLException {
+  void unitsThatExpireWhileALeaseWaitsAreNotGranted() throws SQLException {
     long now = answer(escrow.health());
     EscrowRefill refill =
         new EscrowRefill(StoreCalls.key(window, "a"), "1", now + WINDOW, now, now + WINDOW, 8);

@@ -80,7 +80,7 @@ class PostgresCallsTest {
   }
 
   @Test
-  void aCallWhoseAnswerIsLostAtTheCommitIsAnsweredOnce() {
+  void aCallWhoseReplyIsLostAtTheCommitTakesEffectOnce() {
     throughTheProxy(Wanted.of(proxied()).connections(1));
     var _ = warm(); // opens the connections, and commits
     CallId id = new CallId(16, 1);
@@ -93,7 +93,7 @@ class PostgresCallsTest {
     var _ = lostThenAnswered(() -> returnUnits(store, back, end));
     assertThat(left(store, "a")).isEqualTo(3);
 
-    assertThat(lostThenAnswered(() -> coordinator.lease(wish(id, 3))).units()).isEqualTo(3);
+    assertThat(lostThenAnswered(() -> coordinator.lease(leaseRequest(id, 3))).units()).isEqualTo(3);
     assertThat(database.query(LEASED)).isEqualTo("4");
 
     EscrowGrant given = lostThenAnswered(() -> escrow.lease(held, 2, id));
@@ -115,7 +115,7 @@ class PostgresCallsTest {
   }
 
   @Test
-  void anAnswerPastTheDeadlineOfALeaseCounts() {
+  void aLateAnswerToALeaseCounts() {
     Wanted wanted = Wanted.of(proxied()).connections(1).deadlines(LEASE_MILLIS, LEASE_MILLIS);
     throughTheProxy(wanted);
     long windowEnd = warm();
@@ -130,7 +130,7 @@ class PostgresCallsTest {
 
     CompletionStage<LeaseGrant> counted = leasing.lease(request(new CallId(24, 1), 1));
     CompletionStage<Boolean> back = returnUnits(store, new CallId(17, 1), before.windowEndMillis());
-    CompletionStage<LeaseGrant> leased = granting.lease(wish(id, 3));
+    CompletionStage<LeaseGrant> leased = granting.lease(leaseRequest(id, 3));
     CompletionStage<Boolean> returned =
         coordinator.reconcile(
             new BudgetReturn(StoreCalls.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
@@ -156,7 +156,7 @@ class PostgresCallsTest {
   }
 
   @Test
-  void oneWhoseTurnComesTooLateWasNotSent() throws SQLException {
+  void aCallQueuedPastItsDeadlineIsReportedAsNotSent() throws SQLException {
     throughTheProxy(Wanted.of(database.url()).connections(1).deadlines(10_000, 1_000));
     var _ = warm();
     try (Connection holder = database.connect();
@@ -176,7 +176,7 @@ class PostgresCallsTest {
   }
 
   @Test
-  void aConnectionThatIsCutBeforeTheCommitIsTriedAgainUnderTheSameId() {
+  void aCallCutBeforeTheCommitIsRetriedUnderTheSameId() {
     throughTheProxy(Wanted.of(proxied()).connections(1));
     var _ = warm();
     proxy.cutAtNextAnswer();
@@ -186,7 +186,7 @@ class PostgresCallsTest {
   }
 
   @Test
-  void copiesInFlightAtTheSameTimeAreAnsweredTheSameOnce() {
+  void concurrentCopiesTakeEffectOnceAndGetTheSameAnswer() {
     List<PostgresCounterStore> stores = List.of(store, openStore(Wanted.of(database.url())));
     List<PostgresGlobalCoordinator> coordinators =
         List.of(coordinator, openCoordinator(Wanted.of(database.url())));
@@ -203,7 +203,9 @@ class PostgresCallsTest {
         counters.add(
             copies(stores, each -> each.lease(request(id, 2)).thenApply(LeaseGrant::units)));
         budgets.add(
-            copies(coordinators, each -> each.lease(wish(id, 2)).thenApply(LeaseGrant::units)));
+            copies(
+                coordinators,
+                each -> each.lease(leaseRequest(id, 2)).thenApply(LeaseGrant::units)));
         regions.add(copies(escrows, each -> each.lease(held, 2, id).thenApply(EscrowGrant::units)));
       }
       counted += sumOfEqual(counters);
@@ -216,7 +218,8 @@ class PostgresCallsTest {
     assertThat(database.query("SELECT units FROM throttlekit.escrow")).isEqualTo("0");
     CallId overtaken = new CallId(16, 2);
     assertThat(failure(store.lease(request(overtaken, 1)))).hasMessageContaining("a later call");
-    assertThat(failure(coordinator.lease(wish(overtaken, 1)))).hasMessageContaining("a later call");
+    assertThat(failure(coordinator.lease(leaseRequest(overtaken, 1))))
+        .hasMessageContaining("a later call");
     assertThat(failure(escrow.lease(held, 1, overtaken))).hasMessageContaining("a later call");
     assertThat(listener.failures).as("%s", listener.reasons).isEmpty();
   }
@@ -242,7 +245,7 @@ class PostgresCallsTest {
   }
 
   @Test
-  void whatCallsWereAnsweredEndsWithTheirWindow() {
+  void recordedAnswersOfCallsExpireWithTheirWindow() {
     answer(store.lease(request(new CallId(16, 1), 1)));
     assertThat(database.query("SELECT array_length(calls, 1) FROM throttlekit.counters"))
         .isEqualTo("4");
@@ -278,21 +281,21 @@ class PostgresCallsTest {
 
   private PostgresCounterStore openStore(Wanted wanted) {
     PostgresCounterStore next =
-        new PostgresCounterStore(wanted.settings(), Around.notifying(listener));
+        new PostgresCounterStore(wanted.settings(), TestSurroundings.notifying(listener));
     opened.add(next);
     return next;
   }
 
   private PostgresGlobalCoordinator openCoordinator(Wanted wanted) {
     PostgresGlobalCoordinator next =
-        new PostgresGlobalCoordinator(wanted.settings(), Around.notifying(listener));
+        new PostgresGlobalCoordinator(wanted.settings(), TestSurroundings.notifying(listener));
     opened.add(next);
     return next;
   }
 
   private PostgresRegionalEscrow openEscrow(Wanted wanted) {
     PostgresRegionalEscrow next =
-        new PostgresRegionalEscrow(wanted.settings(), Around.notifying(listener));
+        new PostgresRegionalEscrow(wanted.settings(), TestSurroundings.notifying(listener));
     opened.add(next);
     return next;
   }
@@ -305,7 +308,7 @@ class PostgresCallsTest {
     return new LeaseRequest(StoreCalls.key(FIVE, "a"), FIVE, units, DataLoss.REFILL, id);
   }
 
-  private BudgetLease wish(CallId id, long units) {
+  private BudgetLease leaseRequest(CallId id, long units) {
     return new BudgetLease(budget, "eu", BudgetLease.CURRENT, units, DataLoss.REFILL, id);
   }
 }

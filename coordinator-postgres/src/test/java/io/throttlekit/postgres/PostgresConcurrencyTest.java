@@ -105,12 +105,12 @@ class PostgresConcurrencyTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void requestsOfSeveralCountersInAnyOrderAreExactAndNeverWaitInACircle(long seed) {
+  void requestsOfSeveralCountersInAnyOrderAreExactAndNeverDeadlock(long seed) {
     FixedWindow window = new FixedWindow(120, StoreCalls.FIVE.windowMillis());
     SplittableRandom random = new SplittableRandom(seed);
     List<PostgresCounterStore> stores = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      stores.add(new PostgresCounterStore(settings(), Around.notifying(listener)));
+      stores.add(new PostgresCounterStore(settings(), TestSurroundings.notifying(listener)));
     }
     Map<String, AtomicLong> admitted = new ConcurrentHashMap<>();
     List<CompletableFuture<?>> asked = new ArrayList<>();
@@ -139,11 +139,11 @@ class PostgresConcurrencyTest {
   }
 
   @Test
-  void anEscrowGivesWhatItHoldsOnceAndNoMore() {
+  void anEscrowGrantsItsUnitsOnceUnderConcurrency() {
     FixedWindow window = StoreCalls.FIVE;
     List<PostgresRegionalEscrow> escrows = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      escrows.add(new PostgresRegionalEscrow(settings(), Around.notifying(listener)));
+      escrows.add(new PostgresRegionalEscrow(settings(), TestSurroundings.notifying(listener)));
     }
     long end = TimeSource.system().wallMillis() + 3_600_000;
     List<CompletableFuture<Long>> given = new ArrayList<>();
@@ -169,7 +169,7 @@ class PostgresConcurrencyTest {
   private List<PostgresGlobalCoordinator> coordinators() {
     List<PostgresGlobalCoordinator> all = new ArrayList<>();
     for (int i = 0; i < PROCESSES; i++) {
-      all.add(new PostgresGlobalCoordinator(settings(), Around.notifying(listener)));
+      all.add(new PostgresGlobalCoordinator(settings(), TestSurroundings.notifying(listener)));
     }
     return all;
   }

@@ -13,6 +13,7 @@ class PostgresCounterStoreConformanceTest extends CounterStoreConformance {
   @Override
   protected CounterStore open(ManualTime clock) {
     database.empty();
-    return new PostgresCounterStore(Wanted.of(database.url()).settings(), Around.clock(clock));
+    return new PostgresCounterStore(
+        Wanted.of(database.url()).settings(), TestSurroundings.clock(clock));
   }
 }

@@ -75,13 +75,13 @@ class PostgresEpochTest {
   }
 
   @Test
-  void isALossEvenWhenANewProcessWasFirstAfterIt() {
+  void aLossIsDetectedAlthoughANewProcessConnectedFirst() {
     PostgresCounterStore old = store();
     charge(old, DataLoss.DENY);
     database.empty();
     clock.advance(1_000);
     PostgresCounterStore fresh = store();
-    assertThat(charge(fresh, DataLoss.DENY).admitted()).as("it knows of no loss").isTrue();
+    assertThat(charge(fresh, DataLoss.DENY).admitted()).as("not notified of the loss").isTrue();
     clock.advance(1_000);
     assertThat(charge(old, DataLoss.DENY).admitted()).isFalse();
     assertThat(charge(fresh, DataLoss.DENY).admitted()).isFalse();
@@ -89,7 +89,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void isALossWhenOlderRowsComeBack() {
+  void olderRowsAreALoss() {
     PostgresCounterStore store = store();
     charge(store, DataLoss.DENY);
     database.run(
@@ -99,7 +99,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void processesThatDetectItTogetherBeginOneEpoch() {
+  void concurrentDetectionsBeginOneEpoch() {
     PostgresCounterStore one = store();
     PostgresCounterStore other = store();
     charge(one, DataLoss.DENY);
@@ -112,7 +112,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void makesTheTablesAgainWhenTheSchemaIsGone() {
+  void recreatesADroppedSchema() {
     PostgresCounterStore store = store();
     charge(store, DataLoss.DENY);
     database.run("DROP SCHEMA throttlekit CASCADE");
@@ -121,7 +121,7 @@ class PostgresEpochTest {
   }
 
   @Test
-  void grantsNothingOfWindowsThatCouldBeLeasedBeforeTheLossIfTheLeaseDenies() {
+  void underDenyGrantsNothingOfWindowsLeasableBeforeTheLoss() {
     PostgresGlobalCoordinator coordinator = coordinator();
     long next = WINDOW_END + MINUTE;
     lease(coordinator, BudgetLease.CURRENT, DataLoss.DENY);
@@ -163,6 +163,6 @@ class PostgresEpochTest {
   }
 
   private Database.Surroundings around() {
-    return new Database.Surroundings(TimeSource.system(), Around.TIMER, listener, clock);
+    return new Database.Surroundings(TimeSource.system(), TestSurroundings.TIMER, listener, clock);
   }
 }

@@ -58,11 +58,10 @@ class PostgresFailoverTest {
   }
 
   @Test
-  void withASynchronousStandbyNothingIsForgottenAndServiceIsBackWithinFiveSeconds()
-      throws Exception {
+  void aSynchronousStandbyKeepsAllCountsAndServesWithinFiveSeconds() throws Exception {
     PostgresProcess standby = standby("synchronous_standby_names=*");
     PostgresCounterStore store = store(standby);
-    survivesTheFailover(
+    assertSurvivesFailover(
         standby,
         units ->
             answer(store.acquire(List.of(claim(MANY, "a", units, DataLoss.DENY)))).admitted()
@@ -72,12 +71,11 @@ class PostgresFailoverTest {
   }
 
   @Test
-  void aCoordinatorWithASynchronousStandbyForgetsNoGrantAndIsBackWithinFiveSeconds()
-      throws Exception {
+  void aCoordinatorOnASynchronousStandbyKeepsGrantsWithinFiveSeconds() throws Exception {
     PostgresProcess standby = standby("synchronous_standby_names=*");
     PostgresGlobalCoordinator coordinator = coordinator(standby);
     Budget budget = StoreCalls.budget(MANY, "a");
-    survivesTheFailover(
+    assertSurvivesFailover(
         standby,
         units ->
             (int)
@@ -95,7 +93,7 @@ class PostgresFailoverTest {
    * @param granted leases a number of units, of 10,000 altogether, and returns how many were
    *     granted
    */
-  private void survivesTheFailover(PostgresProcess standby, IntUnaryOperator granted) {
+  private void assertSurvivesFailover(PostgresProcess standby, IntUnaryOperator granted) {
     AtomicInteger admitted = new AtomicInteger();
     AtomicInteger unanswered = new AtomicInteger();
     AtomicBoolean stop = new AtomicBoolean();
@@ -115,7 +113,7 @@ class PostgresFailoverTest {
     int before = admitted.get();
     promote(standby);
     long promoted = System.nanoTime();
-    await("back", () -> admitted.get() > before + CALLERS);
+    await("recovered", () -> admitted.get() > before + CALLERS);
     long backNanos = System.nanoTime() - promoted;
     stop.set(true);
     callers.forEach(CompletableFuture::join);
@@ -126,7 +124,7 @@ class PostgresFailoverTest {
     }
     assertThat(admitted.get()).isLessThanOrEqualTo(10_000);
     assertThat(admitted.get() + unanswered.get())
-        .as("what is missing was not answered")
+        .as("lost leases were not answered")
         .isGreaterThanOrEqualTo(10_000);
     assertThat(backNanos).as("ns after the promotion").isLessThan(BACK_WITHIN_NANOS);
   }
@@ -145,7 +143,7 @@ class PostgresFailoverTest {
     assertThat(admitted(store, 60)).as("which the standby lacks").isEqualTo(60);
     primary.kill();
     promote(standby);
-    await("back", () -> answers(ask(store, "other", 0)));
+    await("recovered", () -> answers(ask(store, "other", 0)));
     assertThat(admitted(store, 100)).isZero();
     assertThat(admitted(store(standby), 100)).as("by a new process").isZero();
     await("coordinator", () -> answers(coordinator.health()));
@@ -155,18 +153,18 @@ class PostgresFailoverTest {
   }
 
   @Test
-  void aPrimaryThatRestartsHasForgottenNothing() throws Exception {
+  void aRestartedPrimaryHasLostNothing() throws Exception {
     PostgresCounterStore store = store(primary);
     assertThat(admitted(store, 40)).isEqualTo(40);
     primary.kill();
     primary.restart();
-    await("back", () -> answers(ask(store, "other", 0)));
+    await("recovered", () -> answers(ask(store, "other", 0)));
     assertThat(admitted(store, 100)).isEqualTo(60);
     assertThat(listener.losses).isEmpty();
   }
 
   @Test
-  void aCommitThatWaitedForTheStandbyInVainIsNoAnswer() throws Exception {
+  void aCommitNotConfirmedByTheStandbyIsNotAnswered() throws Exception {
     PostgresProcess standby = standby("synchronous_standby_names=*");
     PostgresCounterStore store = store(standby);
     assertThat(admitted(store, 1)).isEqualTo(1);
@@ -187,7 +185,7 @@ class PostgresFailoverTest {
   }
 
   @Test
-  void whatACallWasAnsweredIsRepeatedOnlyWhenTheStandbyHasIt() throws Exception {
+  void anAnswerIsRepeatedOnlyOnceTheStandbyHasIt() throws Exception {
     PostgresProcess standby = standby("synchronous_standby_names=*");
     PostgresCounterStore store = store(standby);
     PostgresGlobalCoordinator coordinator = coordinator(standby);
@@ -224,13 +222,13 @@ class PostgresFailoverTest {
   }
 
   @Test
-  void aServerThatOnlyReadsNowIsLeft() throws Exception {
+  void disconnectsFromAServerThatBecameReadOnly() throws Exception {
     PostgresProcess standby = standby();
     String url = standby.url("postgres") + "?targetServerType=any";
     PostgresCounterStore store = open(url);
     assertThat(failure(ask(store, "a", 1))).hasMessageContaining("read-only");
     promote(standby);
-    await("back", () -> answers(ask(store, "a", 1)));
+    await("recovered", () -> answers(ask(store, "a", 1)));
   }
 
   private static final String WAITING =
@@ -257,7 +255,7 @@ class PostgresFailoverTest {
   private PostgresCounterStore open(String url) {
     PostgresCounterStore store =
         new PostgresCounterStore(
-            Wanted.of(url).quickToConnect().settings(), Around.notifying(listener));
+            Wanted.of(url).quickToConnect().settings(), TestSurroundings.notifying(listener));
     opened.add(store);
     return store;
   }
@@ -265,7 +263,8 @@ class PostgresFailoverTest {
   private PostgresGlobalCoordinator coordinator(PostgresProcess standby) {
     PostgresGlobalCoordinator coordinator =
         new PostgresGlobalCoordinator(
-            Wanted.of(url(standby)).quickToConnect().settings(), Around.notifying(listener));
+            Wanted.of(url(standby)).quickToConnect().settings(),
+            TestSurroundings.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }

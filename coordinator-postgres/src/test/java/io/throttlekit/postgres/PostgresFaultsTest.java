@@ -68,7 +68,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void failsInTimeAndThenAtOnceWhileTheServerHangsAndComesBackByItself() {
+  void aHangingServerFailsCallsInTimeThenAtOnceUntilItRecovers() {
     PostgresCounterStore store = open(shortDeadlines());
     await("warm", () -> answers(ask(store, "warm", 0)));
     server.hang();
@@ -87,14 +87,14 @@ class PostgresFaultsTest {
     } finally {
       server.goOn();
     }
-    await("back", () -> answers(ask(store, "b", 0)));
+    await("recovered", () -> answers(ask(store, "b", 0)));
     await("up", store::isUp);
     assertThat(listener.states.getFirst()).isEqualTo("down");
     assertThat(listener.states.getLast()).isEqualTo("up");
   }
 
   @Test
-  void whatWasGrantedStaysGrantedWhenTheServerIsKilledAndItComesBackByItself() {
+  void grantsSurviveAKilledServerAndCallsRecoverByThemselves() {
     PostgresGlobalCoordinator coordinator = coordinator(url());
     Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
     for (int i = 0; i < 3; i++) {
@@ -104,7 +104,7 @@ class PostgresFaultsTest {
     assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 1))))
         .isInstanceOf(StoreException.class);
     server.restart();
-    await("back", () -> answers(coordinator.health()));
+    await("recovered", () -> answers(coordinator.health()));
     LeaseGrant rest = answer(coordinator.lease(StoreCalls.wish(budget, "eu", 5)));
     assertThat(rest.units()).isLessThanOrEqualTo(2);
     assertThat(rest.left()).isZero();
@@ -113,9 +113,9 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void whatARegionHeldIsNotSpentAgainWhereItComesBackWithOlderData() {
+  void unitsOfAnEscrowRestoredFromOlderDataAreNotSpentAgain() {
     PostgresRegionalEscrow escrow =
-        new PostgresRegionalEscrow(wanted(url()).settings(), Around.notifying(listener));
+        new PostgresRegionalEscrow(wanted(url()).settings(), TestSurroundings.notifying(listener));
     opened.add(escrow);
     long now = answer(escrow.health());
     long end = now + 3_600_000;
@@ -126,7 +126,7 @@ class PostgresFaultsTest {
     run("UPDATE throttlekit.escrow SET units = 8"); // as in a backup from before the lease
     server.kill();
     server.restart();
-    await("back", () -> answers(escrow.health()));
+    await("recovered", () -> answers(escrow.health()));
     assertThat(answer(escrow.lease(key, 3)).units()).isZero();
     assertThat(answer(escrow.release(key, end))).isZero();
     assertThat(answer(escrow.refill(new EscrowRefill(key, "2", end, now, end, 2)))).isTrue();
@@ -134,39 +134,39 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void aCrashEmptiesUnloggedCountersAndThatIsNoticed() {
+  void aCrashEmptiesUnloggedCountersAndIsReportedAsALoss() {
     PostgresCounterStore store =
         open(wanted(url()).counters(Durability.UNLOGGED).deadlines(20_000, 2_000));
     acquire(store, "a", 5);
     server.kill();
     server.restart();
-    await("back", () -> answers(ask(store, "b", 0)));
+    await("recovered", () -> answers(ask(store, "b", 0)));
     assertThat(left(store, "a")).isEqualTo(5);
     assertThat(listener.losses).hasSize(1);
   }
 
   @Test
-  void countersOutliveACrash() {
+  void countersSurviveACrash() {
     PostgresCounterStore store = open(wanted(url()).deadlines(20_000, 2_000));
     acquire(store, "a", 4);
     server.kill();
     server.restart();
-    await("back", () -> answers(ask(store, "b", 0)));
+    await("recovered", () -> answers(ask(store, "b", 0)));
     assertThat(left(store, "a")).isEqualTo(1);
     assertThat(listener.losses).isEmpty();
   }
 
   @Test
-  void mayBeMadeBeforeThereIsAServer() {
+  void canBeCreatedBeforeTheServerIsUp() {
     server.kill();
     PostgresCounterStore store = open(shortDeadlines());
     assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
     server.restart();
-    await("there", () -> answers(ask(store, "a", 0)));
+    await("connected", () -> answers(ask(store, "a", 0)));
   }
 
   @Test
-  void isBackAtOnceHoweverLongTheServerWasAway() {
+  void recoversAtOnceAfterAnOutageOfAnyLength() {
     PostgresCounterStore store = open(shortDeadlines().deadlines(2_000, 10_000));
     await("warm", () -> answers(ask(store, "a", 0)));
     server.kill();
@@ -178,14 +178,14 @@ class PostgresFaultsTest {
                 && System.nanoTime() - away > TimeUnit.MILLISECONDS.toNanos(ABSENCE_MILLIS));
     server.restart();
     int before = listener.failures.size();
-    await("back", () -> answers(ask(store, "a", 0)));
+    await("recovered", () -> answers(ask(store, "a", 0)));
     assertThat(listener.failures.stream().skip(before).filter(why -> why != Failure.OPEN))
-        .as("failures of probes since it is there")
+        .as("failures of probes since the restart")
         .isEmpty();
   }
 
   @Test
-  void aCommitWithoutAnAnswerFailsAndIsCountedOnce() {
+  void anUnansweredCommitFailsAndIsCountedOnce() {
     try (CuttingProxy proxy = CuttingProxy.to(server.port())) {
       PostgresGlobalCoordinator direct = coordinator(url());
       String proxied = "jdbc:postgresql://127.0.0.1:" + proxy.port() + "/postgres";
@@ -205,7 +205,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void noMoreCallsRunThanThereAreConnectionsAndNoCallerIsBlocked() throws SQLException {
+  void concurrentCallsAreBoundedByConnectionsAndNeverBlockCallers() throws SQLException {
     await("without connections of the test before", () -> connections() == 0);
     PostgresCounterStore store = open(wanted(url()).connections(3));
     acquire(store, "a", 1);
@@ -228,7 +228,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void aCallWhoseTurnComesTooLateIsNotMade() throws SQLException {
+  void aCallQueuedPastItsDeadlineIsNotExecuted() throws SQLException {
     PostgresCounterStore store = open(wanted(url()).connections(1).deadlines(2_000, 10_000));
     await("warm", () -> answers(ask(store, "a", 1)));
     long before = left(store, "a"); // failed calls before it was warm may be counted
@@ -249,12 +249,12 @@ class PostgresFaultsTest {
     await("answers", () -> answers(ask(store, "b", 0)));
     assertThat(query("SELECT count(*) FROM throttlekit.counters")).isEqualTo(1);
     assertThat(left(store, "a"))
-        .as("the first was under way, and is counted")
+        .as("the first was in flight, and is counted")
         .isEqualTo(before - 1);
   }
 
   @Test
-  void aCallThatHangsHoldsNoLocksForLongerThanALeaseMayTake() throws SQLException {
+  void aHangingCallHoldsLocksNoLongerThanTheLeaseDeadline() throws SQLException {
     PostgresCounterStore store = open(wanted(url()).deadlines(300, 3_000));
     await("warm", () -> answers(ask(store, "a", 1)));
     try (Connection holder = server.connect("postgres");
@@ -271,7 +271,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void aSessionIsDurableWhereItHasToBeAndBounded() {
+  void aSessionHasTheConfiguredDurabilityAndTimeouts() {
     answer(coordinator(url()).health()); // creates the tables, which commits in any case
     run("ALTER SYSTEM SET synchronous_commit = off");
     run("SELECT pg_reload_conf()");
@@ -291,7 +291,7 @@ class PostgresFaultsTest {
   }
 
   @Test
-  void callsBeforeTheEndAreAnsweredAndNoneAfterIt() {
+  void onlyCallsBeforeCloseAreAnswered() {
     PostgresCounterStore store = open(wanted(url()).connections(2));
     acquire(store, "warm", 1);
     List<CompletableFuture<?>> asked = new ArrayList<>();
@@ -325,7 +325,7 @@ class PostgresFaultsTest {
 
   private Database database() {
     return new Database(
-        wanted(url()).settings(), true, null, List.of(), Around.notifying(listener));
+        wanted(url()).settings(), true, null, List.of(), TestSurroundings.notifying(listener));
   }
 
   private static long connections() {
@@ -356,7 +356,7 @@ class PostgresFaultsTest {
 
   private PostgresCounterStore open(Wanted wanted) {
     PostgresCounterStore store =
-        new PostgresCounterStore(wanted.settings(), Around.notifying(listener));
+        new PostgresCounterStore(wanted.settings(), TestSurroundings.notifying(listener));
     opened.add(store);
     return store;
   }
@@ -365,7 +365,7 @@ class PostgresFaultsTest {
     PostgresGlobalCoordinator coordinator =
         new PostgresGlobalCoordinator(
             wanted(url).connections(1).deadlines(20_000, 2_000).settings(),
-            Around.notifying(listener));
+            TestSurroundings.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }

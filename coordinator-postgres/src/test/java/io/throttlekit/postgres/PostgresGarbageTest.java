@@ -42,7 +42,7 @@ class PostgresGarbageTest {
         if (nanos == EVERY * 1_000_000) {
           due.add(task);
         } else {
-          Around.TIMER.runAfter(nanos, task);
+          TestSurroundings.TIMER.runAfter(nanos, task);
         }
       };
 
@@ -52,7 +52,7 @@ class PostgresGarbageTest {
   }
 
   @Test
-  void countersGoSomeTimeAfterTheyAreUnusedAndNotBefore() {
+  void unusedCountersAreDeletedOnlyAfterASlack() {
     try (PostgresCounterStore store = new PostgresCounterStore(settings(), around())) {
       charge(store, "a");
       clock.advance(15_000);
@@ -62,12 +62,12 @@ class PostgresGarbageTest {
       charge(store, "b");
       collect();
       assertThat(count("counters")).isEqualTo("1");
-      assertThat(charge(store, "b")).as("what counts stays").isEqualTo(3);
+      assertThat(charge(store, "b")).as("used counters are kept").isEqualTo(3);
     }
   }
 
   @Test
-  void aCounterThatIsHeldIsLeftForTheNextTime() throws SQLException {
+  void aLockedCounterIsLeftForTheNextRun() throws SQLException {
     try (PostgresCounterStore store = new PostgresCounterStore(settings(), around());
         Connection holder = database.connect();
         Statement sql = holder.createStatement()) {
@@ -101,7 +101,7 @@ class PostgresGarbageTest {
   }
 
   @Test
-  void windowsAgreementsAndReturnsGoWithTheirTimeAndPartiesLater() {
+  void windowsAgreementsAndReturnsExpireWithTheirWindowAndPartiesLater() {
     Budget budget = StoreCalls.budget(window, "a");
     try (PostgresGlobalCoordinator coordinator =
         new PostgresGlobalCoordinator(settings(), around())) {
@@ -121,7 +121,7 @@ class PostgresGarbageTest {
   }
 
   @Test
-  void whatAnEscrowHeldGoesWithItsRefills() {
+  void unitsOfAnEscrowAreDeletedTogetherWithItsRefills() {
     CounterKey key = StoreCalls.key(window, "a");
     try (PostgresRegionalEscrow escrow = new PostgresRegionalEscrow(settings(), around())) {
       answer(escrow.refill(new EscrowRefill(key, "1", START, START, START + 10_000, 8)));

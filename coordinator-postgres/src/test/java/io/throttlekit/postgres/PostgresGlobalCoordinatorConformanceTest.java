@@ -13,6 +13,7 @@ class PostgresGlobalCoordinatorConformanceTest extends GlobalCoordinatorConforma
   @Override
   protected GlobalCoordinator open(ManualTime clock) {
     database.empty();
-    return new PostgresGlobalCoordinator(Wanted.of(database.url()).settings(), Around.clock(clock));
+    return new PostgresGlobalCoordinator(
+        Wanted.of(database.url()).settings(), TestSurroundings.clock(clock));
   }
 }

@@ -13,6 +13,7 @@ class PostgresRegionalEscrowConformanceTest extends RegionalEscrowConformance {
   @Override
   protected RegionalEscrow open(ManualTime clock) {
     database.empty();
-    return new PostgresRegionalEscrow(Wanted.of(database.url()).settings(), Around.clock(clock));
+    return new PostgresRegionalEscrow(
+        Wanted.of(database.url()).settings(), TestSurroundings.clock(clock));
   }
 }

@@ -39,7 +39,7 @@ class PostgresRetryTest {
   private final Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
   private final PostgresGlobalCoordinator coordinator =
       new PostgresGlobalCoordinator(
-          Wanted.of(database.url()).settings(), Around.notifying(listener));
+          Wanted.of(database.url()).settings(), TestSurroundings.notifying(listener));
 
   @BeforeEach
   void makeTables() {
@@ -55,7 +55,7 @@ class PostgresRetryTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"40001", "40P01"})
-  void areTriedAgainAndCountedOnce(String state) {
+  void conflictsAreRetriedAndCountedOnce(String state) {
     failFirst(3, state);
     assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2))).units()).isEqualTo(2);
     assertThat(listener.triedAgain).hasValue(3);
@@ -63,7 +63,7 @@ class PostgresRetryTest {
   }
 
   @Test
-  void areTriedAgainWhereAnOlderSchemaHasComeBack() {
+  void retriesAfterMigratingARestoredOlderSchema() {
     answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2)));
     database.run(
         "ALTER TABLE throttlekit.agreements DROP COLUMN asked;"
@@ -74,7 +74,7 @@ class PostgresRetryTest {
   }
 
   @Test
-  void areGivenUpAfterAWhile() {
+  void retriesAreBounded() {
     failFirst(1_000, "40001");
     assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 2))))
         .isInstanceOf(StoreException.class)
@@ -84,7 +84,7 @@ class PostgresRetryTest {
   }
 
   @Test
-  void otherErrorsAreNotTriedAgain() {
+  void otherErrorsAreNotRetried() {
     failFirst(1, "22012");
     assertThat(failure(coordinator.lease(StoreCalls.wish(budget, "eu", 2))))
         .isInstanceOf(StoreException.class);
@@ -108,7 +108,7 @@ class PostgresRetryTest {
     long units = asked.stream().mapToLong(each -> answer(each).units()).sum();
     assertThat(units).as("of 5, 2 are leased already").isEqualTo(3);
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("5");
-    assertThat(listener.triedAgain.get()).as("they read what was not so any more").isGreaterThan(2);
+    assertThat(listener.triedAgain.get()).as("they read outdated rows").isGreaterThan(2);
   }
 
   private static BudgetLease shared(String scope) {
@@ -120,7 +120,7 @@ class PostgresRetryTest {
     return new BudgetLease(shared, "eu", BudgetLease.CURRENT, 2, DataLoss.REFILL);
   }
 
-  /** Lets the first writes of windows fail, as after a conflict with another transaction. */
+  /** Makes the first writes of windows fail, as after a conflict with another transaction. */
   private static void failFirst(int times, String state) {
     database.run("DROP SEQUENCE IF EXISTS public.tries; CREATE SEQUENCE public.tries");
     database.run(

@@ -48,7 +48,8 @@ class PostgresRolesTest {
     database.run(text.substring(begin, text.indexOf("```", begin)));
     database.run("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
     try (PostgresGlobalCoordinator owner =
-        new PostgresGlobalCoordinator(settings(OWNER), Around.notifying(StoreListener.NONE))) {
+        new PostgresGlobalCoordinator(
+            settings(OWNER), TestSurroundings.notifying(StoreListener.NONE))) {
       answer(owner.health());
     }
   }
@@ -61,15 +62,15 @@ class PostgresRolesTest {
   }
 
   @Test
-  void theServiceCanDoAllOfItsWork() {
+  void theRoleOfTheServiceSuffices() {
     CounterKey key = StoreCalls.key(StoreCalls.FIVE, "a");
     Budget budget = StoreCalls.budget(StoreCalls.FIVE, "a");
     try (PostgresCounterStore store =
-            new PostgresCounterStore(settings(SERVICE), Around.notifying(listener));
+            new PostgresCounterStore(settings(SERVICE), TestSurroundings.notifying(listener));
         PostgresGlobalCoordinator coordinator =
-            new PostgresGlobalCoordinator(settings(SERVICE), Around.notifying(listener));
+            new PostgresGlobalCoordinator(settings(SERVICE), TestSurroundings.notifying(listener));
         PostgresRegionalEscrow escrow =
-            new PostgresRegionalEscrow(settings(SERVICE), Around.notifying(listener))) {
+            new PostgresRegionalEscrow(settings(SERVICE), TestSurroundings.notifying(listener))) {
       assertThat(StoreCalls.acquire(store, "a", 2).remaining()).isEqualTo(3);
       LeaseGrant grant = answer(store.lease(StoreCalls.lease("a", 2)));
       assertThat(grant.units()).isEqualTo(2);
@@ -100,7 +101,7 @@ class PostgresRolesTest {
   }
 
   @Test
-  void aRoleThatCannotReadWhichServerItIsOnIsNamedAndOneThatCanIsNot() {
+  void aRoleThatCannotReadTheServersIdentityIsReported() {
     assertThat(gaps()).isEmpty();
     for (String function : List.of("pg_control_system()", "pg_walfile_name(pg_lsn)")) {
       database.run("REVOKE EXECUTE ON FUNCTION " + function + " FROM PUBLIC");
@@ -123,7 +124,7 @@ class PostgresRolesTest {
   private List<Gap> gaps() {
     listener.persistence.clear();
     try (PostgresCounterStore store =
-        new PostgresCounterStore(settings(SERVICE), Around.notifying(listener))) {
+        new PostgresCounterStore(settings(SERVICE), TestSurroundings.notifying(listener))) {
       StoreCalls.acquire(store, "a", 1);
     }
     return listener.persistence.getLast().gaps().stream()

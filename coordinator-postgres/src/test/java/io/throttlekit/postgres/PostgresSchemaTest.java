@@ -44,7 +44,7 @@ class PostgresSchemaTest {
   }
 
   @Test
-  void goesFromAnOlderVersionToTheNewestAndKeepsTheRows() throws SQLException {
+  void migratesToTheNewestVersionAndKeepsTheRows() throws SQLException {
     ensure(1);
     assertThat(database.query(VERSION)).isEqualTo("1");
     ensure(3);
@@ -66,7 +66,7 @@ class PostgresSchemaTest {
   }
 
   @Test
-  void aNewerVersionThanIsKnownIsReported() throws SQLException {
+  void anUnknownNewerVersionIsRejected() throws SQLException {
     ensure(3);
     assertThatThrownBy(() -> ensure(2))
         .isInstanceOf(StoreException.class)
@@ -74,7 +74,7 @@ class PostgresSchemaTest {
   }
 
   @Test
-  void processesThatStartTogetherMakeTheTablesOnce() {
+  void processesThatStartTogetherCreateTheTablesOnce() {
     CountDownLatch begin = new CountDownLatch(1);
     List<CompletableFuture<Boolean>> all = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
@@ -104,7 +104,7 @@ class PostgresSchemaTest {
     try (PostgresCounterStore store =
         new PostgresCounterStore(
             Wanted.of(database.url()).user("pauper").schema(NAME).settings(),
-            Around.notifying(listener))) {
+            TestSurroundings.notifying(listener))) {
       assertThat(failure(StoreCalls.ask(store, "a", 1)))
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("role pauper may not")
@@ -113,9 +113,7 @@ class PostgresSchemaTest {
           .hasMessageContaining("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
       assertThat(listener.failures).containsExactly(StoreListener.Failure.ERROR);
       database.run("GRANT CREATE ON DATABASE " + database.name() + " TO pauper");
-      assertThat(StoreCalls.acquire(store, "a", 1).admitted())
-          .as("it comes back by itself")
-          .isTrue();
+      assertThat(StoreCalls.acquire(store, "a", 1).admitted()).as("it recovers by itself").isTrue();
     } finally {
       database.run("DROP OWNED BY pauper; DROP ROLE pauper");
     }
@@ -123,13 +121,14 @@ class PostgresSchemaTest {
 
   @ParameterizedTest
   @EnumSource
-  void countersAreAsDurableAsIsSaidAndBudgetsAlways(Durability durability) {
+  void countersHaveTheConfiguredDurabilityAndBudgetsAreAlwaysDurable(Durability durability) {
     PostgresSettings settings =
         Wanted.of(database.url()).schema(NAME).counters(durability).settings();
     try (PostgresCounterStore store =
-            new PostgresCounterStore(settings, Around.notifying(StoreListener.NONE));
+            new PostgresCounterStore(settings, TestSurroundings.notifying(StoreListener.NONE));
         PostgresGlobalCoordinator coordinator =
-            new PostgresGlobalCoordinator(settings, Around.notifying(StoreListener.NONE))) {
+            new PostgresGlobalCoordinator(
+                settings, TestSurroundings.notifying(StoreListener.NONE))) {
       StoreCalls.acquire(store, "a", 1);
       answer(coordinator.health());
     }
@@ -141,13 +140,13 @@ class PostgresSchemaTest {
   }
 
   @Test
-  void whatRegionsAgreedOnBeforeTheirLastWordsWereKeptStillStands() {
+  void agreementsOfAnOlderSchemaStayValid() {
     PostgresSettings settings = Wanted.of(database.url()).schema(NAME).settings();
     long window = StoreCalls.FIVE.windowMillis();
     Budget old = StoreCalls.budget(StoreCalls.FIVE, "a");
     Budget changed = StoreCalls.budget(new FixedWindow(6, window), "a");
     try (PostgresGlobalCoordinator coordinator =
-        new PostgresGlobalCoordinator(settings, Around.notifying(StoreListener.NONE))) {
+        new PostgresGlobalCoordinator(settings, TestSurroundings.notifying(StoreListener.NONE))) {
       answer(coordinator.lease(StoreCalls.wish(old, "eu", 1)));
       answer(coordinator.lease(StoreCalls.wish(old, "us", 1)));
     }
@@ -155,7 +154,7 @@ class PostgresSchemaTest {
         "ALTER TABLE own.agreements DROP COLUMN asked;"
             + " DELETE FROM own.schema_version WHERE version >= 5");
     try (PostgresGlobalCoordinator coordinator =
-        new PostgresGlobalCoordinator(settings, Around.notifying(StoreListener.NONE))) {
+        new PostgresGlobalCoordinator(settings, TestSurroundings.notifying(StoreListener.NONE))) {
       assertThat(failure(coordinator.lease(StoreCalls.wish(changed, "eu", 1))))
           .isInstanceOf(TermsMismatchException.class);
       assertThat(answer(coordinator.lease(StoreCalls.wish(changed, "us", 9))).units()).isEqualTo(4);

@@ -33,14 +33,14 @@ class PostgresSettingsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "Upper", "a-b", "a\"b", "a.b", "1a", "a;drop"})
-  void aSchemaThatIsNoPlainNameIsRefused(String name) {
+  void aSchemaThatIsNotAPlainNameIsRejected(String name) {
     assertThatThrownBy(() -> Wanted.of("jdbc:postgresql://h/db").schema(name).settings())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("schema");
   }
 
   @Test
-  void otherUrlsAndNumbersOutOfRangeAreRefused() {
+  void otherUrlsAndNumbersOutOfRangeAreRejected() {
     assertThatThrownBy(() -> Wanted.of("postgresql://h/db").settings())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("jdbc:postgresql:");

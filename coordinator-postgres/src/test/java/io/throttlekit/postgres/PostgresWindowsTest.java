@@ -45,7 +45,7 @@ class PostgresWindowsTest {
     clock.advance(1);
     assertThat(lease("eu", BudgetLease.CURRENT, 4))
         .isEqualTo(new LeaseGrant(4, END + WINDOW, END, 6));
-    backInANewProcess();
+    restartWithOlderClock();
     assertThat(lease("eu", END, 1).units()).isZero();
     assertThat(lease("us", BudgetLease.CURRENT, 9))
         .isEqualTo(new LeaseGrant(6, END + WINDOW, END, 0));
@@ -57,12 +57,12 @@ class PostgresWindowsTest {
     clock.advance(1);
     assertThat(lease("eu", BudgetLease.CURRENT, 1))
         .isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
-    backInANewProcess();
+    restartWithOlderClock();
     assertThat(lease("eu", BudgetLease.CURRENT, 1))
         .isEqualTo(new LeaseGrant(0, END + WINDOW, END, 0));
   }
 
-  private void backInANewProcess() {
+  private void restartWithOlderClock() {
     coordinator.close();
     coordinator = open();
     clock.setWall(END - 1);
@@ -74,6 +74,7 @@ class PostgresWindowsTest {
   }
 
   private PostgresGlobalCoordinator open() {
-    return new PostgresGlobalCoordinator(Wanted.of(database.url()).settings(), Around.clock(clock));
+    return new PostgresGlobalCoordinator(
+        Wanted.of(database.url()).settings(), TestSurroundings.clock(clock));
   }
 }

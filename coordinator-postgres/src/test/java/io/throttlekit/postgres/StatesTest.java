@@ -21,7 +21,7 @@ class StatesTest {
   private final FixedWindow window = new FixedWindow(5, 60_000);
 
   @Test
-  void theFormatIsWhatItWas() {
+  void theFormatIsStable() {
     byte[] bytes = States.encode(window, new FixedWindow.State(1_700_000_000_000L, 300));
     assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("0180a0abfef962d804");
     assertThat(HexFormat.of().formatHex(Names.of(StoreCalls.key(window, "a"))))
@@ -29,7 +29,7 @@ class StatesTest {
   }
 
   @Test
-  void anyTwoNumbersComeBack() {
+  void anyTwoNumbersRoundTrip() {
     TokenBucket bucket = new TokenBucket(5, 60_000, 5);
     SplittableRandom random = new SplittableRandom(7);
     for (int i = 0; i < 10_000; i++) {
@@ -62,7 +62,7 @@ class StatesTest {
         "01020304",
         "01ffffffffffffffffffffffff01"
       })
-  void whatIsNoStateIsAnErrorInWords(String hex) {
+  void malformedBytesFailWithAMessage(String hex) {
     byte[] bytes = HexFormat.of().parseHex(hex);
     if (hex.equals("010203")) {
       assertThat(States.decode(window, bytes)).isEqualTo(new FixedWindow.State(1, -2));

@@ -19,7 +19,7 @@ class CallTest {
   private static final FixedWindow MINUTE = new FixedWindow(5, 60_000);
 
   @Test
-  void onlyACallWithAnIdHasAReplyBesideItsAnswer() {
+  void onlyACallWithAnIdHasASeparateReply() {
     Charge charge = new Charge(StoreCalls.key(MINUTE, "a"), MINUTE, 1, Overrun.REFUSE);
     List<Claim> claims = List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)));
     Call<?> strict = CounterCall.acquire(Slots.NONE, 0, claims);

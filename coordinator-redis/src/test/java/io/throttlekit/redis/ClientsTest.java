@@ -19,7 +19,7 @@ class ClientsTest {
   }
 
   @Test
-  void anIpV6AddressLosesItsBrackets() {
+  void bracketsOfAnIpV6AddressAreRemoved() {
     assertThat(Clients.parse("redis://[::1]:7").getHost()).isEqualTo("::1");
   }
 

@@ -18,7 +18,7 @@ class CounterBatchingTest {
 
   private int counters;
 
-  /** Together they would have more counters than 16 bits can number. */
+  /** Concurrently they would have more counters than 16 bits can number. */
   @Test
   void theLargestRequestIsSentAlone() {
     CounterBatching batching = batching(new Slots(new KeyText(""), false));
@@ -34,7 +34,7 @@ class CounterBatchingTest {
   }
 
   @Test
-  void aBatchHasUpToItsMostCharges() {
+  void aBatchHasUpToItsMaximumOfCharges() {
     CounterBatching batching = batching(new Slots(new KeyText(""), false));
     CounterCall<?> many = call(Slots.NONE, MAX_OF_BATCH - 2);
     CounterCall<?> two = call(Slots.NONE, 2);

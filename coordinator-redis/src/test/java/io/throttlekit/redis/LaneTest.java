@@ -49,7 +49,7 @@ class LaneTest {
   }
 
   @Test
-  void aConnectionThatIsThereAtOnceIsUsed() {
+  void aSynchronouslyOpenedConnectionIsUsed() {
     List<FakeLink> links = new ArrayList<>();
     Lane<CounterCall<?>> lane =
         new Lane<>(
@@ -66,7 +66,7 @@ class LaneTest {
 
   /** As when the connection was replaced before the lane was closed. */
   @Test
-  void callsInProgressHaveFailedWhenALaneHasEndedThoughItsConnectionIsStillClosing() {
+  void pendingCallsFailBeforeALaneEndsAlsoDuringADisconnect() {
     Lane<CounterCall<?>> lane = new Lane<>(loop, shared(), HangingLink::new);
     CounterCall<Boolean> call =
         CounterCall.reset(Slots.NONE, Long.MAX_VALUE, StoreCalls.key(StoreCalls.FIVE, "user"));
@@ -79,7 +79,7 @@ class LaneTest {
 
   /** Its reply is still awaited after the deadline, until the connection is renewed. */
   @Test
-  void aSilentConnectionIsRenewedAfterItsLastCallHasReportedItsDeadline() throws Exception {
+  void aSilentConnectionIsReplacedAfterItsLastCallTimedOut() throws Exception {
     CompletableFuture<Boolean> late = new CompletableFuture<>();
     long deadline = time.monotonicNanos() + TimeUnit.MILLISECONDS.toNanos(LEASE_MILLIS);
     CounterCall<LeaseGrant> call = lease(deadline);
@@ -100,12 +100,12 @@ class LaneTest {
   }
 
   @Test
-  void callsFailAtAReplyThatIsTooShortAndTheLaneEnds() {
+  void aTooShortReplyFailsCallsAndEndsTheLane() {
     assertFailedByReply(ByteBuffer.allocate(1), "BufferUnderflowException");
   }
 
   @Test
-  void callsFailAtANilReply() {
+  void aNilReplyFailsTheCall() {
     assertFailedByReply(null, "nil");
   }
 
@@ -130,7 +130,7 @@ class LaneTest {
 
   /** Its breaker is open, so it would reject the next call. */
   @Test
-  void theBreakerOfANodeThatHasLeftTheClusterIsForgotten() {
+  void theBreakerOfARemovedNodeIsDropped() {
     CompletableFuture<Boolean> allowedBefore = new CompletableFuture<>();
     Lane.Shared<CounterCall<?>> shared =
         shared(Wanted.cluster("redis://127.0.0.1").breaker(1, 60_000, 60_000), StoreListener.NONE);

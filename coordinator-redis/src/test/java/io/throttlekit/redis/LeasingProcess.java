@@ -39,7 +39,7 @@ final class LeasingProcess implements AutoCloseable {
 
   static final int REGIONAL_LEASES = 4;
 
-  private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long WAIT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   final UnansweredCalls calls = new UnansweredCalls();
 
@@ -88,7 +88,7 @@ final class LeasingProcess implements AutoCloseable {
             federation,
             time,
             LeasingProcess::runAfter,
-            new TierSettings(100, PATIENCE_NANOS, 0.5),
+            new TierSettings(100, WAIT_TIMEOUT_NANOS, 0.5),
             TierListener.NONE);
   }
 

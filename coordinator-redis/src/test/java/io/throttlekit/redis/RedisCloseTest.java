@@ -36,7 +36,7 @@ class RedisCloseTest {
   }
 
   @Test
-  void whatIsGivenBackAtTheEndArrivesHoweverMuchItIs() {
+  void allReturnsBeforeCloseArrive() {
     RedisCounterStore store = open(Stores.longDeadlines(redis.url()));
     List<CompletionStage<LeaseGrant>> leases = new ArrayList<>();
     for (int i = 0; i < COUNTERS; i++) {
@@ -57,7 +57,7 @@ class RedisCloseTest {
   }
 
   @Test
-  void aRedisThatHangsDelaysTheEndByTheLeaseDeadlineAtMost() {
+  void aHangingRedisDelaysCloseByAtMostTheLeaseDeadline() {
     RedisCounterStore store = open(Stores.longDeadlines(redis.url()).deadlines(50, 300));
     redis.hang();
     CompletableFuture<LeaseGrant> lease = store.lease(lease(0)).toCompletableFuture();
@@ -68,7 +68,7 @@ class RedisCloseTest {
 
   /** The calls have no deadline before the end of the store. */
   @Test
-  void callsInProgressHaveFailedWhenAStoreHasEnded() {
+  void pendingCallsFailBeforeAStoreEnds() {
     Wanted slow = Stores.longDeadlines(redis.url()).deadlines(20_000, 300);
     RedisCounterStore store = open(slow);
     RedisGlobalCoordinator coordinator = Stores.coordinator(slow, StoreListener.NONE);

@@ -63,7 +63,7 @@ class RedisClusterFaultsTest {
   }
 
   @Test
-  void aSlotThatMovesTakesItsCountsAlong() {
+  void aMigratedSlotKeepsItsCounts() {
     // All pairs of masters: each lists the nodes in a random order, the replica of the source
     // before
     // the source by chance.
@@ -98,7 +98,7 @@ class RedisClusterFaultsTest {
   }
 
   @Test
-  void aCounterThatIsNewInAMovingSlotWaitsForIt() {
+  void aNewCounterInAMigratingSlotWaitsForIt() {
     String user = usersOf(0).getFirst();
     String slot = String.valueOf(slot(user));
     RedisProcess from = nodes.masters().getFirst();
@@ -133,7 +133,7 @@ class RedisClusterFaultsTest {
     assertThat(denied(user)).isFalse();
     master.kill();
     master.restart();
-    await("back", () -> answersFor(user));
+    await("recovered", () -> answersFor(user));
     assertThat(denied(user)).isTrue();
     assertThat(denied(other)).as("in another master").isFalse();
     assertThat(listener.losses).hasSize(1);
@@ -182,7 +182,7 @@ class RedisClusterFaultsTest {
         });
     assertThat(failed.keySet()).containsExactlyInAnyOrderElementsOf(orphans);
     assertThat(listener.states).isEmpty();
-    assertThat(listener.losses).as("what was not replicated").hasSize(1);
+    assertThat(listener.losses).as("changes that were not replicated").hasSize(1);
     for (int i = 0; i < 6; i++) {
       round();
     }

@@ -63,7 +63,7 @@ class RedisClusterTest {
   }
 
   @Test
-  void namesWhatItsUserMayNotReadAndNothingElse() {
+  void reportsExactlyTheMissingRightsOfItsUser() {
     assertThat(gapsFor("+@all"))
         .extracting(Gap::cause, Gap::found)
         .containsExactly(tuple(Cause.FAILOVER, "replication in a Cluster is asynchronous"));
@@ -111,7 +111,7 @@ class RedisClusterTest {
   }
 
   @Test
-  void findsLongKeysAgainWhateverBracesTheyHave() {
+  void findsLongKeysWithAnyBraces() {
     for (String part : List.of("{", "}", "{}", "{a}", "}{")) {
       String user = part.repeat(20_000 / part.length());
       acquire(store, user, 2);
@@ -131,7 +131,7 @@ class RedisClusterTest {
   }
 
   @Test
-  void givesBackWhatWasChargedBeforeALaterSlotRefused() {
+  void refundsEarlierSlotsWhenALaterOneRefuses() {
     List<String> users =
         new ArrayList<>(List.of("r1", "r2", "r3", "r4"))
             .stream().sorted(Comparator.comparingInt(RedisClusterTest::slot)).toList();
@@ -144,12 +144,12 @@ class RedisClusterTest {
   }
 
   static List<RateAlgorithm<?>> algorithms() {
-    return RedisGiveBackTest.algorithms();
+    return RedisRefundTest.algorithms();
   }
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void whatWasChargedInOneWindowIsNotGivenBackToAnother(RateAlgorithm<?> perMinute) {
+  void aChargeIsNotRefundedToALaterWindow(RateAlgorithm<?> perMinute) {
     Slots slots = new Slots(new KeyText(""), true);
     List<String> users =
         Stream.of("w1", "w2")
@@ -181,7 +181,7 @@ class RedisClusterTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void givesBackByEveryAlgorithm(RateAlgorithm<?> perMinute) {
+  void everyAlgorithmRefundsEarlierSlots(RateAlgorithm<?> perMinute) {
     List<Claim> all = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       all.add(claim(perMinute, "every" + i, i == 3 ? 6 : 2, DataLoss.REFILL));
@@ -189,7 +189,7 @@ class RedisClusterTest {
     assertThat(answer(store.acquire(all)).admitted()).isFalse();
     for (int i = 0; i < 4; i++) {
       String user = "every" + i; // a rest may be left that a ms pays off
-      StoreCalls.await("given back", () -> charged(store, perMinute, user, 0) == 5);
+      StoreCalls.await("refunded", () -> charged(store, perMinute, user, 0) == 5);
     }
   }
 

@@ -48,7 +48,7 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void startsAgainAfterALossUnlessALeaseDenies() {
+  void budgetsStartAgainAfterALossUnlessALeaseDenies() {
     RedisGlobalCoordinator coordinator = open();
     lease(coordinator, budget, 4);
     redis.flush();
@@ -65,8 +65,8 @@ class RedisCoordinatorEpochTest {
     assertThat(deny(coordinator, BudgetLease.CURRENT)).isZero();
     assertThat(deny(coordinator, END + WINDOW)).isZero();
     clock.setWall(END);
-    assertThat(deny(coordinator, BudgetLease.CURRENT)).as("was the next one").isZero();
-    assertThat(deny(open(), BudgetLease.CURRENT)).as("for any process").isZero();
+    assertThat(deny(coordinator, BudgetLease.CURRENT)).as("the former next window").isZero();
+    assertThat(deny(open(), BudgetLease.CURRENT)).as("in every process").isZero();
     assertThat(deny(coordinator, END + 2 * WINDOW)).isEqualTo(1);
     clock.setWall(END + WINDOW);
     assertThat(deny(coordinator, BudgetLease.CURRENT)).isEqualTo(1);
@@ -82,7 +82,7 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void whatWasLeasedBeforeALossDoesNotComeBack() {
+  void unitsLeasedBeforeALossCannotBeReturned() {
     RedisGlobalCoordinator coordinator = open();
     LeaseGrant before = lease(coordinator, budget, 5);
     redis.flush();
@@ -96,7 +96,7 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void isALossEvenWhenANewProcessWasFirstAfterIt() {
+  void aLossIsDetectedAlthoughANewProcessConnectedFirst() {
     clock.setWall(TimeSource.system().wallMillis()); // an epoch is named by Redis's own clock
     RedisGlobalCoordinator old = open();
     lease(old, budget, 1);
@@ -109,7 +109,7 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void aLossIsNoticedOnceTheConnectionIsBack() {
+  void aLossIsDetectedOnReconnect() {
     try (RedisProcess other = RedisProcess.start()) {
       RedisGlobalCoordinator coordinator =
           Stores.coordinator(Stores.longDeadlines(other.url()), listener);
@@ -122,7 +122,7 @@ class RedisCoordinatorEpochTest {
   }
 
   @Test
-  void anEscrowThatHasLostItsDataHoldsNothingAndReportsIt() {
+  void anEscrowThatLostItsDataIsEmptyAndReportsALoss() {
     try (RedisRegionalEscrow escrow = Stores.escrow(Stores.longDeadlines(redis.url()), listener)) {
       long now = answer(escrow.health());
       assertThat(answer(escrow.refill(RedisEscrowTest.refill("a", "1", now, 5)))).isTrue();

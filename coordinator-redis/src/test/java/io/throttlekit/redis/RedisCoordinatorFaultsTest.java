@@ -48,7 +48,7 @@ class RedisCoordinatorFaultsTest {
   }
 
   @Test
-  void sendsTheScriptAgainWhenRedisHasLostIt() {
+  void reloadsAScriptThatRedisHasLost() {
     RedisGlobalCoordinator coordinator = longDeadlines();
     LeaseGrant grant = lease(coordinator, five("a"), 2);
     redis.command("SCRIPT", "FLUSH");
@@ -60,14 +60,14 @@ class RedisCoordinatorFaultsTest {
   }
 
   @Test
-  void failsByItsDeadlineAndThenAtOnceWhileRedisHangsAndComesBackByItself() {
+  void aHangingRedisFailsCallsByTheDeadlineThenAtOnceUntilItRecovers() {
     RedisGlobalCoordinator coordinator =
         open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 100, PROBE_MILLIS));
     await("warm", () -> answers(coordinator));
     redis.hang();
     TimeSource time = TimeSource.system();
     long begun = time.monotonicNanos();
-    assertThat(failure(ask(coordinator, "a")))
+    assertThat(failure(leaseAsync(coordinator, "a")))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("within 400 ms");
     assertThat(TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - begun))
@@ -76,26 +76,26 @@ class RedisCoordinatorFaultsTest {
     int before = listener.failures.size();
     long asked = time.monotonicNanos();
     for (int i = 0; i < 100; i++) {
-      var _ = ask(coordinator, "a");
+      var _ = leaseAsync(coordinator, "a");
     }
     long probes = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - asked) / PROBE_MILLIS + 2;
     assertThat(listener.failures.stream().skip(before).filter(Failure.OPEN::equals).count())
         .isGreaterThanOrEqualTo(100 - probes);
     assertThat(listener.failures).contains(Failure.LEASE_DEADLINE);
     redis.goOn();
-    await("back", () -> answers(coordinator));
+    await("recovered", () -> answers(coordinator));
     await("up", coordinator::isUp);
   }
 
   @Test
-  void manyWhoWaitForOneThatHangsAreOneFailureToTheBreaker() {
+  void callsTimedOutByOneHangCountAsOneFailureOfTheBreaker() {
     RedisGlobalCoordinator coordinator =
         open(Wanted.redis(proxied()).deadlines(5, 300).breaker(2, 60_000, 50));
     await("warm", () -> answers(coordinator));
     proxy.hang();
     List<CompletionStage<LeaseGrant>> asked = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
-      asked.add(ask(coordinator, "user" + i));
+      asked.add(leaseAsync(coordinator, "user" + i));
     }
     asked.forEach(StoreCalls::failure);
     assertThat(coordinator.isUp()).isTrue();
@@ -103,7 +103,7 @@ class RedisCoordinatorFaultsTest {
   }
 
   @Test
-  void makesAConnectionAnewThatAnswersNothingForLong() {
+  void replacesAConnectionThatIsSilentForLong() {
     RedisGlobalCoordinator coordinator =
         open(Wanted.redis(proxied()).deadlines(50, 300).breaker(3, 100, 20));
     await("warm", () -> answers(coordinator));
@@ -111,7 +111,7 @@ class RedisCoordinatorFaultsTest {
     int before = proxy.accepted();
     await("renewed", () -> !answers(coordinator) && proxy.accepted() > before);
     proxy.goOn();
-    await("back", () -> answers(coordinator));
+    await("recovered", () -> answers(coordinator));
   }
 
   @Test
@@ -124,28 +124,28 @@ class RedisCoordinatorFaultsTest {
     proxy.cut();
     assertThat(failure(lost)).isInstanceOf(StoreException.class);
     proxy.goOn();
-    await("back", () -> answers(coordinator));
+    await("recovered", () -> answers(coordinator));
     assertThat(out()).isEqualTo(3);
   }
 
   @Test
-  void aReturnWhoseReplyWasLostMayBeSentAgain() {
+  void aReturnWhoseReplyWasLostMayBeResent() {
     RedisGlobalCoordinator coordinator = longDeadlines();
     LeaseGrant grant = lease(coordinator, five("a"), 3);
     lease(coordinator, five("a"), 2);
     proxy.hangReplies();
     CompletionStage<Boolean> lost = returnUnits(coordinator, five("a"), "eu", "1", grant);
-    await("taken back", () -> out() == 2);
+    await("returned", () -> out() == 2);
     proxy.cut();
     assertThat(failure(lost)).isInstanceOf(StoreException.class);
     proxy.goOn();
-    await("back", () -> answers(coordinator));
+    await("recovered", () -> answers(coordinator));
     assertThat(answer(returnUnits(coordinator, five("a"), "eu", "1", grant))).isTrue();
     assertThat(out()).isEqualTo(2);
   }
 
   @Test
-  void aGrantThatComesAfterTheDeadlineIsLostButCounted() {
+  void aGrantAfterTheDeadlineIsLostButCounted() {
     RedisGlobalCoordinator coordinator = open(Stores.longDeadlines(proxied()).deadlines(5, 200));
     await("warm", () -> answers(coordinator));
     proxy.delayReplies(400);
@@ -156,31 +156,31 @@ class RedisCoordinatorFaultsTest {
   }
 
   @Test
-  void comesBackAfterItWasKilledAndStartedEmpty() {
+  void recoversAfterRedisIsKilledAndRestartedEmpty() {
     RedisGlobalCoordinator coordinator =
         open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 100, 50));
     await("warm", () -> answers(coordinator));
     redis.kill();
     await("down", () -> !answers(coordinator) && !coordinator.isUp());
     redis.restart();
-    await("back", () -> answers(coordinator));
+    await("recovered", () -> answers(coordinator));
     await("notified of the loss", () -> listener.losses.size() == 1);
     assertThat(listener.failures).contains(Failure.CONNECTION);
   }
 
   @Test
-  void mayBeMadeBeforeThereIsARedis() {
+  void canBeCreatedBeforeRedisIsUp() {
     redis.kill();
     RedisGlobalCoordinator coordinator = connect(Wanted.redis(redis.url()));
-    assertThat(failure(ask(coordinator, "a")))
+    assertThat(failure(leaseAsync(coordinator, "a")))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("no connection to Redis");
     redis.restart();
-    await("there", () -> answers(coordinator));
+    await("connected", () -> answers(coordinator));
   }
 
   @Test
-  void whatComesBackAtTheEndArrivesAndLaterCallsFail() {
+  void returnsBeforeCloseArriveAndLaterCallsFail() {
     RedisGlobalCoordinator coordinator = longDeadlines();
     List<CompletableFuture<Boolean>> returns = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
@@ -191,7 +191,7 @@ class RedisCoordinatorFaultsTest {
     coordinator.close();
     answer(coordinator.ended().thenApply(_ -> true));
     returns.forEach(each -> assertThat(answer(each)).isTrue());
-    assertThat(failure(ask(coordinator, "a"))).isInstanceOf(StoreException.class);
+    assertThat(failure(leaseAsync(coordinator, "a"))).isInstanceOf(StoreException.class);
     RedisGlobalCoordinator next = open(Stores.longDeadlines(redis.url()));
     for (int i = 0; i < 200; i++) {
       assertThat(lease(next, five("user" + i), 5).units()).as("user %d", i).isEqualTo(5);
@@ -199,10 +199,10 @@ class RedisCoordinatorFaultsTest {
   }
 
   @Test
-  void aRedisThatHangsDelaysTheEndByTheLeaseDeadlineAtMost() {
+  void aHangingRedisDelaysCloseByAtMostTheLeaseDeadline() {
     RedisGlobalCoordinator coordinator = open(Wanted.redis(redis.url()).deadlines(5, 300));
     redis.hang();
-    CompletableFuture<LeaseGrant> asked = ask(coordinator, "a").toCompletableFuture();
+    CompletableFuture<LeaseGrant> asked = leaseAsync(coordinator, "a").toCompletableFuture();
     coordinator.close();
     answer(coordinator.ended().thenApply(_ -> true));
     assertThat(asked).isCompletedExceptionally();
@@ -221,7 +221,8 @@ class RedisCoordinatorFaultsTest {
     return out;
   }
 
-  private static CompletionStage<LeaseGrant> ask(RedisGlobalCoordinator coordinator, String user) {
+  private static CompletionStage<LeaseGrant> leaseAsync(
+      RedisGlobalCoordinator coordinator, String user) {
     return coordinator.lease(Leased.of(five(user), "eu", 1));
   }
 

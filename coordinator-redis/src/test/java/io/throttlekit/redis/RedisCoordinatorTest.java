@@ -95,7 +95,7 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void textsWithStrangeCharactersNeverFallTogether() {
+  void namesWithSpecialCharactersNeverCollide() {
     RedisGlobalCoordinator coordinator = open();
     long window = StoreCalls.FIVE.windowMillis();
     for (String text : STRANGE) {
@@ -111,7 +111,7 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void returnsOfStrangelyNamedRegionsNeverFallTogether() {
+  void returnsOfRegionsWithSpecialCharactersNeverCollide() {
     RedisGlobalCoordinator coordinator = open();
     int returns = STRANGE.size() * STRANGE.size();
     Budget budget = budget("a", returns, StoreCalls.FIVE.windowMillis());
@@ -126,7 +126,7 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void eachStrangelyNamedRegionIsHeldToItsTerms() {
+  void termsAreKeptForRegionsWithSpecialCharacters() {
     RedisGlobalCoordinator coordinator = open();
     for (String region : STRANGE) {
       Budget six = budget("of " + region, 6, StoreCalls.FIVE.windowMillis());
@@ -166,7 +166,7 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void noWindowIsGrantedTwiceByAClockThatStepsBack() {
+  void aClockStepBackGrantsNoWindowTwice() {
     ManualTime clock = new ManualTime(END - 1);
     RedisGlobalCoordinator coordinator = open(clock);
     Budget hundred = budget("a", 100, WINDOW);
@@ -187,7 +187,7 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void nothingComesBackToAWindowThatWasSeenToEnd() {
+  void nothingIsReturnedToAWindowSeenToEnd() {
     ManualTime clock = new ManualTime(END - 1);
     RedisGlobalCoordinator coordinator = open(clock);
     Budget hundred = budget("a", 100, WINDOW);
@@ -199,7 +199,7 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void termsLastAsLongAsTheLatestWindowThatARegionLeased() {
+  void termsLastAsLongAsTheLatestLeasedWindow() {
     ManualTime clock = new ManualTime(END - 1);
     RedisGlobalCoordinator coordinator = open(clock);
     Budget budget = budget("a", 100, WINDOW);
@@ -221,13 +221,13 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void aLastWordIsKeptBesideTheTermsAsLongAsTheyStandAndNoLongerThanItDiffers() {
+  void requestedTermsAreStoredOnlyWhileTheyDifferFromTheTermsInEffect() {
     RedisGlobalCoordinator coordinator = open();
     Budget old = budget("a", 100, 60_000);
     Budget changed = budget("a", 200, 60_000);
     LeaseGrant grant = lease(coordinator, old, 1);
     answer(coordinator.lease(Leased.of(old, "us", 1)));
-    assertThat(redis.command("KEYS", "*asked*")).as("all lease by what they want").isEmpty();
+    assertThat(redis.command("KEYS", "*asked*")).as("all request the terms in force").isEmpty();
     assertThat(failure(coordinator.lease(Leased.of(changed, "us", 1))))
         .isInstanceOf(TermsMismatchException.class);
     String asked = redis.command("KEYS", "*asked*").strip();
@@ -238,7 +238,7 @@ class RedisCoordinatorTest {
     lease(coordinator, changed, 1);
     assertThat(redis.command("KEYS", "*asked*")).as("all have changed").isEmpty();
     assertThat(redis.command("HVALS", redis.command("KEYS", "*terms*").strip()).lines())
-        .as("as the release before has it")
+        .as("as the previous release stores it")
         .hasSize(2)
         .allMatch(terms -> terms.matches("\\d+ 200/60000"));
   }
@@ -309,7 +309,7 @@ class RedisCoordinatorTest {
   }
 
   @Test
-  void somethingElseWhereABudgetShouldBeIsAFailureInWords() {
+  void aKeyOfAnotherTypeFailsWithAMessage() {
     RedisGlobalCoordinator coordinator = open();
     lease(coordinator, five("a"), 1);
     for (String key : redis.command("KEYS", "*").lines().toList()) {

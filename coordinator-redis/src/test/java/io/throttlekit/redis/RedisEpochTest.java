@@ -78,7 +78,7 @@ class RedisEpochTest {
   }
 
   @Test
-  void refusesAWholeRequestOfWhichOneClaimIsDenied() {
+  void refusesARequestIfOneClaimIsDenied() {
     RedisCounterStore store = store();
     charge(store, window, DataLoss.DENY);
     redis.flush();
@@ -105,7 +105,7 @@ class RedisEpochTest {
   }
 
   @Test
-  void isALossEvenWhenANewProcessWasFirstAfterIt() {
+  void aLossIsDetectedAlthoughANewProcessConnectedFirst() {
     RedisCounterStore old = store();
     charge(old, window, DataLoss.DENY);
     redis.flush();
@@ -121,7 +121,7 @@ class RedisEpochTest {
   }
 
   @Test
-  void isALossWhenOlderDataComeBack() {
+  void olderDataAreALoss() {
     RedisCounterStore store =
         RedisCounterStore.connect(settings(), TimeSource.system(), listener, null);
     opened.add(Stores.connected(store));
@@ -151,7 +151,7 @@ class RedisEpochTest {
   }
 
   @Test
-  void keepsNothingOfWhatCountsNothing() {
+  void requestsThatCountNothingStoreNoKeys() {
     RedisCounterStore store = store();
     answer(store.peek(key(FIVE, "a"), FIVE));
     acquire(store, "a", 6);

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A region's units are not spent twice, whatever data its Redis has after a restart. Three of eight
- * units are leased; then a Redis without that lease is requested for the rest.
+ * No unit of a region is spent twice, with any data that its Redis restores. Three of eight units
+ * are leased; then the rest is requested from a Redis without that lease.
  */
 @RealRedis
 @Timeout(180)
@@ -33,39 +33,39 @@ class RedisEscrowHistoryTest {
   }
 
   @Test
-  void whatASnapshotHasIsNotSpentAgain() {
+  void unitsOfARestoredSnapshotAreNotSpentAgain() {
     refill(redis, "1", 8);
     redis.command("SAVE");
     assertThat(leasedOf(redis)).isEqualTo(3);
     redis.kill();
     redis.restart();
     assertThat(held(redis)).as("units in the snapshot").startsWith("8 ");
-    assertNothingIsHeldButWhatComesAnew(redis);
+    assertHoldsOnlyNewUnits(redis);
   }
 
   @Test
-  void whatAReplicaThatLaggedHasIsNotSpentAgain() {
+  void unitsOfALaggingReplicaAreNotSpentAgain() {
     RedisProcess replica = replicaOfEight();
     replica.command("REPLICAOF", "NO", "ONE"); // later changes are not replicated
     assertThat(leasedOf(redis)).isEqualTo(3);
-    assertThat(held(replica)).as("units that it has").startsWith("8 ");
-    assertNothingIsHeldButWhatComesAnew(replica);
+    assertThat(held(replica)).as("units that the replica holds").startsWith("8 ");
+    assertHoldsOnlyNewUnits(replica);
   }
 
   @Test
-  void norIsItByTheFirstMasterWhenItIsOneAgain() {
+  void unitsOfAFormerMasterAreNotSpentAgain() {
     RedisProcess replica = replicaOfEight();
     replica.command("REPLICAOF", "NO", "ONE");
     assertThat(leasedOf(redis)).isEqualTo(3);
     redis.command("REPLICAOF", "127.0.0.1", String.valueOf(replica.port()));
     await("older data of it", () -> held(redis).startsWith("8 "));
     redis.command("REPLICAOF", "NO", "ONE");
-    assertNothingIsHeldButWhatComesAnew(redis);
+    assertHoldsOnlyNewUnits(redis);
   }
 
-  private void assertNothingIsHeldButWhatComesAnew(RedisProcess server) {
+  private void assertHoldsOnlyNewUnits(RedisProcess server) {
     RedisRegionalEscrow escrow = escrowOf(server);
-    await("back", () -> RedisEscrowTest.answers(escrow));
+    await("recovered", () -> RedisEscrowTest.answers(escrow));
     assertThat(answer(escrow.release(RedisEscrowTest.key("a"), END))).isZero();
     assertThat(leasedOf(server)).isZero();
     refill(server, "2", 2);

@@ -90,7 +90,7 @@ class RedisEscrowTest {
   }
 
   @Test
-  void whatHasEndedStaysSoWhenTheClockStepsBack() {
+  void endedUnitsStayEndedWhenTheClockStepsBack() {
     ManualTime clock = new ManualTime(WINDOW_END);
     RedisRegionalEscrow escrow = Stores.escrow(Stores.longDeadlines(redis.url()), clock);
     opened.add(escrow);
@@ -105,7 +105,7 @@ class RedisEscrowTest {
   }
 
   @Test
-  void ofWindowsThatOverlapTheOneThatEndsFirstIsSpent() {
+  void ofOverlappingWindowsTheOneThatEndsFirstIsSpent() {
     RedisRegionalEscrow escrow = open();
     long now = answer(escrow.health());
     for (long end : List.of(10_000L, 9_000L, 90_000L)) {
@@ -118,7 +118,7 @@ class RedisEscrowTest {
   }
 
   @Test
-  void textsWithStrangeCharactersNeverFallTogether() {
+  void namesWithSpecialCharactersNeverCollide() {
     RedisRegionalEscrow escrow = open();
     long now = answer(escrow.health());
     for (String text : RedisCoordinatorTest.STRANGE) {
@@ -158,7 +158,7 @@ class RedisEscrowTest {
   }
 
   @Test
-  void failsByItsDeadlineWhileRedisHangsAndComesBackByItself() {
+  void aHangingRedisFailsCallsByTheDeadlineUntilItRecovers() {
     RedisProcess own = RedisProcess.start();
     opened.add(own);
     RedisRegionalEscrow escrow =
@@ -174,7 +174,7 @@ class RedisEscrowTest {
     await("down", () -> !answers(escrow) && !escrow.isUp());
     assertThat(listener.failures).contains(Failure.LEASE_DEADLINE);
     own.goOn();
-    await("back", () -> answers(escrow));
+    await("recovered", () -> answers(escrow));
     await("up", escrow::isUp);
   }
 

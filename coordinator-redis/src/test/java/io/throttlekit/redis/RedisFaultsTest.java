@@ -49,7 +49,7 @@ class RedisFaultsTest {
   }
 
   @Test
-  void loadsTheScriptAgainWhenRedisHasLostIt() {
+  void reloadsAScriptThatRedisHasLost() {
     RedisCounterStore store = longDeadlines();
     acquire(store, "a", 1);
     redis.command("SCRIPT", "FLUSH");
@@ -59,7 +59,7 @@ class RedisFaultsTest {
   }
 
   @Test
-  void failsInTimeAndThenAtOnceWhileRedisHangsAndComesBackByItself() {
+  void aHangingRedisFailsCallsInTimeThenAtOnceUntilItRecovers() {
     RedisCounterStore store = shortDeadlines();
     await("warm", () -> answers(store));
     redis.hang();
@@ -76,33 +76,33 @@ class RedisFaultsTest {
     assertThat(listener.failures.stream().filter(Failure.OPEN::equals).count())
         .isGreaterThanOrEqualTo(1000 - waited);
     redis.goOn();
-    await("back", () -> answers(store));
+    await("recovered", () -> answers(store));
     await("up", store::isUp);
     assertThat(listener.states.getFirst()).isEqualTo("down");
     assertThat(listener.states.getLast()).isEqualTo("up");
   }
 
   @Test
-  void comesBackAfterItWasKilledAndRestartedEmpty() {
+  void recoversAfterRedisIsKilledAndRestartedEmpty() {
     RedisCounterStore store = shortDeadlines();
     await("warm", () -> answers(store));
     await("charged", () -> charged(store, 5));
     redis.kill();
     await("down", () -> !answers(store) && !store.isUp());
     redis.restart();
-    await("back", () -> answers(store));
+    await("recovered", () -> answers(store));
     assertThat(left(longDeadlines(), "a")).isEqualTo(5);
     await("notified of the loss", () -> listener.losses.size() == 1);
     assertThat(listener.failures).contains(Failure.CONNECTION);
   }
 
   @Test
-  void mayBeMadeBeforeThereIsARedis() {
+  void canBeCreatedBeforeRedisIsUp() {
     redis.kill();
     RedisCounterStore store = shortDeadlines();
     assertThat(failure(ask(store, "a", 1))).isInstanceOf(StoreException.class);
     redis.restart();
-    await("there", () -> answers(store));
+    await("connected", () -> answers(store));
   }
 
   @Test
@@ -116,7 +116,7 @@ class RedisFaultsTest {
     proxy.cut();
     assertThat(failure(lost)).isInstanceOf(StoreException.class);
     proxy.goOn();
-    await("back", () -> answers(store));
+    await("recovered", () -> answers(store));
     assertThat(left(store, "a")).isEqualTo(2);
   }
 
@@ -135,14 +135,14 @@ class RedisFaultsTest {
   }
 
   @Test
-  void aGrantMayTakeLongerThanMakingAConnection() {
+  void aGrantMayTakeLongerThanTheConnectTimeout() {
     RedisCounterStore store = longDeadlines();
     proxy.delayReplies(Wanted.CONNECT_TIMEOUT_MILLIS + 300);
     assertThat(grant(store, "l", 3).units()).isEqualTo(3);
   }
 
   @Test
-  void makesAConnectionAnewThatAnswersNothingForLong() {
+  void replacesAConnectionThatIsSilentForLong() {
     RedisCounterStore store =
         open(Stores.longDeadlines(proxied()).deadlines(50, 300).breaker(3, 100, 20));
     await("warm", () -> answers(store));
@@ -150,11 +150,11 @@ class RedisFaultsTest {
     int before = proxy.accepted();
     await("renewed", () -> !answers(store) && proxy.accepted() > before);
     proxy.goOn();
-    await("back", () -> answers(store));
+    await("recovered", () -> answers(store));
   }
 
   @Test
-  void whatArrivesWhileACallIsUnderWaySharesTheNext() {
+  void requestsThatArriveDuringACallShareTheNext() {
     RedisCounterStore store = open(Stores.longDeadlines(proxied()).batches(32, 1));
     acquire(store, "warm", 1);
     int before = listener.roundTrips.get();
@@ -230,10 +230,10 @@ class RedisFaultsTest {
     RedisCounterStore store =
         RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener, null);
     opened.add(store);
-    return redisIsThere() ? Stores.connected(store) : store;
+    return redisAnswers() ? Stores.connected(store) : store;
   }
 
-  private boolean redisIsThere() {
+  private boolean redisAnswers() {
     try {
       redis.command("PING");
       return true;

@@ -47,7 +47,7 @@ class RedisFederationClusterTest {
   }
 
   @Test
-  void spreadsWhatItKeepsAndSaysItsClock() {
+  void spreadsKeysOverMastersAndReportsItsClock() {
     try (RedisRegionalEscrow escrow =
         Stores.escrow(Stores.clusterWithLongDeadlines(nodes.urls()), StoreListener.NONE)) {
       for (int i = 0; i < 40; i++) {
@@ -64,7 +64,7 @@ class RedisFederationClusterTest {
   }
 
   @Test
-  void whatOneMasterHasLostIsDeniedAndTheRestGoesOn() {
+  void onlyBudgetsOfAMasterThatLostItsDataAreDenied() {
     List<Budget> lost = budgetsOf(0);
     List<Budget> kept = budgetsOf(1);
     lost.forEach(budget -> lease(coordinator, budget, 1));
@@ -76,7 +76,7 @@ class RedisFederationClusterTest {
   }
 
   @Test
-  void whenAMasterIsKilledItsReplicaHasWhatWasLeased() {
+  void leasesOfAKilledMasterAreKnownToItsReplica() {
     List<Budget> of = budgetsOf(0);
     of.forEach(budget -> lease(coordinator, budget, 3));
     await(
@@ -84,14 +84,14 @@ class RedisFederationClusterTest {
         () -> nodes.replica(0).command("DBSIZE").equals(nodes.masters().get(0).command("DBSIZE")));
     nodes.masters().getFirst().kill();
     assertThat(lease(coordinator, budgetsOf(1).getFirst(), 1).units()).isEqualTo(1);
-    await("failed over", () -> asks(of.getFirst()));
+    await("failed over", () -> canLease(of.getFirst()));
     for (Budget budget : of.subList(1, of.size())) {
       assertThat(lease(coordinator, budget, 9).units()).isEqualTo(2);
     }
-    assertThat(listener.losses).as("what was not replicated").hasSize(1);
+    assertThat(listener.losses).as("changes that were not replicated").hasSize(1);
   }
 
-  private boolean asks(Budget budget) {
+  private boolean canLease(Budget budget) {
     try {
       LeaseGrant grant =
           answer(

@@ -28,7 +28,7 @@ class RedisLongKeysTest {
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
   @Test
-  void takeAsLittleRoomAsShortOnes() {
+  void takeAsLittleMemoryAsShortOnes() {
     try (RedisCounterStore store = Stores.open(redis.url(), TimeSource.system())) {
       acquire(store, "anybody", 1);
       long before = usedMemory();
@@ -48,7 +48,7 @@ class RedisLongKeysTest {
   }
 
   @Test
-  void ofAFederationTakeAsLittleRoom() {
+  void ofAFederationTakeAsLittleMemory() {
     try (RedisGlobalCoordinator eu =
             Stores.coordinator(Stores.longDeadlines(redis.url()), StoreListener.NONE);
         RedisGlobalCoordinator us =

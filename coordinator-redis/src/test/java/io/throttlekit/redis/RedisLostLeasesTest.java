@@ -54,13 +54,13 @@ class RedisLostLeasesTest {
   }
 
   @Test
-  void answersThatAreLostLoseNoUnits() {
+  void lostAnswersLoseNoUnits() {
     spendWhileAnswersAreLost();
     spendTheRest(LIMIT, one, other);
   }
 
   @Test
-  void onlyWhatAKilledProcessHeldIsLost() {
+  void onlyUnitsHeldByAKilledProcessAreLost() {
     spendWhileAnswersAreLost();
     admitted += one.admittedOf(1);
     one.awaitAnswers(); // also of the lease that follows the last unit
@@ -72,7 +72,7 @@ class RedisLostLeasesTest {
   }
 
   @Test
-  void onlyWhatAKilledRedisHeldIsLost() {
+  void onlyUnitsHeldByAKilledRedisAreLost() {
     admitted += one.admittedOf(1);
     one.awaitAnswers();
     region.kill();
@@ -81,10 +81,10 @@ class RedisLostLeasesTest {
   }
 
   @Test
-  void unitsOnTheirWayIntoARedisThatIsKilledAreNotLost() {
+  void unitsInFlightToAKilledRedisAreNotLost() {
     killBeforeRefill.set(true);
     admitted += one.admittedOf(1);
-    StoreCalls.await("a Redis that is killed", () -> !killBeforeRefill.get());
+    StoreCalls.await("the kill of a Redis", () -> !killBeforeRefill.get());
     region.restart();
     one.awaitAnswers();
     spendTheRest(LIMIT, one, other);

@@ -50,7 +50,7 @@ final class RedisNodes implements AutoCloseable {
     for (int i = 0; i < 3 * replicasEach; i++) {
       nodes.replicas.add(nodes.join(nodes.launch()));
     }
-    nodes.all().forEach(node -> await("a cluster", () -> knowsAll(node, nodes.all().size())));
+    nodes.all().forEach(node -> await("a cluster", () -> seesAllNodes(node, nodes.all().size())));
     for (int i = 0; i < nodes.replicas.size(); i++) {
       RedisProcess replica = nodes.replicas.get(i);
       replica.command("CLUSTER", "REPLICATE", id(nodes.masters.get(i)));
@@ -141,7 +141,7 @@ final class RedisNodes implements AutoCloseable {
         "0");
   }
 
-  private static boolean knowsAll(RedisProcess node, int nodes) {
+  private static boolean seesAllNodes(RedisProcess node, int nodes) {
     String info = node.command("CLUSTER", "INFO");
     return info.contains("cluster_state:ok")
         && info.contains("cluster_size:3")

@@ -45,14 +45,14 @@ class RedisRestartTest {
   }
 
   @Test
-  void underDenyAtMostTheLimitIsAdmittedWhenAnOlderSnapshotComesBack() {
+  void underDenyAtMostTheLimitIsAdmittedAfterAnOlderSnapshot() {
     RedisProcess redis = start();
     RedisCounterStore store = store(redis.url());
     int admitted = admitted(store, 14, DataLoss.DENY);
     redis.command("SAVE");
     admitted += admitted(store, 86, DataLoss.DENY);
     restart(redis);
-    await("back", () -> StoreCalls.answers(store));
+    await("recovered", () -> StoreCalls.answers(store));
     admitted += admitted(store, 200, DataLoss.DENY);
     assertThat(admitted).as("of 100").isEqualTo(100);
     assertThat(listener.losses).hasSize(1);
@@ -70,7 +70,7 @@ class RedisRestartTest {
     redis.command("CONFIG", "SET", "save", "3600 1 300 100 60 10000");
     admitted += admitted(store, 86, DataLoss.DENY);
     restart(redis);
-    await("back", () -> StoreCalls.answers(store));
+    await("recovered", () -> StoreCalls.answers(store));
     assertThat(redis.command("EXISTS", "tk1:epoch")).as("it read its file").isEqualTo("1");
     admitted += admitted(store, 200, DataLoss.DENY);
     assertThat(admitted).as("of 100").isEqualTo(100);
@@ -79,7 +79,7 @@ class RedisRestartTest {
   }
 
   @Test
-  void aCoordinatorThatWasAReplicaGrantsNothingOfItsWindowsUnderDeny() {
+  void underDenyAPromotedCoordinatorGrantsNothingOfItsWindows() {
     RedisProcess first = start(ALWAYS);
     RedisProcess second = start(ALWAYS);
     Budget budget = Leased.five("a");
@@ -92,7 +92,7 @@ class RedisRestartTest {
   }
 
   @Test
-  void aProcessThatStartsAfterTheCrashNoticesIt() {
+  void aProcessThatStartsAfterTheCrashDetectsIt() {
     RedisProcess redis = start();
     RedisCounterStore before = store(redis.url());
     admitted(before, 14, DataLoss.DENY);
@@ -105,26 +105,26 @@ class RedisRestartTest {
   }
 
   @Test
-  void underRefillTheCountsOfTheSnapshotGoOn() {
+  void underRefillTheCountsOfTheSnapshotContinue() {
     RedisProcess redis = start();
     RedisCounterStore store = store(redis.url());
     admitted(store, 60, DataLoss.REFILL);
     redis.command("SAVE");
     admitted(store, 40, DataLoss.REFILL);
     restart(redis);
-    await("back", () -> StoreCalls.answers(store));
+    await("recovered", () -> StoreCalls.answers(store));
     assertThat(admitted(store, 200, DataLoss.REFILL)).isEqualTo(40);
   }
 
   @Test
-  void oneLossIsDeclaredOnceHoweverManyProcessesNoticeIt() {
+  void aLossIsDeclaredOnceForAllProcesses() {
     RedisProcess redis = start();
     List<RedisCounterStore> stores =
         IntStream.range(0, 5).mapToObj(_ -> store(redis.url())).toList();
     stores.forEach(store -> admitted(store, 1, DataLoss.REFILL));
     redis.command("SAVE");
     restart(redis);
-    await("back", () -> stores.stream().allMatch(StoreCalls::answers));
+    await("recovered", () -> stores.stream().allMatch(StoreCalls::answers));
     String epoch = redis.command("GET", "tk1:epoch");
     assertThat(epoch).doesNotEndWith(" 0");
     assertThat(listener.losses).hasSize(5).containsOnly(lossOf(epoch));
@@ -133,7 +133,7 @@ class RedisRestartTest {
   }
 
   @Test
-  void aSnapshotFromBeforeTheFirstConnectionIsNoticedByWhoKnewTheRun() {
+  void aSnapshotOlderThanTheFirstConnectionIsDetectedByTheRunId() {
     RedisProcess redis = start();
     RedisCounterStore store = store(redis.url());
     admitted(store, 14, DataLoss.DENY);
@@ -150,12 +150,12 @@ class RedisRestartTest {
   }
 
   @Test
-  void whatAnAppendOnlyFileHoldsThatIsAlwaysSyncedIsNotLost() {
+  void anAlwaysSyncedAppendOnlyFileLosesNothing() {
     RedisProcess redis = start(ALWAYS);
     RedisCounterStore store = store(redis.url());
     assertThat(admitted(store, 60, DataLoss.DENY)).isEqualTo(60);
     restart(redis);
-    await("back", () -> StoreCalls.answers(store));
+    await("recovered", () -> StoreCalls.answers(store));
     assertThat(admitted(store, 200, DataLoss.DENY)).isEqualTo(40);
     restart(redis);
     assertThat(admitted(store(redis.url()), 9, DataLoss.DENY)).isZero();
@@ -171,13 +171,13 @@ class RedisRestartTest {
     await(
         "written", () -> redis.command("INFO", "persistence").contains("aof_pending_bio_fsync:0"));
     restart(redis);
-    await("back", () -> StoreCalls.answers(store));
+    await("recovered", () -> StoreCalls.answers(store));
     assertThat(listener.losses).hasSize(1);
     assertThat(admitted(store, 1, DataLoss.DENY)).isZero();
   }
 
   @Test
-  void aConfigurationThatIsNotShownCountsAsALoss() {
+  void anUnreadableConfigurationCountsAsALoss() {
     RedisProcess redis = start(ALWAYS);
     redis.command("ACL", "SETUSER", "limits", "on", ">word", "~*", "+@all", "-config");
     String url = redis.url().replace("redis://", "redis://limits:word@");
@@ -186,7 +186,7 @@ class RedisRestartTest {
     redis.kill();
     redis.restart();
     redis.command("ACL", "SETUSER", "limits", "on", ">word", "~*", "+@all", "-config");
-    await("back", () -> StoreCalls.answers(store));
+    await("recovered", () -> StoreCalls.answers(store));
     assertThat(listener.losses).hasSize(1);
     assertThat(listener.persistence.getLast().gaps())
         .extracting(Gap::cause, Gap::found)
@@ -196,7 +196,7 @@ class RedisRestartTest {
   }
 
   @Test
-  void aReplicaThatIsPromotedIsALossWhateverItsDisk() {
+  void aPromotedReplicaIsALossDespiteASyncedDisk() {
     RedisProcess first = start(ALWAYS);
     RedisProcess second = start(ALWAYS);
     RedisCounterStore store = store(first.url());
@@ -206,14 +206,14 @@ class RedisRestartTest {
     assertThat(admitted(store(second.url()), 9, DataLoss.DENY)).isZero();
     replicate(first, second);
     assertThat(admitted(store, 1, DataLoss.REFILL)).as("by a replica").isZero();
-    await("left alone", () -> !StoreCalls.answers(store));
+    await("rejected by the breaker", () -> !StoreCalls.answers(store));
     first.command("REPLICAOF", "NO", "ONE");
-    await("back", () -> StoreCalls.answers(store));
+    await("recovered", () -> StoreCalls.answers(store));
     assertThat(listener.losses).as("each promotion").hasSize(2);
   }
 
   @Test
-  void aWindowThatBeginsWithinASecondOfAPromotionIsDeniedToo() {
+  void aWindowThatBeginsWithinASecondOfAPromotionIsDenied() {
     FixedWindow tenSeconds = new FixedWindow(5, 10_000);
     long windowEnd = 1_700_000_010_000L;
     ManualTime clock = new ManualTime(windowEnd - 500);
@@ -232,7 +232,7 @@ class RedisRestartTest {
   }
 
   @Test
-  void aMasterThatGetsItsFirstReplicaHasForgottenNothing() {
+  void aMasterThatGetsItsFirstReplicaHasLostNothing() {
     RedisProcess first = start();
     admitted(store(first.url()), 60, DataLoss.DENY);
     replicate(start(), first);

@@ -39,7 +39,7 @@ class RedisSentinelTest {
   }
 
   @Test
-  void goesOnWithTheNewMasterAndItsCounts() {
+  void continuesWithTheNewMasterAndItsCounts() {
     monitor();
     Wanted wanted = Wanted.redis(url("")).deadlines(DEADLINE_MILLIS, DEADLINE_MILLIS);
     try (RedisCounterStore store = open(wanted)) {
@@ -51,12 +51,12 @@ class RedisSentinelTest {
       await("failed over", () -> answers(store));
       assertThat(replica.command("ROLE")).startsWith("master");
       assertThat(left(store, "a")).isEqualTo(2);
-      assertThat(listener.losses).as("what was not replicated").hasSize(1);
+      assertThat(listener.losses).as("changes that were not replicated").hasSize(1);
     }
   }
 
   @Test
-  void aFederationGoesOnWithTheNewMasterAndWithoutWhatTheOldOneHeld() {
+  void aFederationContinuesOnTheNewMasterWithoutTheOldOnesUnits() {
     monitor();
     Wanted wanted = Wanted.redis(url("")).deadlines(DEADLINE_MILLIS, DEADLINE_MILLIS);
     try (RedisGlobalCoordinator coordinator = Stores.coordinator(wanted, listener);
@@ -71,9 +71,9 @@ class RedisSentinelTest {
       await("failed over", () -> Leased.answers(coordinator));
       assertThat(replica.command("ROLE")).startsWith("master");
       assertThat(Leased.lease(coordinator, Leased.five("a"), 9).units()).isEqualTo(2);
-      await("escrow is back", () -> RedisEscrowTest.answers(escrow));
+      await("escrow recovered", () -> RedisEscrowTest.answers(escrow));
       assertThat(answer(escrow.lease(RedisEscrowTest.key("a"), 9)).units())
-          .as("of what may have been spent since it was replicated")
+          .as("units that may have been spent since they were replicated")
           .isZero();
       answer(escrow.refill(RedisEscrowTest.refill("a", "2", answer(escrow.health()), 4)));
       assertThat(answer(escrow.lease(RedisEscrowTest.key("a"), 9)).units()).isEqualTo(4);
@@ -103,7 +103,7 @@ class RedisSentinelTest {
   }
 
   @Test
-  void leavesAMasterThatIsReplacedWhileItLives() {
+  void disconnectsFromAMasterReplacedWhileAlive() {
     monitor();
     // Otherwise the Sentinel would make it a replica eight seconds after it continues.
     master.command("ACL", "SETUSER", "default", "-replicaof", "-slaveof");
@@ -152,7 +152,7 @@ class RedisSentinelTest {
 
   private void refuses(Wanted wanted, String why) {
     try (RedisCounterStore store = open(wanted)) {
-      await("told why", () -> failure(ask(store, "a", 1)).toString().contains(why));
+      await("failed with the reason", () -> failure(ask(store, "a", 1)).toString().contains(why));
     }
   }
 

@@ -25,7 +25,7 @@ class RedisSettingsTest {
   }
 
   @Test
-  void norDoesThatOfSeveralNodes() {
+  void theirTextShowsNoPasswordOfSeveralNodes() {
     RedisSettings settings =
         Wanted.cluster("redis://me:sec,ret@a:1,redis://me:sec,ret@b:2").settings();
     assertThat(settings.toString()).contains("url=redis://***@b:2,");

@@ -64,8 +64,7 @@ class RedisStallTest extends StallConformance {
   }
 
   @Test
-  void refusedConnectionsOpenTheBreakerAtOnceAndServiceIsBackWithin100MillisOfRedis()
-      throws Exception {
+  void refusedConnectionsOpenTheBreakerUntil100MillisAfterRecovery() throws Exception {
     warm();
     Measured.twoOfThree(() -> {
       try (OpenLoad load = new OpenLoad(store, this::claim, 200, 7, millis(500))) {

@@ -47,7 +47,7 @@ class RedisTlsTest {
   private Path ca;
 
   @BeforeEach
-  void trustOurs() {
+  void trustOwnAuthority() {
     ca = OURS.writeTo(folder.resolve("ca.pem"));
   }
 
@@ -64,13 +64,13 @@ class RedisTlsTest {
   }
 
   @Test
-  void decidesInARedisThatSpeaksTlsItself() {
+  void decidesInARedisWithNativeTls() {
     ReservedPort reserved = ReservedPort.take();
     opened.add(reserved);
     int port = reserved.number();
     RedisProcess itself = withTls(port, OURS.issue("localhost"));
     opened.add(itself);
-    RedisCounterStore store = open(port, showing(OURS.issue("client")));
+    RedisCounterStore store = open(port, withClientCertificate(OURS.issue("client")));
     Stores.connected(store);
     acquire(store, "a", 2);
     assertThat(left(store, "a")).isEqualTo(3);
@@ -82,7 +82,7 @@ class RedisTlsTest {
   }
 
   @Test
-  void decidesOnSeveralConnectionsThroughARedisThatHidesItsPlainPort() {
+  void decidesOnSeveralConnectionsToATlsOnlyPort() {
     TcpProxy proxy = proxy(OURS.issue("localhost"), null);
     charges(open(proxy, trusting(ca, true)));
     RedisCounterStore second = Stores.connected(open(proxy, trusting(ca, true)));
@@ -91,36 +91,37 @@ class RedisTlsTest {
   }
 
   @Test
-  void refusesACertificateOfAnotherAuthorityAndSaysSo() {
+  void rejectsACertificateOfAnotherAuthorityWithTheReason() {
     TcpProxy impostor = proxy(OTHER.issue("localhost"), null);
     assertRefused(open(impostor, trusting(ca, true)), "unable to find valid certification path");
     assertRefused(open(impostor, trusting(ca, false)), "unable to find valid certification path");
   }
 
   @Test
-  void refusesACertificateThatJavaDoesNotTrustWhenNoAuthorityIsNamed() {
+  void withoutAnAuthorityRejectsCertificatesJavaDoesNotTrust() {
     TcpProxy proxy = proxy(OURS.issue("localhost"), null);
     assertRefused(open(proxy, trusting(null, true)), "unable to find valid certification path");
     assertRefused(open(proxy, null), "unable to find valid certification path");
   }
 
   @Test
-  void refusesACertificateOfAnotherHostUnlessHostsAreNotVerified() {
+  void rejectsACertificateOfAnotherHostUnlessHostsAreNotVerified() {
     TcpProxy elsewhere = proxy(OURS.issue("redis.test"), null);
     assertRefused(open(elsewhere, trusting(ca, true)), "No subject alternative DNS name matching");
     charges(open(elsewhere, trusting(ca, false)));
   }
 
   @Test
-  void showsItsOwnCertificateWhereOneIsAskedFor() {
+  void presentsItsClientCertificateIfRequested() {
     TcpProxy strict = proxy(OURS.issue("localhost"), OURS);
-    charges(open(strict, showing(OURS.issue("client"))));
-    assertRefused(open(strict, showing(OTHER.issue("client"))), "certificate_required");
+    charges(open(strict, withClientCertificate(OURS.issue("client"))));
+    assertRefused(
+        open(strict, withClientCertificate(OTHER.issue("client"))), "certificate_required");
     assertRefused(open(strict, trusting(ca, true)), "certificate_required");
   }
 
   @Test
-  void readsItsFilesAgainForEachConnection() {
+  void rereadsItsFilesForEachConnection() {
     TcpProxy proxy = proxy(OURS.issue("localhost"), null);
     RedisCounterStore store = open(proxy, trusting(OTHER.writeTo(ca), true));
     assertRefused(store, "unable to find valid certification path");
@@ -129,14 +130,14 @@ class RedisTlsTest {
   }
 
   @Test
-  void theListenerIsToldWhy() {
+  void theListenerIsNotifiedOfTheReason() {
     RedisCounterStore store = open(proxy(OTHER.issue("localhost"), null), trusting(ca, true));
     assertRefused(store, "certification path");
     assertThat(listener.reasons).last(STRING).contains("certification path");
   }
 
   @Test
-  void aFileThatIsNotThereIsSaidAtOnce() {
+  void aMissingFileIsReportedAtOnce() {
     TcpProxy proxy = proxy(OURS.issue("localhost"), null);
     Path absent = folder.resolve("absent.pem");
     assertThatIllegalArgumentException()
@@ -146,7 +147,7 @@ class RedisTlsTest {
   }
 
   @Test
-  void aFileThatIsNoCertificateIsSaidAtOnce() throws IOException {
+  void aFileThatIsNotACertificateIsReportedAtOnce() throws IOException {
     Files.writeString(ca, "no certificate");
     TcpProxy proxy = proxy(OURS.issue("localhost"), null);
     assertThatIllegalArgumentException()
@@ -165,7 +166,7 @@ class RedisTlsTest {
 
   private void assertRefused(RedisCounterStore store, String why) {
     redis.flush();
-    await("told why", () -> failure(ask(store, "a", 1)).toString().contains(why));
+    await("failed with the reason", () -> failure(ask(store, "a", 1)).toString().contains(why));
     assertThat(redis.command("DBSIZE")).isEqualTo("0");
   }
 
@@ -173,7 +174,7 @@ class RedisTlsTest {
     return new RedisAccess.Tls(authority, null, null, verifyHost);
   }
 
-  private RedisAccess.Tls showing(X509Bundle client) {
+  private RedisAccess.Tls withClientCertificate(X509Bundle client) {
     String serial = client.getCertificate().getSerialNumber().toString();
     return new RedisAccess.Tls(
         ca,

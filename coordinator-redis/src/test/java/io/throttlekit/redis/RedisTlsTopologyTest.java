@@ -69,7 +69,7 @@ class RedisTlsTopologyTest {
 
   @ParameterizedTest(name = "verifying hosts: {0}")
   @ValueSource(booleans = {true, false})
-  void asksSentinelsByTlsAndGoesToTheirMasterByTls(boolean verifyHost) {
+  void connectsToSentinelsAndTheirMasterByTls(boolean verifyHost) {
     String host = named(verifyHost);
     RedisProcess master = start();
     TcpProxy ofMaster = proxy(master.port(), OURS.issue(host));
@@ -83,12 +83,12 @@ class RedisTlsTopologyTest {
   }
 
   @Test
-  void believesNoSentinelOfAnotherAuthority() {
+  void rejectsASentinelOfAnotherAuthority() {
     refuses(OTHER, OURS);
   }
 
   @Test
-  void believesNoMasterOfAnotherAuthority() {
+  void rejectsAMasterOfAnotherAuthority() {
     refuses(OURS, OTHER);
   }
 

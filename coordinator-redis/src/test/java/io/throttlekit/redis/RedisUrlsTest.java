@@ -46,7 +46,7 @@ class RedisUrlsTest {
   }
 
   @Test
-  void aPrefixWithBracesIsRefused() {
+  void aPrefixWithBracesIsRejected() {
     for (String prefix : List.of("{a}:", "a{", "}")) {
       assertThatThrownBy(() -> new RedisAccess(prefix, null, "", ""))
           .hasMessage("a key prefix has no braces, was " + prefix);
@@ -123,7 +123,7 @@ class RedisUrlsTest {
   }
 
   @Test
-  void aUrlOfSomethingElseIsRefused() {
+  void aUrlOfAnotherSchemeIsRejected() {
     assertThatIllegalArgumentException().isThrownBy(() -> open("postgresql://localhost").close());
   }
 

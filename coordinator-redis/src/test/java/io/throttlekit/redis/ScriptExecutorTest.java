@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class ScriptExecutorTest {
 
   @Test
-  void aStoreEndsThoughTheLoopsOfItsServerHaveEndedBefore() throws Exception {
+  void aStoreEndsAfterTheEventLoopsOfItsServer() throws Exception {
     EventLoopGroup group =
         new DefaultEventLoopGroupProvider(2).allocate(Transports.eventLoopGroupClass());
     RedisCounterStore store =

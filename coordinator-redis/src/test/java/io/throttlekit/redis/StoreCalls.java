@@ -31,7 +31,7 @@ final class StoreCalls {
   static final FixedWindow FIVE = new FixedWindow(5, 1000L * 365 * 24 * HOUR);
 
   /** The timeout of a test's wait: a busy machine may need most of it. */
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private StoreCalls() {}
 
@@ -65,13 +65,13 @@ final class StoreCalls {
   }
 
   static <T> T answer(CompletionStage<T> stage) {
-    return stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS).join();
+    return stage.toCompletableFuture().orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).join();
   }
 
   /** Returns the failure of a stage; fails the test if there is none. */
   static Throwable failure(CompletionStage<?> stage) {
     CompletableFuture<?> asked =
-        stage.toCompletableFuture().orTimeout(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        stage.toCompletableFuture().orTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     CompletionException thrown = catchThrowableOfType(CompletionException.class, asked::join);
     return Objects.requireNonNull(thrown.getCause());
   }
@@ -89,8 +89,8 @@ final class StoreCalls {
   static void await(String what, BooleanSupplier condition) {
     long begun = System.nanoTime();
     while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - begun > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
-        fail("not " + what + " after " + PATIENCE_SECONDS + " s");
+      if (System.nanoTime() - begun > TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS)) {
+        fail("not " + what + " after " + TIMEOUT_SECONDS + " s");
       }
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
     }

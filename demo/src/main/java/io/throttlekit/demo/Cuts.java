@@ -61,7 +61,7 @@ final class Cuts {
       } else if (refused++ == 0) {
         firstRefusalNanos = answeredNanos - sinceNanos;
       }
-    } else if (!cut && answer == Answer.ALLOWED && isBackFirst(sentNanos)) {
+    } else if (!cut && answer == Answer.ALLOWED && isFirstAfterCut(sentNanos)) {
       Cut last = ended.removeLast();
       ended.add(
           new Cut(
@@ -72,7 +72,7 @@ final class Cuts {
     }
   }
 
-  private boolean isBackFirst(long sentNanos) {
+  private boolean isFirstAfterCut(long sentNanos) {
     return !ended.isEmpty()
         && ended.getLast().millisToReturn() == NEVER
         && sentNanos - untilNanos >= 0;

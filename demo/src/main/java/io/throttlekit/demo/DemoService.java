@@ -18,7 +18,8 @@ import java.util.regex.Pattern;
 public final class DemoService implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*?(?:sensors=\\S+:(\\d+))?$");
-  private static final Duration PATIENCE = Duration.ofSeconds(60); // several JVMs start at once
+  private static final Duration START_TIMEOUT =
+      Duration.ofSeconds(60); // several JVMs start at once
 
   private final ChildProcess process;
   private int port;
@@ -79,7 +80,7 @@ public final class DemoService implements AutoCloseable {
   /** Waits until the service is ready. Returns its gRPC port. */
   int awaitPort() throws IOException {
     if (port == 0) {
-      MatchResult ready = process.awaitLog(READY, PATIENCE);
+      MatchResult ready = process.awaitLog(READY, START_TIMEOUT);
       port = Integer.parseInt(ready.group(1));
       sensorsPort = ready.group(2) == null ? 0 : Integer.parseInt(ready.group(2));
     }

@@ -75,7 +75,7 @@ public final class MeshDemo {
       List<MeshRegion> regions =
           start(envoy, policy(scenario, folder), coordinator, folder, started);
       CoordinatorClock clock = new CoordinatorClock(coordinator, time);
-      MeshStory story = new MeshStory(scenario, regions, clock, time, out);
+      MeshRun story = new MeshRun(scenario, regions, clock, time, out);
       started.push(story::close);
       story.begin();
       long windows = seconds * 1000L / scenario.windowMillis();

@@ -21,7 +21,8 @@ final class MeshRegion {
   private static final int REPLICAS = 2;
 
   /** A long store deadline, because many processes share one machine. */
-  private static final Map<String, String> PATIENT = Map.of("THROTTLEKIT_STORE_DEADLINE", "500ms");
+  private static final Map<String, String> LONG_STORE_DEADLINE =
+      Map.of("THROTTLEKIT_STORE_DEADLINE", "500ms");
 
   private final String name;
   private final Path folder;
@@ -56,7 +57,7 @@ final class MeshRegion {
                   "--store=" + redis.url(),
                   "--region=" + name,
                   "--coordinator=redis://127.0.0.1:" + toCoordinator.port()),
-              PATIENT,
+              LONG_STORE_DEADLINE,
               folder.resolve("service-" + i + ".log"));
       started.push(service::close);
       region.services.add(service);

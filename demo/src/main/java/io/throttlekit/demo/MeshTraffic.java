@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MeshTraffic implements AutoCloseable {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5); // < 1 request a tick
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   private final List<URI> envoys;
   private final IntToDoubleFunction rate;
@@ -79,7 +79,7 @@ final class MeshTraffic implements AutoCloseable {
   }
 
   private void send(int region) {
-    HttpRequest request = HttpRequest.newBuilder(envoys.get(region)).timeout(PATIENCE).build();
+    HttpRequest request = HttpRequest.newBuilder(envoys.get(region)).timeout(TIMEOUT).build();
     underWay.register();
     long sent = time.monotonicNanos();
     CompletableFuture<HttpResponse<Void>> response =
@@ -112,9 +112,9 @@ final class MeshTraffic implements AutoCloseable {
     boolean _ = clock.awaitTermination(1, TimeUnit.SECONDS);
     try {
       underWay.awaitAdvanceInterruptibly(
-          underWay.arrive(), 2 * PATIENCE.toSeconds(), TimeUnit.SECONDS);
+          underWay.arrive(), 2 * TIMEOUT.toSeconds(), TimeUnit.SECONDS);
     } catch (TimeoutException e) {
-      throw new IllegalStateException("requests that end after " + PATIENCE + " do not end", e);
+      throw new IllegalStateException("requests that end after " + TIMEOUT + " do not end", e);
     }
   }
 

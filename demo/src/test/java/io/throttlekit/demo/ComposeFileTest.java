@@ -52,7 +52,7 @@ class ComposeFileTest {
   }
 
   @Test
-  void hasThreeRegionsAlikeAndWhatTheyShare() {
+  void hasThreeEqualRegionsAndTheSharedServices() {
     Set<String> expected = new TreeSet<>(SHARED);
     for (String region : MeshScenario.REGIONS) {
       IN_A_REGION.forEach(member -> expected.add(member + "-" + region));
@@ -126,20 +126,20 @@ class ComposeFileTest {
   }
 
   @Test
-  void whateverIsWaitedForTellsItsHealth() throws IOException {
+  void everyDependencyHasAHealthCheck() throws IOException {
     assertThat(Files.readString(PROJECT.resolve("Dockerfile"))).contains("\nHEALTHCHECK ");
     services.forEach((name, service) -> {
       boolean tells = !service.text("healthcheck").isEmpty() || !service.text("build").isEmpty();
       assertThat(tells).as(name).isEqualTo(!WITHOUT_HEALTH.contains(name));
       assertThat(service.names("depends_on"))
-          .as("what %s waits for", name)
+          .as("dependencies of %s", name)
           .isSubsetOf(services.keySet())
           .doesNotContainAnyElementsOf(WITHOUT_HEALTH);
     });
   }
 
   @Test
-  void everyNetworkExistsAndNoRegionReachesTheCoordinatorButItsWay() {
+  void everyNetworkExistsAndRegionsReachTheCoordinatorOnlyByTheirProxy() {
     Set<String> networks = ComposeFile.map(root.get("networks")).keySet();
     services.forEach((name, service) -> {
       assertThat(networks).as(name).containsAll(service.names("networks"));
@@ -203,7 +203,7 @@ class ComposeFileTest {
   }
 
   @Test
-  void envoyAnswersTheQuestionForItsHealth() throws Exception {
+  void envoyAnswersItsHealthCheck() throws Exception {
     String bootstrap = Files.readString(PROJECT.resolve("deploy/mesh/upstream.yaml"));
     String anyPorts = bootstrap.replaceAll("port_value: \\d+", "port_value: 0");
     List<String> asked =

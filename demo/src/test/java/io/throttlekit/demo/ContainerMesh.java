@@ -38,7 +38,7 @@ final class ContainerMesh implements AutoCloseable {
             "TAG",
             images.tag(),
             "GATEWAY",
-            patientGateway(folder).toString(),
+            gatewayWithLongTimeout(folder).toString(),
             "PORT_EU",
             "0", // any free one
             "PORT_US",
@@ -56,7 +56,7 @@ final class ContainerMesh implements AutoCloseable {
   }
 
   /** If Envoy times out, a unit is spent that no client receives: hence the long timeout. */
-  private static Path patientGateway(Path folder) throws IOException {
+  private static Path gatewayWithLongTimeout(Path folder) throws IOException {
     String usual = Files.readString(PROJECT.resolve("deploy/mesh/envoy.yaml"));
     return Files.writeString(
         folder.resolve("gateway.yaml"), usual.replace("timeout: 0.1s", "timeout: 5s"));

@@ -18,7 +18,7 @@ import java.util.stream.Stream;
  */
 final class ContainerTraffic implements AutoCloseable {
   private static final MeshScenario SCENARIO = MeshScenario.within(MeshScenario.USUAL_SECONDS);
-  private static final Duration PATIENCE = Duration.ofMinutes(3);
+  private static final Duration TIMEOUT = Duration.ofMinutes(3);
 
   /** Twice the limit in the part of a window that is far from its borders. */
   private static final int PER_SECOND = 25;
@@ -68,7 +68,7 @@ final class ContainerTraffic implements AutoCloseable {
   }
 
   /** Returns the maximum over all windows. */
-  long mostAdmitted() {
+  long maxAdmitted() {
     return windows().mapToLong(Window::total).max().orElse(0);
   }
 
@@ -87,7 +87,7 @@ final class ContainerTraffic implements AutoCloseable {
   void awaitAnswers() {
     sendToAll(SOME_PER_SECOND / 10);
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(
             () -> IntStream.range(0, answers.length()).allMatch(region -> answers.get(region) > 0));
     sendToAll(0);
@@ -97,7 +97,7 @@ final class ContainerTraffic implements AutoCloseable {
   void sendToAllUntilAWindowReachesTheLimit() {
     await()
         .pollInterval(Duration.ofMillis(20))
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(() -> {
           boolean inside = inWindow() >= FROM_MILLIS && inWindow() < UNTIL_MILLIS;
           sendToAll(inside ? PER_SECOND : 0);
@@ -110,13 +110,13 @@ final class ContainerTraffic implements AutoCloseable {
   /** Sends requests and waits for the responses. Returns the window in which they were sent. */
   long sendSomeInANewWindow(int region) {
     long before = window();
-    await().pollInterval(Duration.ofMillis(20)).atMost(PATIENCE).until(() -> window() > before);
+    await().pollInterval(Duration.ofMillis(20)).atMost(TIMEOUT).until(() -> window() > before);
     long window = window();
     int answered = answers.get(region);
     rates.set(region, SOME_PER_SECOND);
     await()
         .pollInterval(Duration.ofMillis(10))
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(() -> answers.get(region) >= answered + SOME);
     rates.set(region, 0);
     return window;
@@ -127,7 +127,7 @@ final class ContainerTraffic implements AutoCloseable {
     rates.set(region, MANY_PER_SECOND);
     await()
         .pollInterval(Duration.ofMillis(20))
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(() -> window() > window || counts.window(window).total() >= limit());
     rates.set(region, 0);
     return counts.window(window).total();

@@ -11,7 +11,7 @@ class CutsTest {
   private final Cuts cuts = new Cuts(1);
 
   @Test
-  void countsOnlyWhatTheRegionAnsweredWhileItWasCutOff() {
+  void countsOnlyAnswersOfTheRegionDuringItsCut() {
     add(1, Answer.ALLOWED, 0, 1); // before
     cuts.begin(10 * MS);
     add(1, Answer.ALLOWED, 9, 11); // begun before
@@ -27,7 +27,7 @@ class CutsTest {
   }
 
   @Test
-  void hasReturnedWhenARequestThatBeganAfterwardsIsAdmitted() {
+  void aRegionHasRecoveredWhenARequestBegunAfterTheCutIsAdmitted() {
     cuts.begin(10 * MS);
     cuts.end(20 * MS);
     add(1, Answer.ALLOWED, 19, 21); // begun during the partition

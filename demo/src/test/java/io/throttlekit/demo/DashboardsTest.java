@@ -37,7 +37,7 @@ class DashboardsTest {
   @TempDir private Path folder;
 
   @Test
-  void everyPanelAsksForMetricsAndLabelsThatAServiceOfTheMeshHas() throws Exception {
+  void everyPanelQueriesExistingMetricsAndLabels() throws Exception {
     String page = metrics();
     Set<String> had = found(METRIC, page);
     assertThat(expressions()).hasSizeGreaterThan(10);
@@ -50,7 +50,7 @@ class DashboardsTest {
   }
 
   @Test
-  void everyPanelAsksADatasourceThatIsProvisioned() throws IOException {
+  void everyPanelQueriesAProvisionedDatasource() throws IOException {
     String sources =
         ComposeFile.yaml(MESH.resolve("grafana/provisioning/datasources/sources.yaml")).toString();
     Set<String> uids = found(Pattern.compile("(?<=\"uid\": \")[a-z]+"), dashboard());

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 @RealEnvoy
 class DemoTest {
   /** A longer filter timeout, because other tests use the processors. */
-  private static final String PATIENT = "2s";
+  private static final String LONG_TIMEOUT = "2s";
 
   private static final Pattern COMMAND =
       Pattern.compile("curl -i -H 'x-user: (\\w+)' (http://127\\.0\\.0\\.1:\\d+/api)");
@@ -38,7 +38,7 @@ class DemoTest {
   private final List<String> progress = new CopyOnWriteArrayList<>();
 
   @Test
-  void showsARealEnvoyThatAllowsAndLimitsByEveryRuleAndEndsItsProcesses() throws Exception {
+  void runsARealEnvoyThatAppliesEveryRuleAndEndsItsProcesses() throws Exception {
     Summary summary = run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), 5);
     assertThat(summary.through()).isEqualTo("envoy");
     assertCounted(summary);
@@ -52,7 +52,8 @@ class DemoTest {
   @Test
   void printsThePolicyAndACommandThatIsLimitedAfterThreeCalls() throws Exception {
     Demo demo =
-        new Demo(_ -> new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), progress::add, PATIENT);
+        new Demo(
+            _ -> new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), progress::add, LONG_TIMEOUT);
     Future<?> running;
     try (ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor();
         PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
@@ -89,7 +90,7 @@ class DemoTest {
   }
 
   @Test
-  void sendsTheSameTrafficOverGrpcWhereThereIsNoEnvoy() throws Exception {
+  void withoutEnvoySendsTheSameTrafficOverGrpc() throws Exception {
     Summary summary = run(new EnvoyLookup.Unavailable("no network"), 5);
     assertThat(summary.through()).isEqualTo("grpc");
     assertCounted(summary);
@@ -98,7 +99,7 @@ class DemoTest {
   }
 
   @Test
-  void anEnvoyThatTheUserNamedAndThatCannotBeUsedIsAnErrorBeforeAnythingStarts() {
+  void anUnusableConfiguredEnvoyIsAnErrorBeforeAnythingStarts() {
     assertThatThrownBy(() -> run(new EnvoyLookup.Unusable("ENVOY_BIN=x is wrong"), 1))
         .isInstanceOf(UnusableEnvoyException.class)
         .hasMessage("ENVOY_BIN=x is wrong");
@@ -108,7 +109,7 @@ class DemoTest {
 
   private Summary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new Demo(_ -> envoy, progress::add, PATIENT).run(seconds, 7, out, false);
+      return new Demo(_ -> envoy, progress::add, LONG_TIMEOUT).run(seconds, 7, out, false);
     }
   }
 

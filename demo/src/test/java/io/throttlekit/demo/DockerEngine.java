@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * registry.
  */
 final class DockerEngine implements ExternalProgram {
-  private static final int PATIENCE_MINUTES = 20;
+  private static final int TIMEOUT_MINUTES = 20;
   private static final List<String> PLUGIN = List.of("docker", "compose");
 
   @Override
@@ -78,7 +78,7 @@ final class DockerEngine implements ExternalProgram {
           new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
       builder.environment().putAll(environment);
       Process process = builder.start();
-      boolean ended = process.waitFor(PATIENCE_MINUTES, TimeUnit.MINUTES);
+      boolean ended = process.waitFor(TIMEOUT_MINUTES, TimeUnit.MINUTES);
       process.destroyForcibly(); // no effect if it has ended
       String words = Files.readString(said).strip();
       if (!ended || process.exitValue() != 0) {

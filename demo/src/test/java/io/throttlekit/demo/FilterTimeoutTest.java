@@ -27,7 +27,7 @@ class FilterTimeoutTest {
   private static final Pattern TIMEOUT = Pattern.compile("(?m)^\\s*timeout: (\\S+)");
 
   @Test
-  void everyFilterOfAnExampleOrAPageWaitsAsLongAsRecommended() throws IOException {
+  void everyDocumentedFilterHasTheRecommendedTimeout() throws IOException {
     List<String> found = new ArrayList<>();
     Path root = Objects.requireNonNull(ProjectRoot.find());
     for (Path file : files(root)) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class MeshAnswerTest {
 
-  @ParameterizedTest(name = "asked at {0} ms, answered at {1}, reset {2} s: window {3}")
+  @ParameterizedTest(name = "sent at {0} ms, answered at {1}, reset {2} s: window {3}")
   @CsvSource({
     "20000, 29999, -1, 2", // between two borders, whatever the response reports
     "20000, 29999,  3, 2",
@@ -20,7 +20,7 @@ class MeshAnswerTest {
     "29990, 40010,  8, 3", // across two borders
     "29990, 40010, 10, -1", // the middle one or the last one
   })
-  void isOfTheWindowThatLastedThroughoutOrThatTheAnswerTells(
+  void belongsToTheWindowThatContainsItOrThatItsResetNames(
       long earliestMillis, long latestMillis, long resetSeconds, long window) {
     MeshAnswer answer =
         new MeshAnswer(

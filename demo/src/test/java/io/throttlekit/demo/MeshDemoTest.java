@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @RealEnvoy
 class MeshDemoTest {
   /** A longer filter timeout, because other tests use the processors. */
-  private static final String PATIENT = "2s";
+  private static final String LONG_TIMEOUT = "2s";
 
   private static final int EU = MeshScenario.REGIONS.indexOf(MeshScenario.CUT);
 
@@ -31,7 +31,7 @@ class MeshDemoTest {
 
   @Test
   @Timeout(180)
-  void neverAdmitsMoreThanTheLimitWhileARegionIsCutOffRefusesAndComesBack() throws Exception {
+  void neverExceedsTheLimitWhileARegionIsCutOffAndRecovers() throws Exception {
     MeshSummary summary =
         run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), MeshScenario.MIN_SECONDS);
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
@@ -60,7 +60,7 @@ class MeshDemoTest {
   }
 
   @Test
-  void withoutAnEnvoyThereIsNoMesh() {
+  void failsWithoutAnEnvoy() {
     assertThatThrownBy(() -> run(new EnvoyLookup.Unavailable("no network"), 18))
         .isInstanceOf(IOException.class)
         .hasMessage("no Envoy: no network");
@@ -70,7 +70,7 @@ class MeshDemoTest {
 
   private MeshSummary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new MeshDemo(_ -> envoy, progress::add, PATIENT).run(seconds, out);
+      return new MeshDemo(_ -> envoy, progress::add, LONG_TIMEOUT).run(seconds, out);
     }
   }
 }

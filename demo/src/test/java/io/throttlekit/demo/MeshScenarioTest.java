@@ -10,7 +10,7 @@ class MeshScenarioTest {
   private final MeshScenario scenario = MeshScenario.within(60);
 
   @Test
-  void windowsAreAsLongAsSixFitButAtMostTenSeconds() {
+  void sixWindowsFitOfAtMostTenSecondsEach() {
     assertThat(scenario).isEqualTo(new MeshScenario(10_000));
     assertThat(MeshScenario.within(3_600)).isEqualTo(scenario);
     assertThat(MeshScenario.within(MeshScenario.MIN_SECONDS).windowMillis()).isEqualTo(3_000);
@@ -18,7 +18,7 @@ class MeshScenarioTest {
   }
 
   @Test
-  void offersHalfAsMuchAgainAsTheLimitFromAnyRegionThatIsBusy() {
+  void aBusyRegionOffersOneAndAHalfTimesTheLimit() {
     for (long at : new long[] {-1, 0, 9_999, 10_000, 20_000, 59_999, 60_000}) {
       double all = IntStream.range(0, 3).mapToDouble(region -> scenario.rate(region, at)).sum();
       assertThat(all * 10).as("at %d ms", at).isCloseTo(450, offset(.001));

@@ -21,7 +21,7 @@ class MeshSummaryTest {
   }
 
   @Test
-  void tellsAdmittedByRegionOnOneLineOfJson() {
+  void printsAdmittedByRegionAsOneLineOfJson() {
     assertThat(
             new MeshSummary(10, List.of(window(3, 2, 1)), List.of(new Cuts.Cut(4, 5, 6, 7)), 8, 9)
                 .json())
@@ -33,7 +33,7 @@ class MeshSummaryTest {
   }
 
   @Test
-  void countsApartWhatNobodyCanSayTheWindowOf() {
+  void answersOfAnUndecidableWindowAreCountedApart() {
     counts.add(new MeshAnswer(1, Answer.ALLOWED, 20_000_000, 20_001_000, -1));
     counts.add(new MeshAnswer(1, Answer.LIMITED, 20_000_000, 20_001_000, -1));
     counts.add(new MeshAnswer(1, Answer.ALLOWED, 29_999_000, 30_001_000, -1));

@@ -22,7 +22,7 @@ class UndoTest {
   }
 
   @Test
-  void undoesEveryStepWhateverFailsAndThrowsTheFirstFailureWithTheOthers() {
+  void undoesEveryStepDespiteFailuresAndThrowsTheFirstOne() {
     undo.push(() -> undone.add("first"));
     undo.push(() -> fail("second"));
     undo.push(() -> undone.add("third"));

@@ -32,8 +32,8 @@ public enum EnvoyExample {
   private static final int SERVICE_PORT = 8081;
   private static final int SENSORS_PORT = 18001;
   private static final int UPSTREAM_PORT = 8000;
-  private static final String PATIENCE = "timeout: 0.1s";
-  private static final String CONNECT_PATIENCE = "connect_timeout: 0.25s"; // TLS handshake included
+  private static final String FILTER_TIMEOUT = "timeout: 0.1s";
+  private static final String CONNECT_TIMEOUT = "connect_timeout: 0.25s"; // TLS handshake included
   private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
 
   /** Returns the file's name without {@code .yaml}, which is also the policy's domain. */
@@ -54,7 +54,7 @@ public enum EnvoyExample {
   /**
    * Returns the bootstrap with other ports and timeouts.
    *
-   * @throws IllegalStateException when the file does not contain a text that is to be replaced
+   * @throws IllegalStateException if the file does not contain a text that is to be replaced
    */
   public String bootstrap(EnvoyWiring wiring) {
     String text = bootstrap();
@@ -66,8 +66,8 @@ public enum EnvoyExample {
     }
     text = port(text, UPSTREAM_PORT, wiring.upstreamPort());
     String seconds = String.format(Locale.ROOT, "%.3f", wiring.patience().toMillis() / 1000.0);
-    text = replace(text, PATIENCE, "timeout: " + seconds + "s");
-    text = replace(text, CONNECT_PATIENCE, "connect_timeout: " + seconds + "s");
+    text = replace(text, FILTER_TIMEOUT, "timeout: " + seconds + "s");
+    text = replace(text, CONNECT_TIMEOUT, "connect_timeout: " + seconds + "s");
     return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;
   }
 

@@ -30,7 +30,7 @@ class EnvoyExampleTest {
 
   @ParameterizedTest
   @EnumSource
-  void connectsEveryPortAndTheTimeoutOfTheExample(EnvoyExample example) {
+  void setsEveryPortAndTimeoutOfTheExample(EnvoyExample example) {
     String bootstrap = example.bootstrap(WIRING);
     for (int port = 11; port <= 14; port++) {
       assertThat(bootstrap).containsOnlyOnce("port_value: " + port + "}");
@@ -46,7 +46,7 @@ class EnvoyExampleTest {
 
   @ParameterizedTest
   @EnumSource
-  void saysAtTheTopWhichPolicyMatches(EnvoyExample example) {
+  void namesItsPolicyInTheFirstLines(EnvoyExample example) {
     assertThat(example.bootstrap())
         .startsWith("# ")
         .contains("# The policy: policies/" + example.fileName() + ".yaml");

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 @RealEnvoy
 class EnvoyProcessTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /**
    * A certificate that is only loaded; a handshake needs a real one, which the service's tests
@@ -53,7 +53,7 @@ class EnvoyProcessTest {
   }
 
   @Test
-  void saysWhatIsWrongWithABootstrap() throws IOException {
+  void reportsErrorsOfABootstrap() throws IOException {
     String wrong = EnvoyExample.GENERIC_KEY.bootstrap(wiring()).replace("domain:", "domian:");
     assertThat(EnvoyProcess.validate(EnvoyProgram.path(), wrong, folder)).contains("domian");
     assertThatThrownBy(() -> EnvoyProcess.start(EnvoyProgram.path(), wrong, folder))
@@ -62,7 +62,7 @@ class EnvoyProcessTest {
   }
 
   @Test
-  void isGoneOnceClosed() throws IOException {
+  void endsWhenClosed() throws IOException {
     EnvoyProcess envoy =
         EnvoyProcess.start(
             EnvoyProgram.path(), EnvoyExample.GENERIC_KEY.bootstrap(wiring()), folder);
@@ -75,6 +75,6 @@ class EnvoyProcessTest {
 
   private EnvoyWiring wiring() throws IOException {
     Path authority = Files.writeString(folder.resolve("ca.pem"), AUTHORITY);
-    return EnvoyWiring.anyPorts(1, 1, PATIENCE).withAuthority(authority);
+    return EnvoyWiring.anyPorts(1, 1, TIMEOUT).withAuthority(authority);
   }
 }

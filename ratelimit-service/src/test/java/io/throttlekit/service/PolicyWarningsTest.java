@@ -29,36 +29,41 @@ class PolicyWarningsTest {
   @TempDir private Path folder;
 
   @Test
-  void aDomainOfChecksThatNoPolicyHasIsAWarning() throws Exception {
+  void anUnknownDomainOfExtAuthzIsAWarning() throws Exception {
     assertThat(
-            told("ext_authz: {domain: ext-auth, descriptors: [{entries: [{key: k, value: v}]}]}"))
+            loggedLines(
+                "ext_authz: {domain: ext-auth, descriptors: [{entries: [{key: k, value: v}]}]}"))
         .containsExactly(
             "WARNING no policy has the domain `ext-auth` (did you mean ext-authz?):"
                 + " ext_authz.domain names it, and Checks fail");
-    assertThat(told("ext_authz: {domain: shop, descriptors: [{entries: [{key: k, value: v}]}]}"))
+    assertThat(
+            loggedLines(
+                "ext_authz: {domain: shop, descriptors: [{entries: [{key: k, value: v}]}]}"))
         .containsExactly(
             "WARNING no policy has the domain `shop`: ext_authz.domain names it, and Checks fail");
     assertThat(
-            told("ext_authz: {domain: ext-authz, descriptors: [{entries: [{key: k, value: v}]}]}"))
+            loggedLines(
+                "ext_authz: {domain: ext-authz, descriptors: [{entries: [{key: k, value: v}]}]}"))
         .isEmpty();
-    assertThat(told("ext_authz: {descriptors: [{entries: [{key: k, value: v}]}]}")).isEmpty();
-    assertThat(told("{}")).isEmpty();
+    assertThat(loggedLines("ext_authz: {descriptors: [{entries: [{key: k, value: v}]}]}"))
+        .isEmpty();
+    assertThat(loggedLines("{}")).isEmpty();
   }
 
   @Test
-  void everyClusterThatAnotherProcessSteersIsNamedOnce() throws Exception {
-    assertThat(told("concurrency: {push_limits: false}"))
+  void clustersSteeredByAnotherProcessAreLoggedOnce() throws Exception {
+    assertThat(loggedLines("concurrency: {push_limits: false}"))
         .containsExactly(
             "INFO cluster up is not controlled by this process (concurrency.push_limits: false)",
             "INFO cluster down is not controlled by this process (concurrency.push_limits: false)");
-    assertThat(told("compatibility: {shadow_mode: true}"))
+    assertThat(loggedLines("compatibility: {shadow_mode: true}"))
         .containsExactly(
             "INFO cluster up is not controlled by this process (compatibility.shadow_mode: true)",
             "INFO cluster down is not controlled by this process (compatibility.shadow_mode:"
                 + " true)");
   }
 
-  private List<String> told(String yaml) throws Exception {
+  private List<String> loggedLines(String yaml) throws Exception {
     Path file = Files.writeString(folder.resolve("throttlekit.yaml"), yaml + "\n");
     Map<String, List<String>> flags =
         Options.of("--policies", folder.toString(), "--config", file.toString());

@@ -21,7 +21,7 @@ class PostgresWarmUpTest {
   @TempDir private Path folder;
 
   @Test
-  void asksTheStoreAndLeavesNoCounterThere() throws Exception {
+  void warmsUpTheStoreAndLeavesNoCounter() throws Exception {
     Files.writeString(folder.resolve("p.yaml"), "domain: shop\n");
     try (PostgresProcess postgres = PostgresProcess.startFast();
         Logged log = Logged.by(RateLimitService.class)) {

@@ -68,7 +68,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void servesFromTheFirstGoodLoadAndSaysWhere() throws Exception {
+  void servesFromTheFirstGoodLoadAndLogsItsAddresses() throws Exception {
     write(1);
     RateLimitService service = started(Map.of());
     assertThat(service.healthy()).isTrue();
@@ -93,7 +93,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void aChangedFileIsInForceWithoutARestartAndKeepsCounts() throws Exception {
+  void aChangedFileIsAppliedWithoutARestartAndKeepsCounts() throws Exception {
     write(1);
     RateLimitService service = started(Map.of("THROTTLEKIT_POLICIES_POLL_INTERVAL", "20ms"));
     assertThat(json(service).statusCode()).isEqualTo(200);
@@ -106,7 +106,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void requestsAsJsonAreCountedWhateverBecomesOfThem() throws Exception {
+  void allJsonRequestsAreCounted() throws Exception {
     write(1);
     RateLimitService service = started(Map.of());
     assertThat(json(service).statusCode()).isEqualTo(200);
@@ -117,7 +117,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void refusesToStartWithBadPoliciesThatAreToldAlready() throws IOException {
+  void refusesToStartWithInvalidPolicies() throws IOException {
     Files.writeString(
         folder.resolve("p.yaml"), "domain: shop\ndescriptors: [{kee: a}, {key: 1.5}]\n");
     RateLimitService service = service(Map.of());
@@ -128,7 +128,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void inPlaceOfThatProgramItStartsWithoutPoliciesAndServesOnceTheyAreGood() throws Exception {
+  void asADropInStartsWithoutPoliciesAndServesOnceTheyAreValid() throws Exception {
     Path config = Files.createDirectories(folder.resolve("rl/config"));
     Path file = Files.writeString(config.resolve("a.yaml"), "domain: ''\n");
     Map<String, String> environment = base();
@@ -143,7 +143,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void healthWaitsForPoliciesWhereThatIsAsked() throws Exception {
+  void healthWaitsForPoliciesIfConfigured() throws Exception {
     RateLimitService service =
         started(
             Map.of(
@@ -156,7 +156,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void warmingUpTouchesNoCounterAndNoMetric() throws Exception {
+  void theWarmUpChangesNoCounterAndNoMetric() throws Exception {
     write(1);
     RateLimitService service =
         started(
@@ -174,7 +174,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void anAddressThatIsTakenIsAReasonNotToStart() throws IOException {
+  void failsToStartOnAnAddressInUse() throws IOException {
     write(1);
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String port = Integer.toString(taken.getLocalPort());
@@ -201,7 +201,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void aHostThatIsUnknownIsAReasonNotToStart() throws IOException {
+  void failsToStartOnAnUnknownHost() throws IOException {
     write(1);
     for (String variable : List.of("GRPC_HOST", "HOST", "DEBUG_HOST")) {
       assertThatThrownBy(service(Map.of(variable, "nobody.invalid"))::start)
@@ -282,7 +282,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void metricsHaveAListenerOfTheirOwnWhereThatIsAsked() throws Exception {
+  void metricsHaveASeparateListenerIfConfigured() throws Exception {
     write(1);
     try (ReservedPort port = ReservedPort.take()) {
       String address = "127.0.0.1:" + port.number();
@@ -295,7 +295,7 @@ class RateLimitServiceTest {
   }
 
   @Test
-  void stoppedItServesNoMore() throws Exception {
+  void servesNothingAfterStop() throws Exception {
     write(1);
     RateLimitService service = started(Map.of());
     int port = port(service, 2);

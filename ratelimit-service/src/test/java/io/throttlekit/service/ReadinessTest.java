@@ -31,14 +31,14 @@ class ReadinessTest {
   @TempDir private Path folder;
 
   @Test
-  void neitherHealthNorTheReadyLineSayYesBeforeTheWarmUpHasEnded() throws Exception {
+  void isNotReadyBeforeTheWarmUpHasEnded() throws Exception {
     try (ReservedPort grpc = ReservedPort.take();
         ReservedPort http = ReservedPort.take()) {
-      neitherSaysYesBeforeTheWarmUpHasEnded(grpc.number(), http.number());
+      assertNotReadyBeforeTheWarmUpHasEnded(grpc.number(), http.number());
     }
   }
 
-  private void neitherSaysYesBeforeTheWarmUpHasEnded(int grpc, int http) throws Exception {
+  private void assertNotReadyBeforeTheWarmUpHasEnded(int grpc, int http) throws Exception {
     HeldWarmUp time = new HeldWarmUp();
     RateLimitService service = service(grpc, http, time);
     ManagedChannel channel =

@@ -1,6 +1,6 @@
 package io.throttlekit.service;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -33,8 +33,8 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.Options;
 import io.throttlekit.service.policies.PolicyReloader;
-import io.throttlekit.service.server.Ask;
 import io.throttlekit.service.server.StartException;
+import io.throttlekit.service.server.TestRequests;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -88,16 +88,16 @@ class SensorsTest {
   }
 
   @Test
-  void anEntryOfTheLogMakesRoomForTheNextRequest() {
+  void anAccessLogEntryReleasesTheLease() {
     ManagedChannel client = start(Map.of());
-    RateLimitResponse first = ask(client);
+    RateLimitResponse first = callService(client);
     assertThat(first.getOverallCode()).isEqualTo(Code.OK);
-    assertThat(ask(client).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
+    assertThat(callService(client).getOverallCode()).isEqualTo(Code.OVER_LIMIT);
     CompletableFuture<Status> end = new CompletableFuture<>();
     StreamObserver<StreamAccessLogsMessage> log =
         AccessLogServiceGrpc.newStub(sensors()).streamAccessLogs(new Ending(end));
     log.onNext(logged(first.getDynamicMetadata()));
-    await().until(() -> ask(client).getOverallCode() == Code.OK);
+    await().until(() -> callService(client).getOverallCode() == Code.OK);
     log.onCompleted();
     assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
   }
@@ -106,7 +106,7 @@ class SensorsTest {
    * With {@code gate: envoy} alone no answer leaves a mark, so that a missing one is no evidence.
    */
   @Test
-  void anEntryWithoutAMarkCountsWhileAnswersLeaveSome() throws Exception {
+  void anUnmarkedEntryCountsWhileAnswersLeaveEntriesUnmarked() throws Exception {
     assertThat(unmarkedAfterAnEntry(Map.of())).isEqualTo("1.0");
     stop();
     Files.writeString(
@@ -162,7 +162,7 @@ class SensorsTest {
   }
 
   @Test
-  void whatIsNotTakenIsNotServedAndNoPolicyMayWaitForIt() throws Exception {
+  void aDisabledSensorIsNotServedAndPoliciesCannotRelyOnIt() throws Exception {
     Map<String, String> deaf =
         Map.of(
             "THROTTLEKIT_CONCURRENCY_ACCESS_LOG", "false",
@@ -182,7 +182,7 @@ class SensorsTest {
     ManagedChannel client = start(Map.of());
     assertThat(endOfALog(client)).isEqualTo(Status.Code.UNIMPLEMENTED);
     assertThatThrownBy(subscribeToLimits(client)::join).hasMessageContaining("UNIMPLEMENTED");
-    assertThatThrownBy(() -> ask(sensors())).hasMessageContaining("UNIMPLEMENTED");
+    assertThatThrownBy(() -> callService(sensors())).hasMessageContaining("UNIMPLEMENTED");
   }
 
   @Test
@@ -214,7 +214,7 @@ class SensorsTest {
   }
 
   @Test
-  void aPortThatIsTakenEndsTheStartAndNotAReload() throws Exception {
+  void aPortInUseFailsTheStartButNotAReload() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       Map<String, String> there =
           Map.of(
@@ -231,13 +231,13 @@ class SensorsTest {
         Files.writeString(folder.resolve("policy.yaml"), LOGGED);
         await().until(() -> !logged.lines().isEmpty());
         assertThat(logged.lines().getFirst()).contains("tried again every 5 s");
-        assertThat(ask(client).getOverallCode()).isEqualTo(Code.OK);
+        assertThat(callService(client).getOverallCode()).isEqualTo(Code.OK);
       }
     }
   }
 
   @Test
-  void anOpenListenerWithoutClientCertificatesIsWarnedOf() {
+  void warnsOfAnOpenListenerWithoutClientCertificates() {
     try (Logged logged = Logged.by(Sensors.class)) {
       var _ = start(Map.of("THROTTLEKIT_SENSORS_LISTEN", ":0"));
       assertThat(logged.lines())
@@ -251,7 +251,7 @@ class SensorsTest {
   }
 
   @Test
-  void onlyClientsWithAnIdentityAndANodeIdOfTheirCertificateAreHeard() throws Exception {
+  void onlyClientsWithTheIdentityAndNodeIdOfTheirCertificateAreServed() throws Exception {
     X509Bundle authority =
         new CertificateBuilder()
             .subject("CN=authority")
@@ -295,7 +295,7 @@ class SensorsTest {
   }
 
   @Test
-  void aLimitIsPushedToWhoAsksForItAndOnlyByWhoSteers() throws Exception {
+  void aLimitIsPushedToSubscribersOnlyByASteeringProcess() throws Exception {
     Files.writeString(
         folder.resolve("policy.yaml"),
         """
@@ -424,9 +424,9 @@ class SensorsTest {
     return end.join().getCode();
   }
 
-  private static RateLimitResponse ask(ManagedChannel client) {
+  private static RateLimitResponse callService(ManagedChannel client) {
     return RateLimitServiceGrpc.newBlockingStub(client)
-        .shouldRateLimit(Ask.to("d", Ask.entries("k", "v")));
+        .shouldRateLimit(TestRequests.to("d", TestRequests.entries("k", "v")));
   }
 
   private static StreamAccessLogsMessage logged(Struct metadata) {

@@ -42,7 +42,7 @@ class ServeProcessTest {
   }
 
   @Test
-  void withThatProgramsEnvironmentAloneItAnswersThenStopsOnSigtermWithExitCode0() throws Exception {
+  void withThePeersEnvironmentItServesAndStopsOnSigtermWithExitCode0() throws Exception {
     Path config = Files.createDirectories(folder.resolve("ratelimit/config"));
     Files.writeString(
         config.resolve("a.yaml"),
@@ -74,7 +74,7 @@ class ServeProcessTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"debug", "info", "warn", "error"})
-  void theLastThingItLogsAtAnyLevelIsThatItStopped(String level) throws Exception {
+  void theLastLineLoggedAtAnyLevelIsThatItStopped(String level) throws Exception {
     Path policies = Files.writeString(folder.resolve("p.yaml"), "domain: a\n");
     Process process =
         serve(

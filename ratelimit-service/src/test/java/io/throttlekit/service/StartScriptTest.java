@@ -31,7 +31,7 @@ class StartScriptTest {
   }
 
   @Test
-  void aCopyWithoutSourcesAndWithoutAJarSaysWhichIsMissing() throws Exception {
+  void aCopyWithoutSourcesAndJarReportsWhichIsMissing() throws Exception {
     assertThat(run())
         .isEqualTo(
             "throttlekit: there is no ratelimit-service jar in %s/ratelimit-service/target: build it with 'mvn -DskipTests package', or copy it there with its lib folder\n"
@@ -39,7 +39,7 @@ class StartScriptTest {
   }
 
   @Test
-  void aBuildThatFailsIsSaidInWords() throws Exception {
+  void aFailedBuildIsReported() throws Exception {
     maven("echo BROKEN; exit 1");
     assertThat(run())
         .contains("BROKEN\n")
@@ -49,13 +49,13 @@ class StartScriptTest {
   }
 
   @Test
-  void aBuildHasNoColoursNorResetsThem() throws Exception {
+  void aBuildPrintsNoEscapeSequences() throws Exception {
     maven("echo \"[$MAVEN_OPTS]\" \"$@\"; exit 1");
     assertThat(run()).contains("-Djansi.noreset=true]", "-Dstyle.color=never");
   }
 
   @Test
-  void aBuildWhoseJarIsGoneIsBuiltAgain() throws Exception {
+  void aBuildWithoutItsJarIsRepeated() throws Exception {
     Path target = home.resolve("ratelimit-service/target");
     Files.createDirectories(target.resolve("lib"));
     Files.createFile(target.resolve(".built"));

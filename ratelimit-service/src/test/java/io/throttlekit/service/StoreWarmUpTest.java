@@ -44,7 +44,7 @@ class StoreWarmUpTest {
   }
 
   @Test
-  void asksTheStoreOverEachConnectionAndLeavesNothingThereNorInMetrics() throws Exception {
+  void warmsUpEachConnectionWithoutCountersOrMetrics() throws Exception {
     RateLimitService service = service(redis.url(), 300);
     try (Logged log = Logged.by(RateLimitService.class)) {
       assertThat(service.start()).isTrue();
@@ -77,7 +77,7 @@ class StoreWarmUpTest {
 
   /** The round trip to another availability zone; the path is warmed up, too. */
   @Test
-  void aStoreThatAnswersAfter20MillisIsAskedToo() throws Exception {
+  void aStoreThatAnswersAfter20MillisIsWarmedUp() throws Exception {
     try (TcpProxy slow = TcpProxy.to(redis.port())) {
       slow.delayReplies(20);
       assertThat(warmedUp(service("redis://127.0.0.1:" + slow.port(), 300))).isTrue();
@@ -86,7 +86,7 @@ class StoreWarmUpTest {
 
   /** Ten answers take longer than the 2 s that a store is awaited. */
   @Test
-  void aStoreThatAnswersAfter250MillisIsAskedToo() throws Exception {
+  void aStoreThatAnswersAfter250MillisIsWarmedUp() throws Exception {
     try (TcpProxy slow = TcpProxy.to(redis.port())) {
       slow.delayReplies(LATE.toMillis());
       assertThat(warmedUp(LoopbackService.of(environment("redis://127.0.0.1:" + slow.port(), 300))))
@@ -96,7 +96,7 @@ class StoreWarmUpTest {
 
   /** The warm-up ends with calls in flight, whose answers come as late as others. */
   @Test
-  void whatWasInFlightWhenTheWarmUpEndedIsNotCountedEither() throws Exception {
+  void requestsInFlightAtTheEndOfTheWarmUpAreNotCounted() throws Exception {
     try (TcpProxy slow = TcpProxy.to(redis.port())) {
       slow.delayReplies(LATE.toMillis());
       RateLimitService service = service("redis://127.0.0.1:" + slow.port(), 20_000);
@@ -112,7 +112,7 @@ class StoreWarmUpTest {
   }
 
   @Test
-  void theStoreIsAskedThoughTheCoordinatorIsAway() throws Exception {
+  void theStoreIsWarmedUpThoughTheCoordinatorDoesNotAnswer() throws Exception {
     try (TcpProxy away = TcpProxy.to(redis.port())) {
       away.hang();
       Map<String, String> environment = environment(redis.url(), 300);
@@ -126,8 +126,7 @@ class StoreWarmUpTest {
 
   /** A start without warm-up takes a moment. */
   @Test
-  void aStoreThatRefusesOrHangsDelaysReadyByTwoSecondsAndSoDoesTheCoordinatorBesideIt()
-      throws Exception {
+  void aFailingStoreAndCoordinatorTogetherDelayReadyByTwoSeconds() throws Exception {
     Duration normal = ready(environment(redis.url(), 0));
     try (TcpProxy hanging = TcpProxy.to(redis.port())) {
       hanging.hang();
@@ -143,7 +142,7 @@ class StoreWarmUpTest {
   }
 
   @Test
-  void aStoreThatIsNotThereIsNotAsked() throws Exception {
+  void anUnreachableStoreIsNotWarmedUp() throws Exception {
     redis.kill();
     RateLimitService service = service(redis.url(), 300);
     try (Logged log = Logged.by(RateLimitService.class)) {

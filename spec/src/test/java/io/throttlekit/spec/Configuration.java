@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * What TLC is to check of a module: the file beside it, with single lines changed.
+ * Configuration of TLC for a module: the file beside it, with single lines changed.
  *
  * @param module its name
  * @param text in TLC's own format

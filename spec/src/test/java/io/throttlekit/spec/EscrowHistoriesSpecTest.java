@@ -13,8 +13,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A region spends nothing twice whatever data its store comes back with, and would without either
- * of the two safeguards. The counts pin the model.
+ * A region spends no unit twice after its store restores any data, but would without either of the
+ * two safeguards. The counts pin the model.
  */
 @Tag("tlc")
 class EscrowHistoriesSpecTest {
@@ -30,7 +30,7 @@ class EscrowHistoriesSpecTest {
 
   @ParameterizedTest(name = "{0}, {1} units, {2} histories")
   @CsvSource({"'{s1, s2}', 2, 4, 6001", "'{s1, s2, s3}', 2, 2, 7345"})
-  void nothingIsSpentTwice(String servers, int units, int histories, long distinct)
+  void noUnitIsSpentTwice(String servers, int units, int histories, long distinct)
       throws IOException, InterruptedException {
     Verdict verdict =
         tlc.check(TWO.with("Servers", servers).with("Units", units).with("Histories", histories));
@@ -40,7 +40,7 @@ class EscrowHistoriesSpecTest {
 
   @Test
   @Tag("thorough")
-  void nothingIsSpentTwiceOfThreeHistoriesOnThreeServers()
+  void noUnitIsSpentTwiceWithThreeHistoriesOnThreeServers()
       throws IOException, InterruptedException {
     Configuration three = TWO.with("Servers", "{s1, s2, s3}").with("Histories", 3);
     tlc.assertHolds(three, 46_243);
@@ -58,7 +58,7 @@ class EscrowHistoriesSpecTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"NeverAllSpent", "NeverLost"})
-  void takesTheInterestingSteps(String never) throws IOException, InterruptedException {
+  void reachesTheInterestingSteps(String never) throws IOException, InterruptedException {
     assertThat(tlc.check(TWO.invariants(never)).violated()).isEqualTo(never);
   }
 }

@@ -36,7 +36,7 @@ class FederatedWindowsSpecTest {
   }
 
   @Test
-  void keepsTheLimitWithAllThatARegionDoes() throws IOException, InterruptedException {
+  void keepsTheLimitWithEveryOperationOfARegion() throws IOException, InterruptedException {
     tlc.assertHolds(WHOLE, 55_251);
   }
 
@@ -52,14 +52,14 @@ class FederatedWindowsSpecTest {
   }
 
   @Test
-  void keepsTheLimitWithAnEscrowThatHearsLate() throws IOException, InterruptedException {
+  void keepsTheLimitWithADelayedEscrow() throws IOException, InterruptedException {
     tlc.assertHolds(THIS_WINDOW.with("Length", 2).with("Limit", 1), 3_394);
     tlc.assertHolds(ESCROW.with("Length", 2), 7_688);
   }
 
   @Test
   @Tag("thorough")
-  void keepsTheLimitWithReturnsAndAnEscrowThatHearsLate() throws IOException, InterruptedException {
+  void keepsTheLimitWithReturnsAndADelayedEscrow() throws IOException, InterruptedException {
     tlc.assertHolds(THIS_WINDOW.with("Length", 2), 72_604);
   }
 
@@ -107,7 +107,7 @@ class FederatedWindowsSpecTest {
 
   @ParameterizedTest(name = "without \"{0}\", in {1} states")
   @CsvSource({"return to own window, 19", "return once, 19"})
-  void exceedsTheLimitWhenMoreComesBackThanWent(String safeguard, int states)
+  void exceedsTheLimitWhenMoreIsReturnedThanLeased(String safeguard, int states)
       throws IOException, InterruptedException {
     assertRefuted(RETURNS, safeguard, states);
   }
@@ -148,17 +148,18 @@ class FederatedWindowsSpecTest {
     "NeverTakenBack, 6",
     "NeverLate, 9",
   })
-  void takesTheInterestingSteps(String never, int states) throws IOException, InterruptedException {
+  void reachesTheInterestingSteps(String never, int states)
+      throws IOException, InterruptedException {
     assertReached(WHOLE, never, states);
   }
 
   @Test
-  void spendsOfBothWindows() throws IOException, InterruptedException {
+  void reachesSpendingOfBothWindows() throws IOException, InterruptedException {
     assertReached(LONG_WINDOWS, "NeverOfBoth", 10);
   }
 
   @Test
-  void hearsAnAnswerThatTookLongerThanAWindow() throws IOException, InterruptedException {
+  void reachesAnAnswerThatTookLongerThanAWindow() throws IOException, InterruptedException {
     assertReached(MANY_WINDOWS, "NeverSlow", 6);
   }
 

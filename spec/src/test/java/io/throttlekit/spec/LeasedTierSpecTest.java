@@ -66,7 +66,7 @@ class LeasedTierSpecTest {
   }
 
   @Test
-  void keepsTheLimitAndWhatWasRefunded() throws IOException, InterruptedException {
+  void keepsTheLimitWithRefunds() throws IOException, InterruptedException {
     tlc.assertHolds(REFUNDING.with("Limit", 2).with("MaxWaiting", 1), 11_734);
   }
 
@@ -103,7 +103,7 @@ class LeasedTierSpecTest {
   }
 
   @Test
-  void exceedsTheLimitWithoutAMarginForWhatMeasuringMisses()
+  void exceedsTheLimitWithoutAMarginForTheMeasuringError()
       throws IOException, InterruptedException {
     assertRefuted(without("margin", SLOW_CLOCK).invariants("WindowLimit"), "WindowLimit");
   }
@@ -115,7 +115,7 @@ class LeasedTierSpecTest {
   }
 
   @Test
-  void carriesAWholeBatchWhenWhoAskedHasGone() throws IOException, InterruptedException {
+  void carriesAFullBatchIfTheRequesterHasLeft() throws IOException, InterruptedException {
     Configuration onlyOnNeed =
         without("carry less than a batch", CARRYING)
             .with("Ahead", "FALSE")
@@ -140,7 +140,7 @@ class LeasedTierSpecTest {
         "NeverReturnedLate",
         "NeverALeftover",
       })
-  void takesTheInterestingSteps(String never) throws IOException, InterruptedException {
+  void reachesTheInterestingSteps(String never) throws IOException, InterruptedException {
     assertRefuted(ONE_NODE.property(never), never);
   }
 

@@ -7,14 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Java twin of DistributedLeasing and GaleWindowCoupledLeasing.
+ * The Java counterpart of DistributedLeasing and GaleWindowCoupledLeasing.
  *
  * @param nodes how many
  * @param limit units per window
  * @param batch units per lease
- * @param coupled whether what nodes have left is worth nothing when the window rolls
- * @param returns whether nodes may give back what they have left
- * @param bound what must never be exceeded
+ * @param coupled whether unspent units of nodes expire when the window rolls
+ * @param returns whether nodes may return unspent units
+ * @param bound the bound that must never be exceeded
  */
 record Leasing(int nodes, int limit, int batch, boolean coupled, boolean returns, int bound)
     implements Model<Leasing.State> {
@@ -22,8 +22,8 @@ record Leasing(int nodes, int limit, int batch, boolean coupled, boolean returns
   /**
    * A state.
    *
-   * @param left what the store has not granted of this window
-   * @param credits what each node has leased and not spent
+   * @param left units that the store has not granted of this window
+   * @param credits leased and unspent units of each node
    * @param admitted in this window, by all nodes
    */
   record State(int left, List<Integer> credits, int admitted) {}

@@ -42,7 +42,7 @@ class LeasingSpecTest {
 
   @ParameterizedTest(name = "{0} nodes, limit {1}, batch {2}")
   @CsvSource({"2, 4, 2, 12", "3, 6, 3, 43", "5, 10, 2, 192"})
-  void givingBackKeepsTheLimit(int nodes, int limit, int batch, long distinct)
+  void returningUnitsKeepsTheLimit(int nodes, int limit, int batch, long distinct)
       throws IOException, InterruptedException {
     Configuration returning =
         sized("GaleWindowCoupledLeasing", nodes, limit, batch).specification("ReturningSpec");
@@ -59,7 +59,7 @@ class LeasingSpecTest {
     "4, 8, 2, 48, 353, 9",
     "8, 8, 2, 303, 4057, 9",
   })
-  void regionsKeepTheLimitHoweverManyTheyAre(
+  void anyNumberOfRegionsKeepsTheLimit(
       int regions, int limit, int batch, long distinct, long generated, int depth)
       throws IOException, InterruptedException {
     Configuration sized =

@@ -8,8 +8,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The twins reproduce the published counts of the baseline and of window-coupled leasing, so what
- * the same explorer says of the real tier can be believed.
+ * The counterparts reproduce the published counts of the baseline and of window-coupled leasing, so
+ * results of the same explorer for the real tier are credible.
  */
 class LeasingTest {
   private static final long MANY = 100_000;

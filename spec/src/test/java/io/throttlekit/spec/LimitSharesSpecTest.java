@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What Envoys obey of one limit is reserved and never rises beyond it, and would without any one of
+ * Applied shares of one limit are reserved and never rise beyond it, but would without any one of
  * the safeguards. The counts pin the model.
  */
 @Tag("tlc")
@@ -30,13 +30,13 @@ class LimitSharesSpecTest {
     tlc = new Tlc(scratch);
   }
 
-  @ParameterizedTest(name = "{0}, limit up to {1}, {2} on their way")
+  @ParameterizedTest(name = "{0}, limit up to {1}, {2} in flight")
   @CsvSource({
     "'{e1, e2}', 2, 1, 4623",
     "'{e1, e2}', 2, 2, 9813",
     "'{e1, e2, e3}', 1, 1, 11900",
   })
-  void whatIsObeyedIsReserved(String envoys, int limit, int way, long distinct)
+  void appliedSharesAreReserved(String envoys, int limit, int way, long distinct)
       throws IOException, InterruptedException {
     Verdict verdict =
         tlc.check(THREE.with("Envoys", envoys).with("MaxLimit", limit).with("MaxWay", way));
@@ -46,13 +46,13 @@ class LimitSharesSpecTest {
 
   @Test
   @Tag("thorough")
-  void whatThreeEnvoysObeyIsReserved() throws IOException, InterruptedException {
+  void appliedSharesOfThreeEnvoysAreReserved() throws IOException, InterruptedException {
     tlc.assertHolds(THREE, 53_130);
   }
 
-  @ParameterizedTest(name = "{0} on their way")
+  @ParameterizedTest(name = "{0} in flight")
   @ValueSource(ints = {1, 2})
-  void whatIsReservedNeverRisesBeyondTheLimit(int way) throws IOException, InterruptedException {
+  void reservedSharesNeverRiseBeyondTheLimit(int way) throws IOException, InterruptedException {
     Verdict verdict = tlc.check(TWO.with("MaxWay", way).property("NeverRises"));
     assertThat(verdict.violated()).as(verdict.output()).isNull();
   }
@@ -65,14 +65,14 @@ class LimitSharesSpecTest {
         "reserve for the absent",
         "a part for each stream"
       })
-  void moreIsObeyedThanReservedWithoutASafeguard(String safeguard)
+  void withoutASafeguardMoreIsAppliedThanReserved(String safeguard)
       throws IOException, InterruptedException {
     Verdict verdict = tlc.check(without(safeguard).invariants("Covered"));
     assertThat(verdict.violated()).as(verdict.output()).isEqualTo("Covered");
   }
 
   @Test
-  void moreIsReservedThanTheLimitWhereSharesRiseWithoutRoom()
+  void moreThanTheLimitIsReservedIfSharesRiseWithoutRoom()
       throws IOException, InterruptedException {
     Verdict verdict = tlc.check(without("raise into room").property("NeverRises"));
     assertThat(verdict.violated()).as(verdict.output()).isEqualTo("NeverRises");
@@ -80,7 +80,7 @@ class LimitSharesSpecTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"NeverAll", "NeverOver", "NeverLate", "NeverReserved"})
-  void takesTheInterestingSteps(String never) throws IOException, InterruptedException {
+  void reachesTheInterestingSteps(String never) throws IOException, InterruptedException {
     assertThat(tlc.check(TWO.invariants(never)).violated()).isEqualTo(never);
   }
 

@@ -10,9 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * A lease that is asked for again until it is answered is credited once, however late, and would be
- * lost or credited twice without any one of its safeguards. The counts and the lengths of the ways
- * to a violation pin the model.
+ * A lease that is resent until it is answered is credited once, however late, and would be lost or
+ * credited twice without any one of its safeguards. The counts and the lengths of the ways to a
+ * violation pin the model.
  */
 @Tag("tlc")
 class NumberedCallsSpecTest {
@@ -56,9 +56,9 @@ class NumberedCallsSpecTest {
     tlc.assertHolds(WHOLE.with("Windows", 3).with("Length", 1), 86_148);
   }
 
-  /** As releases that keep no records of calls: what is lost is utilization. */
+  /** As in releases that keep no records of calls: only utilization is lost. */
   @Test
-  void keepsTheLimitWithAStoreThatKnowsNoNumbers() throws IOException, InterruptedException {
+  void keepsTheLimitWithAStoreWithoutCallNumbers() throws IOException, InterruptedException {
     Configuration store = WHOLE.with("Removed", STORE_REMOVED).with("Windows", 1);
     tlc.assertHolds(store.invariants("WindowLimit StoreLimit CreditedOnce"), 5_218);
   }
@@ -89,7 +89,8 @@ class NumberedCallsSpecTest {
 
   @ParameterizedTest(name = "{0}")
   @CsvSource({"NeverLate, 5", "NeverAgain, 5", "NeverOvertaken, 8", "NeverACopy, 7"})
-  void takesTheInterestingSteps(String never, int states) throws IOException, InterruptedException {
+  void reachesTheInterestingSteps(String never, int states)
+      throws IOException, InterruptedException {
     tlc.assertRefuted(WHOLE.property(never), never, states);
   }
 }

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * worker, so that what it answers is the same each time; with a bounded heap and time.
  */
 final class Tlc {
-  /** Where the modules and their configurations are. */
+  /** The folder of the modules and their configurations. */
   static final Path MODULES =
       Path.of(System.getProperty("throttlekit.root"), "spec", "src", "main", "tla");
 

@@ -19,7 +19,7 @@ class TlcTest {
   @TempDir Path scratch;
 
   @Test
-  void failsWithWhatTlcSaidWhenItCannotCheck() {
+  void failsWithTlcsOutputIfItCannotCheck() {
     Tlc tlc = new Tlc(scratch);
     assertThatThrownBy(() -> tlc.check(BASELINE.invariants("Unknown")))
         .isInstanceOf(IllegalStateException.class)
@@ -37,7 +37,7 @@ class TlcTest {
   }
 
   @Test
-  void refusesToChangeALineThatIsNotThere() {
+  void rejectsTheChangeOfAMissingLine() {
     assertThatThrownBy(() -> BASELINE.with("Bach", 1))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("Bach");

@@ -5,14 +5,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What TLC found.
+ * Result of a run of TLC.
  *
  * @param distinct states, up to symmetry where the configuration names one
  * @param generated initial states and steps
  * @param depth states on the longest of the shortest behaviours
  * @param violated the name of the invariant or property that does not hold, where TLC ended; null
  *     when it saw all states and everything holds
- * @param output all that it said, with the behaviour that leads to the violation
+ * @param output all of its output, with the behaviour that leads to the violation
  */
 record Verdict(long distinct, long generated, int depth, @Nullable String violated, String output) {
   private static final Pattern COUNTS =
@@ -25,7 +25,7 @@ record Verdict(long distinct, long generated, int depth, @Nullable String violat
   private static final String DONE = "Model checking completed. No error has been found.";
 
   /**
-   * Reads what TLC said in its tool mode.
+   * Parses TLC's output in its tool mode.
    *
    * @throws IllegalStateException when it neither saw all states nor found a violation
    */
@@ -47,7 +47,7 @@ record Verdict(long distinct, long generated, int depth, @Nullable String violat
         output);
   }
 
-  /** How many states the behaviour has that leads to the violation: no other has fewer. */
+  /** Returns how many states the behaviour that leads to the violation has: no other has fewer. */
   int statesToViolation() {
     return (int) STATE.matcher(output).results().count();
   }

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongUnaryOperator;
 
 /**
- * What was admitted in each window of a clock that whoever asks reads: what answers say of their
- * windows is not believed.
+ * Admitted units in each window of the clock of its callers; windows reported in answers are
+ * ignored.
  *
  * <p>A request was decided between when it was asked and when it was answered. If both were in one
  * window, it is one of that. Else it straddles, and may have been decided in any of the windows
@@ -32,7 +32,7 @@ public final class WindowTally {
    * Nothing was admitted yet.
    *
    * @param windowMillis of windows aligned to the epoch, from 1 ms
-   * @param sources how many there are who admit, from 1
+   * @param sources number of admitting nodes, from 1
    */
   public WindowTally(long windowMillis, int sources) {
     this.windowMillis = windowMillis;
@@ -47,22 +47,22 @@ public final class WindowTally {
    * @param straddling admitted in it or in another
    */
   public record Window(long endMillis, List<Long> bySource, long straddling) {
-    /** Surely admitted in it, by all. */
+    /** Returns the units certainly admitted in it, by all. */
     public long units() {
       return bySource.stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Surely admitted in it by one. */
+    /** Returns the units certainly admitted in it by one. */
     public long by(int source) {
       return bySource.get(source);
     }
 
-    /** Whether as many, and no more, may have been admitted in it. */
+    /** Returns whether exactly as many may have been admitted in it. */
     public boolean mayHave(long units) {
       return units() <= units && isAtLeast(units);
     }
 
-    /** Whether as many may have been admitted in it, or more. */
+    /** Returns whether as many or more may have been admitted in it. */
     public boolean isAtLeast(long units) {
       return units <= units() + straddling;
     }
@@ -75,7 +75,7 @@ public final class WindowTally {
     }
   }
 
-  /** The end of the window that a time is in. */
+  /** Returns the end of the window of a time. */
   public long endMillis(long timeMillis) {
     return timeMillis - Math.floorMod(timeMillis, windowMillis) + windowMillis;
   }
@@ -105,12 +105,12 @@ public final class WindowTally {
     ends.add(span.last);
   }
 
-  /** Every window in which something was or may have been admitted, in order. */
+  /** Returns every window in which units were or may have been admitted, in order. */
   public List<Window> windows() {
     return ends.stream().map(this::window).toList();
   }
 
-  /** The window that ends then. */
+  /** Returns the window with that end. */
   public Window window(long endMillis) {
     List<Long> bySource = new ArrayList<>();
     AtomicLongArray units = within.get(endMillis);

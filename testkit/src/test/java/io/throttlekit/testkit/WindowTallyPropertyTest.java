@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Test;
 
-/** Against every way of saying in which window each request was decided. */
+/** Compares with every assignment of requests to windows. */
 class WindowTallyPropertyTest {
   private static final long SEED = 20_261_122;
   private static final int HISTORIES = 4_000;
@@ -17,7 +17,7 @@ class WindowTallyPropertyTest {
   private static final int WINDOWS = 4;
   private static final int MAX_REQUESTS = 7;
 
-  /** A request that was admitted, from when it was asked to when it was answered. */
+  /** A request that was admitted, with the times of request and answer. */
   private record Admitted(long askedMillis, long answeredMillis) {
     int first() {
       return Math.toIntExact(askedMillis / WINDOW_MILLIS);
@@ -29,7 +29,7 @@ class WindowTallyPropertyTest {
   }
 
   @Test
-  void nothingIsBeyondTheLimitExactlyWhenEachRequestFindsAWindowThatHasAPlace() {
+  void overshootIsZeroExactlyWhenEachRequestFitsIntoAWindow() {
     RandomGenerator random = new SplittableRandom(SEED);
     int[] seen = new int[2];
     for (int history = 0; history < HISTORIES; history++) {

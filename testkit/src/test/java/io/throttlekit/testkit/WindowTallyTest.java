@@ -10,7 +10,7 @@ class WindowTallyTest {
   private final WindowTally tally = new WindowTally(1_000, 2);
 
   @Test
-  void aWindowHasWhatWasAskedAndAnsweredInIt() {
+  void aRequestWithinAWindowCountsInIt() {
     tally.admitted(0, 1_000, 1_999);
     tally.admitted(1, 1_500, 1_500);
     tally.admitted(1, 2_000, 2_001);
@@ -23,7 +23,7 @@ class WindowTallyTest {
   }
 
   @Test
-  void whatStraddlesABorderMayBeOfEitherWindow() {
+  void aRequestAcrossABoundaryMayCountInEitherWindow() {
     tally.admitted(0, 1_999, 2_000);
     assertThat(tally.windows())
         .containsExactly(
@@ -34,7 +34,7 @@ class WindowTallyTest {
   }
 
   @Test
-  void aRequestCountsAsManyUnitsAsItCosts() {
+  void aRequestCountsWithItsCost() {
     tally.admitted(0, 1_000, 1_999, 5);
     tally.admitted(1, 1_999, 2_000, 7);
     assertThat(tally.windows())
@@ -45,7 +45,7 @@ class WindowTallyTest {
   }
 
   @Test
-  void whatStraddlesFindsItsPlaceInAWindowThatHasOne() {
+  void aRequestAcrossABoundaryIsAssignedToAWindowWithRoom() {
     admitted(3, 1_500, 1_500);
     admitted(2, 1_999, 2_001);
     admitted(1, 2_500, 2_500);
@@ -53,7 +53,7 @@ class WindowTallyTest {
   }
 
   @Test
-  void whatStraddlesAndFindsNoPlaceIsBeyondTheLimit() {
+  void aRequestAcrossABoundaryWithoutRoomExceedsTheLimit() {
     admitted(3, 1_500, 1_500);
     admitted(2, 1_999, 2_001);
     admitted(2, 2_500, 2_500);
@@ -66,14 +66,14 @@ class WindowTallyTest {
   }
 
   @Test
-  void aWindowThatIsBeyondItsLimitIsNotHiddenByEmptyOnes() {
+  void emptyWindowsDoNotHideAnOvershoot() {
     admitted(4, 5_500, 5_500);
     admitted(1, 1_500, 9_500);
     assertThat(tally.overshoot(3)).isOne();
   }
 
   @Test
-  void aHigherLimitOfOneWindowIsOfNoUseToAnother() {
+  void aHigherLimitOfOneWindowDoesNotApplyToAnother() {
     admitted(5, 1_500, 1_500);
     admitted(3, 2_500, 2_500);
     admitted(5, 3_500, 3_500);

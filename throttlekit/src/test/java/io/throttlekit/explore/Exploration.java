@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an explorer saw. The three numbers are counted as TLC counts them.
+ * Result of an exploration. The three numbers are counted as TLC counts them.
  *
  * @param distinct states with different identities
  * @param generated initial states and steps, also to states seen before
@@ -33,7 +33,7 @@ public record Exploration(long distinct, long generated, int depth, @Nullable Vi
     }
   }
 
-  /** The name of the invariant that is broken; null when all hold. */
+  /** Returns the name of the broken invariant; null if all hold. */
   public @Nullable String broken() {
     return violation == null ? null : violation.invariant();
   }

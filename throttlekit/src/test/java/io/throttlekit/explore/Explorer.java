@@ -9,7 +9,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at every state of a model, breadth first, up to the first broken invariant.
+ * Explores every state of a model, breadth first, up to the first broken invariant.
  *
  * @param <S> a state of the model
  */
@@ -59,7 +59,7 @@ public final class Explorer<S> {
     return new Exploration(identities.size(), generated, depth, null);
   }
 
-  /** Keeps the state for later if it is new; says which invariant it breaks then. */
+  /** Queues the state if it is new; returns the invariant that it breaks. */
   private @Nullable String look(Seen<S> seen) {
     generated++;
     if (!identities.add(model.identity(seen.state()))) {

@@ -48,7 +48,7 @@ class ExplorerTest {
   }
 
   @Test
-  void failsWhenThereAreMoreStatesThanAllowed() {
+  void failsBeyondTheMaximumOfStates() {
     assertThat(Explorer.explore(new Jugs(3, 5, -1), 16).distinct()).isEqualTo(16);
     assertThatThrownBy(() -> Explorer.explore(new Jugs(3, 5, -1), 15))
         .isInstanceOf(IllegalStateException.class)
@@ -56,7 +56,7 @@ class ExplorerTest {
   }
 
   @Test
-  void drivesTheRealThingThroughTheSameStates() {
+  void drivesARealObjectThroughTheSameStates() {
     assertThat(Explorer.explore(new Replay<>(() -> new RealJugs(3, 5, -1)), 100))
         .isEqualTo(Explorer.explore(new Jugs(3, 5, -1), 100));
     assertThat(Explorer.explore(new Replay<>(() -> new RealJugs(3, 5, 4)), 100))
@@ -92,7 +92,7 @@ class ExplorerTest {
     }
   }
 
-  /** The same as an object that changes. */
+  /** The same as a mutable object. */
   private static final class RealJugs implements Subject<String> {
     private final Jugs jugs;
     private Level level = new Level(0, 0);

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What can happen from where, and what must hold everywhere.
+ * A state machine with its possible steps and invariants.
  *
  * @param <S> a state: an immutable value
  */
@@ -18,18 +18,18 @@ public interface Model<S> {
    */
   record Step<S>(String event, S next) {}
 
-  /** Where it can start. */
+  /** Returns the initial states. */
   List<S> initial();
 
-  /** Every event that is possible in {@code state}, one step for each way it can turn out. */
+  /** Returns every event that is possible in {@code state}, one step for each outcome. */
   List<Step<S>> steps(S state);
 
-  /** The name of an invariant that {@code state} breaks; null when all hold. */
+  /** Returns the name of an invariant that {@code state} breaks; null if all hold. */
   @Nullable String broken(S state);
 
   /**
-   * What tells {@code state} from others: of states with equal identities only the first is looked
-   * at further. Everything that decides about later events and invariants must be in it.
+   * Returns the identity of {@code state}: of states with equal identities the first is explored
+   * further. Everything that affects later events and invariants must be in it.
    */
   default Object identity(S state) {
     return state;

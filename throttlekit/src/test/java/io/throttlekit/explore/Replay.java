@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model whose steps are those of the real thing. Objects cannot be copied, so every state is
+ * A model whose steps are those of a real object. Objects cannot be copied, so every state is
  * reached by a new subject that lives through the same events again: exact, and dear in long
  * histories.
  *
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class Replay<E> implements Model<Replay.Moment<E>> {
 
   /**
-   * Where a history led to.
+   * Result of a history.
    *
    * @param history all events so far
    * @param snapshot of the subject after them

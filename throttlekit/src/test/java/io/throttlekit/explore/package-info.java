@@ -1,5 +1,5 @@
 /**
- * Exhaustive exploration: every order of events of a small model, or of the real thing, breadth
+ * Exhaustive exploration: every order of events of a small model, or of a real object, breadth
  * first.
  */
 @NullMarked

@@ -20,7 +20,7 @@ class BudgetTest {
   private final Budget budget = new Budget(key("shop/1000"), perSecond, both);
 
   @Test
-  void budgetsOfOneDescriptorAreOfOneParty() {
+  void budgetsOfOneDescriptorBelongToOneParty() {
     Budget other = new Budget(key("shop/3600000"), perHour, both);
     assertThat(budget.party()).isEqualTo(other.party()).isEqualTo(key("shop"));
     Budget stranger = new Budget(CounterKey.of("shop/1000", "user", "b"), perSecond, both);
@@ -28,7 +28,7 @@ class BudgetTest {
   }
 
   @Test
-  void theTermsHaveToHaveTheBudget() {
+  void termsMustContainTheBudget() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new Budget(key("shop/1000"), new FixedWindow(11, 1_000), both))
         .withMessage(
@@ -37,7 +37,7 @@ class BudgetTest {
 
   @ParameterizedTest
   @ValueSource(longs = {Long.MIN_VALUE, -1, 0, Cost.MAX + 1, Long.MAX_VALUE})
-  void unitsOutOfRangeAreNotAskedForNorReturnedNorPutIn(long units) {
+  void unitsOutOfRangeAreRejected(long units) {
     assertThatIllegalArgumentException()
         .isThrownBy(
             () -> new BudgetLease(budget, "eu", BudgetLease.CURRENT, units, DataLoss.REFILL))
@@ -58,7 +58,7 @@ class BudgetTest {
   }
 
   @Test
-  void whoTakesPartHasNamesAndAsksForSomething() {
+  void settingsRequireNamesAndPositiveNumbers() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new FederationSettings("", "n1", 1, 1))
         .withMessage("a region and a node need names");

@@ -13,7 +13,7 @@ class ClockReadingTest {
   private final ClockReading reading = new ClockReading(FAR, ms(100), ms(130));
 
   @Test
-  void atItsOwnTimeItIsAsSureAsItsRoundingAndHowLongItTook() {
+  void atItsOwnTimeTheErrorIsRoundingPlusRoundTrip() {
     assertThat(reading.earliestMillis(ms(130))).isEqualTo(FAR);
     assertThat(reading.latestMillis(ms(100))).isEqualTo(FAR + 1);
     assertThat(reading.surelyBefore(FAR + 1)).isEqualTo(ms(100));
@@ -21,7 +21,7 @@ class ClockReadingTest {
   }
 
   @Test
-  void whatComesLaterIsLessSureByOneInAThousand() {
+  void laterTimesAddAnErrorOfOneInAThousand() {
     assertThat(reading.earliestMillis(ms(10_130))).isEqualTo(FAR + 9_990);
     assertThat(reading.latestMillis(ms(10_100))).isEqualTo(FAR + 10_011);
     assertThat(reading.surelyBefore(FAR + 10_001)).isEqualTo(ms(100 + 10_000 - 10));
@@ -29,14 +29,14 @@ class ClockReadingTest {
   }
 
   @Test
-  void soIsWhatWasEarlier() {
+  void earlierTimesAddAnErrorOfOneInAThousand() {
     assertThat(reading.earliestMillis(ms(130 - 10_000))).isEqualTo(FAR - 10_010);
     assertThat(reading.latestMillis(ms(100 - 10_000))).isEqualTo(FAR - 9_989);
     assertThat(reading.surelyReached(FAR - 10_000)).isEqualTo(ms(130 - 10_000 + 10));
   }
 
   @Test
-  void whatIsNoWholeMsIsRoundedToTheSafeSide() {
+  void fractionsOfAMillisecondAreRoundedToTheSafeSide() {
     assertThat(reading.earliestMillis(ms(130) - 1)).isEqualTo(FAR - 1);
     assertThat(reading.earliestMillis(ms(131) - 1)).isEqualTo(FAR);
     assertThat(reading.latestMillis(ms(100) + 1)).isEqualTo(FAR + 2);
@@ -44,7 +44,7 @@ class ClockReadingTest {
   }
 
   @Test
-  void theEndOfAWindowOfAThousandYearsIsFarAhead() {
+  void theEndOfAThousandYearWindowDoesNotOverflow() {
     long year = 365L * 24 * 3_600_000;
     assertThat(reading.surelyBefore(FAR + 1_000 * year)).isGreaterThan(ms(99 * year));
     assertThat(reading.surelyReached(FAR + 1_000 * year)).isGreaterThan(ms(99 * year));
@@ -54,7 +54,7 @@ class ClockReadingTest {
   /** Two clocks, each off by almost the largest rate of a clock that is being corrected. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void whateverTwoClocksDoWhatItSaysIsTrue(long seed) {
+  void boundsHoldForAnyTwoClocks(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < 20_000; i++) {
       double here = 1 + (random.nextInt(3) - 1) * 499e-6;

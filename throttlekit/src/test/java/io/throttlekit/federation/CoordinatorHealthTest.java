@@ -22,7 +22,7 @@ class CoordinatorHealthTest {
           });
 
   @Test
-  void isTakenToAnswerUntilItDoesNot() {
+  void isHealthyUntilTheFirstFailure() {
     assertThat(health.answers()).isTrue();
     health.failed(time.monotonicNanos());
     assertThat(health.answers()).isFalse();
@@ -31,7 +31,7 @@ class CoordinatorHealthTest {
   }
 
   @Test
-  void whatWasAskedBeforeAnotherAnswerSaysNothing() {
+  void aFailureOlderThanAnAnswerIsIgnored() {
     long asked = time.monotonicNanos();
     time.advance(1);
     health.succeeded();
@@ -70,7 +70,7 @@ class CoordinatorHealthTest {
   }
 
   @Test
-  void moreFailuresDoNotPutTheProbeOff() {
+  void furtherFailuresDoNotPostponeTheProbe() {
     health.failed(time.monotonicNanos());
     time.advance(999);
     health.failed(time.monotonicNanos());
@@ -79,7 +79,7 @@ class CoordinatorHealthTest {
   }
 
   @Test
-  void whoAnswersIsNotProbed() {
+  void aHealthyCoordinatorIsNotProbed() {
     health.failed(time.monotonicNanos());
     time.advance(1_000);
     health.succeeded();

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FederatedLimiterTest {
   private static final CounterKey KEY = CounterKey.of("shop/10000", "user", "a");
   private static final long START = 1_700_000_000_000L;
-  private static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(15);
+  private static final long WAIT_TIMEOUT = TimeUnit.MILLISECONDS.toNanos(15);
 
   private final FixedWindow hundred = new FixedWindow(100, 10_000);
   private final ManualTime time = new ManualTime(START);
@@ -37,7 +37,7 @@ class FederatedLimiterTest {
   private final FederatedLimiter limiter = limiter("eu");
 
   @Test
-  void admitsTheLimitAndThenSaysWhenToComeBack() {
+  void admitsTheLimitThenReportsRetryAfter() {
     for (long i = 1; i <= 100; i++) {
       assertThat(charge(1).join()).isEqualTo(Decision.admit(100, 100 - i, 10_010));
     }
@@ -59,7 +59,7 @@ class FederatedLimiterTest {
   }
 
   @Test
-  void aHundredRequestsThatWaitForOneLeaseOfSixteenSpendSixteenOfIt() {
+  void ofAHundredRequestsWaitingForALeaseOfSixteenSixteenPass() {
     coordinator.calls.hold();
     List<CompletableFuture<Decision>> replies = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
@@ -69,7 +69,7 @@ class FederatedLimiterTest {
     assertThat(coordinator.leases.getFirst().units()).isEqualTo(16);
     coordinator.calls.answerOne();
     assertThat(replies.stream().filter(CompletableFuture::isDone)).hasSize(16);
-    assertThat(coordinator.leases).as("the rest waits for one more").hasSize(2);
+    assertThat(coordinator.leases).as("the rest waits for one more call").hasSize(2);
     assertThat(coordinator.leases.getLast().units()).isEqualTo(84);
     coordinator.calls.answerAll();
     assertThat(replies).allMatch(reply -> reply.join().admitted());
@@ -77,16 +77,16 @@ class FederatedLimiterTest {
   }
 
   @Test
-  void aLookConsumesNothing() {
+  void aPeekConsumesNothing() {
     assertThat(charge(0).join()).isEqualTo(Decision.admit(100, 100, 10_010));
     assertThat(charge(100).join().admitted()).isTrue();
     assertThat(charge(0).join()).isEqualTo(Decision.refuse(100, 0, 10_010, 10_010));
   }
 
   @Test
-  void noMoreIsRefundedThanWasSpentHere() {
+  void refundsAreBoundedByLocallySpentUnits() {
     assertThat(charge(-50).join().admitted()).as("nothing was spent").isTrue();
-    assertThat(coordinator.leases).as("a refund asks nobody").isEmpty();
+    assertThat(coordinator.leases).as("a refund causes no call").isEmpty();
     assertThat(charge(60).join().admitted()).isTrue();
     assertThat(charge(-1_000).join()).isEqualTo(Decision.admit(100, 100, 10_010));
     assertThat(charge(40).join().admitted()).isTrue();
@@ -95,14 +95,14 @@ class FederatedLimiterTest {
   }
 
   @Test
-  void noWaitingMakesACostBeyondTheLimitFit() {
+  void aCostBeyondTheLimitNeverFits() {
     assertThat(charge(101).join().neverFits()).isTrue();
     assertThat(coordinator.leases).isEmpty();
   }
 
   @ParameterizedTest
   @ValueSource(longs = {0, 1, 5})
-  void whereNobodyCanBeAskedTheRequestIsAnsweredAsItWants(long cost) {
+  void anOutageIsAnsweredByTheOutageModeOfTheRequest(long cost) {
     coordinator.calls.fail(true);
     assertThat(charge(limiter, cost, Outage.DENY).join())
         .isEqualTo(Decision.refuse(100, 0, 0, 1_000));
@@ -124,7 +124,7 @@ class FederatedLimiterTest {
   }
 
   @Test
-  void whatIsLeasedIsSpentThroughAnOutageFirst() {
+  void leasedUnitsAreSpentFirstInAnOutage() {
     assertThat(charge(1).join().admitted()).isTrue();
     coordinator.calls.fail(true);
     for (int i = 0; i < 15; i++) {
@@ -134,7 +134,7 @@ class FederatedLimiterTest {
   }
 
   @Test
-  void nobodyWaitsLongerThanItsPatience() {
+  void aRequestWaitsAtMostItsTimeout() {
     coordinator.calls.hold();
     CompletableFuture<Decision> reply = charge(limiter, 1, Outage.DENY);
     time.advance(15);
@@ -146,7 +146,7 @@ class FederatedLimiterTest {
   }
 
   @Test
-  void atTheEndWhatIsLeftOfThisWindowAndTheNextGoesBack() {
+  void closeReturnsUnitsOfTheCurrentAndTheNextWindow() {
     assertThat(charge(1).join().admitted()).isTrue();
     time.advance(9_950);
     List.copyOf(timers).forEach(Runnable::run);
@@ -161,7 +161,7 @@ class FederatedLimiterTest {
   }
 
   @Test
-  void aRegionThatWasRefusedNewTermsAsksAgainAtItsNextRequest() {
+  void aRegionRefusedForNewTermsRetriesAtItsNextRequest() {
     FixedWindow changed = new FixedWindow(200, 10_000);
     FederatedLimiter us = limiter("us");
     assertThat(charge(1).join().admitted()).isTrue();
@@ -169,13 +169,13 @@ class FederatedLimiterTest {
     for (int i = 0; i < 3; i++) {
       assertThat(charge(limiter, changed, 1).join().admitted()).isFalse();
     }
-    assertThat(coordinator.leases).as("one for each request").hasSize(2 + 3);
+    assertThat(coordinator.leases).as("one call for each request").hasSize(2 + 3);
     assertThat(charge(us, changed, 1).join().admitted()).as("the last to change").isTrue();
     assertThat(charge(limiter, changed, 1).join().admitted()).as("with no wait").isTrue();
   }
 
   @Test
-  void aBudgetThatTheTermsDoNotHaveIsAMistakeOfTheCallerAndHoldsNobodyUp() {
+  void aBudgetOutsideItsTermsIsRefusedAndBlocksNoRequest() {
     FixedWindow other = new FixedWindow(50, 10_000);
     for (int i = 0; i < 2; i++) {
       CompletableFuture<Decision> reply =
@@ -196,7 +196,7 @@ class FederatedLimiterTest {
         federation,
         time,
         (_, task) -> timers.add(task),
-        new TierSettings(100, PATIENCE, 0.5),
+        new TierSettings(100, WAIT_TIMEOUT, 0.5),
         TierListener.NONE);
   }
 

@@ -25,7 +25,8 @@ class FederationOutageTest {
 
   private static final long START = 1_700_000_000_000L;
   private static final String DOWN = "the test's coordinator is down";
-  private static final String ALONE = "circuit breaker open: the coordinator does not answer";
+  private static final String BREAKER_OPEN =
+      "circuit breaker open: the coordinator does not answer";
 
   private final FixedWindow hundred = new FixedWindow(100, 10_000);
   private final ManualTime time = new ManualTime(START + 10);
@@ -41,10 +42,10 @@ class FederationOutageTest {
           listener);
 
   @Test
-  void whoDoesNotLeaveItAloneAsksEveryTime() {
+  void withoutRegionalOnlyEveryLeaseCallsTheCoordinator() {
     coordinator.calls.fail(true);
-    assertThat(why(lease(false))).hasMessage(DOWN);
-    assertThat(why(lease(false))).hasMessage(DOWN);
+    assertThat(failureOf(lease(false))).hasMessage(DOWN);
+    assertThat(failureOf(lease(false))).hasMessage(DOWN);
     assertThat(coordinator.leases).hasSize(2);
     assertThat(coordinator.probes).isZero();
     assertThat(listener.said)
@@ -53,31 +54,32 @@ class FederationOutageTest {
   }
 
   @Test
-  void regionalOnlyLeavesItAloneAfterAFailureAndSpendsWhatTheRegionHas() {
+  void regionalOnlySkipsAFailedCoordinatorAndSpendsTheEscrow() {
     assertThat(lease(true).join().units()).isEqualTo(8);
     coordinator.calls.fail(true);
     assertThat(lease(true).join().units()).as("of the escrow").isEqualTo(8);
     assertThat(lease(true).join().units()).as("of the escrow").isEqualTo(8);
-    assertThat(why(lease(true))).hasMessage(DOWN);
+    assertThat(failureOf(lease(true))).hasMessage(DOWN);
     assertThat(coordinator.leases).hasSize(2);
-    assertThat(why(lease(true))).hasMessage(ALONE);
-    assertThat(coordinator.leases).as("nobody asked it").hasSize(2);
+    assertThat(failureOf(lease(true))).hasMessage(BREAKER_OPEN);
+    assertThat(coordinator.leases).as("it was not called").hasSize(2);
     assertThat(listener.said.getLast()).isEqualTo("left alone");
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
     assertThat(lease(true).join().units()).as("the region's own").isEqualTo(5);
   }
 
   @Test
-  void theNextWindowIsNotAskedForEither() {
-    leaveAlone();
+  void regionalOnlySkipsLeasesOfTheNextWindow() {
+    openBreaker();
     LeaseRequest next = request(START + 20_000, 8, 8, true);
-    assertThat(why(federation.lease(next, _ -> {}).toCompletableFuture())).hasMessage(ALONE);
+    assertThat(failureOf(federation.lease(next, _ -> {}).toCompletableFuture()))
+        .hasMessage(BREAKER_OPEN);
     assertThat(coordinator.leases).hasSize(1);
   }
 
   @Test
-  void itIsProbedOnceInEachIntervalOfTheInjectedClockAndAskedAgainOnceItAnswers() {
-    leaveAlone();
+  void theCoordinatorIsProbedOncePerIntervalAndUsedAgainOnceItAnswers() {
+    openBreaker();
     time.advance(999);
     var _ = lease(true);
     assertThat(coordinator.probes).isZero();
@@ -87,9 +89,9 @@ class FederationOutageTest {
     assertThat(coordinator.probes).as("it failed").isEqualTo(1);
     coordinator.calls.fail(false);
     time.advance(999);
-    assertThat(why(lease(true))).hasMessage(ALONE);
+    assertThat(failureOf(lease(true))).hasMessage(BREAKER_OPEN);
     time.advance(1);
-    assertThat(why(lease(true))).as("this one probes").hasMessage(ALONE);
+    assertThat(failureOf(lease(true))).as("this one probes").hasMessage(BREAKER_OPEN);
     assertThat(coordinator.probes).isEqualTo(2);
     assertThat(listener.said).contains("answers true");
     assertThat(lease(true).join().units()).isEqualTo(8);
@@ -97,20 +99,20 @@ class FederationOutageTest {
   }
 
   @Test
-  void aProbeThatIsAnsweredLaterEndsItToo() {
-    leaveAlone();
+  void aLateAnswerToAProbeEndsTheOutage() {
+    openBreaker();
     coordinator.calls.fail(false);
     coordinator.calls.hold();
     time.advance(1_000);
-    assertThat(why(lease(true))).hasMessage(ALONE);
-    assertThat(why(lease(true))).hasMessage(ALONE);
+    assertThat(failureOf(lease(true))).hasMessage(BREAKER_OPEN);
+    assertThat(failureOf(lease(true))).hasMessage(BREAKER_OPEN);
     coordinator.calls.answerAll();
     assertThat(lease(true).join().units()).isEqualTo(8);
   }
 
   @Test
-  void whoeverElseIsAnsweredEndsItToo() {
-    leaveAlone();
+  void anAnswerToAnotherCallerEndsTheOutage() {
+    openBreaker();
     coordinator.calls.fail(false);
     assertThat(lease(false).join().units()).isEqualTo(8);
     escrow.escrow.release(REGIONAL, START + 10_000);
@@ -119,8 +121,8 @@ class FederationOutageTest {
   }
 
   @Test
-  void whatGoesBackIsSentAllTheSame() {
-    leaveAlone();
+  void returnsAreSentDuringAnOutage() {
+    openBreaker();
     coordinator.calls.fail(false);
     LeaseRequest back = request(START + 10_000, 5, 5, true);
     federation.returnUnits(back, START + 10_000, 5);
@@ -128,17 +130,17 @@ class FederationOutageTest {
   }
 
   @Test
-  void whatGoesBackMeanwhileLeavesTheRegionWhatItsStoreHolds() {
-    leaveAlone();
+  void aReturnDuringAnOutageKeepsTheUnitsOfTheEscrow() {
+    openBreaker();
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
     LeaseRequest back = request(START + 10_000, 5, 5, true);
     federation.returnUnits(back, START + 10_000, 5);
     assertThat(lease(true).join().units()).isEqualTo(5);
   }
 
-  private void leaveAlone() {
+  private void openBreaker() {
     coordinator.calls.fail(true);
-    assertThat(why(lease(true))).hasMessage(DOWN);
+    assertThat(failureOf(lease(true))).hasMessage(DOWN);
   }
 
   private CompletableFuture<LeaseGrant> lease(boolean regionalOnly) {
@@ -152,7 +154,7 @@ class FederationOutageTest {
         KEY, hundred, units, DataLoss.REFILL, null, windowEnd, units, usable, terms, regionalOnly);
   }
 
-  private static Throwable why(CompletableFuture<?> failed) {
+  private static Throwable failureOf(CompletableFuture<?> failed) {
     assertThat(failed).isCompletedExceptionally();
     return StoreException.of(failed.handle((_, failure) -> failure).join());
   }

@@ -2,7 +2,7 @@ package io.throttlekit.federation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.federation.SimulatedLink.Weather;
+import io.throttlekit.federation.SimulatedLink.LinkProperties;
 import io.throttlekit.federation.SimulatedMesh.Plan;
 import io.throttlekit.federation.SimulatedMesh.Region;
 import io.throttlekit.federation.SimulatedMesh.Replica;
@@ -12,13 +12,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** No window admits more than its limit, whatever networks, clocks and processes do. */
+/** No window admits more than its limit under any faults of networks, clocks and processes. */
 @Tag("exploration")
 class FederationSimulationTest {
   private static final long MILLI = 1_000_000;
   private static final long WINDOW = 1_000;
-  private static final Weather STORM = new Weather(MILLI, 60 * MILLI, 0.05, 0.05, 400 * MILLI);
-  private static final Weather BREEZE = new Weather(MILLI / 10, 3 * MILLI, 0.02, 0.02, 5 * MILLI);
+  private static final LinkProperties BAD_LINK =
+      new LinkProperties(MILLI, 60 * MILLI, 0.05, 0.05, 400 * MILLI);
+  private static final LinkProperties GOOD_LINK =
+      new LinkProperties(MILLI / 10, 3 * MILLI, 0.02, 0.02, 5 * MILLI);
 
   @ParameterizedTest(
       name = "{0} regions of {1}, limit {2}, batch {3}, {4} leases, regional only {5}, seed {6}")
@@ -53,8 +55,8 @@ class FederationSimulationTest {
             batch,
             WINDOW,
             regionalLeases,
-            BREEZE,
-            STORM,
+            GOOD_LINK,
+            BAD_LINK,
             true,
             regionalOnly);
     SimulatedMesh mesh = new SimulatedMesh(plan, seed);
@@ -69,8 +71,9 @@ class FederationSimulationTest {
   /** Shows that the runs above include the events that they are meant to include. */
   @ParameterizedTest(name = "{0} regions of {1}, limit {2}, seed {3}")
   @CsvSource({"8, 4, 4000, 15", "512, 3, 5000, 14"})
-  void everythingThatCanGoWrongDoes(int regions, int processes, long limit, long seed) {
-    Plan plan = new Plan(regions, processes, true, limit, 8, WINDOW, 4, BREEZE, STORM, true, true);
+  void theSimulationReachesEveryFault(int regions, int processes, long limit, long seed) {
+    Plan plan =
+        new Plan(regions, processes, true, limit, 8, WINDOW, 4, GOOD_LINK, BAD_LINK, true, true);
     SimulatedMesh mesh = new SimulatedMesh(plan, seed);
     storm(mesh, plan, seed);
     String run = "seed %d".formatted(seed);
@@ -78,19 +81,19 @@ class FederationSimulationTest {
     SimulatedMesh.Counted counted = mesh.counted;
     assertThat(counted.refills.lost).as("refills lost, " + run).isPositive();
     assertThat(counted.refills.answersLost).as("answers to refills lost, " + run).isPositive();
-    assertThat(counted.refills.twice).as("refills that came twice, " + run).isPositive();
+    assertThat(counted.refills.twice).as("duplicate refills, " + run).isPositive();
     assertThat(counted.refilled).as("units put in, " + run).isPositive();
     assertThat(counted.fromEscrow).as("units taken out, " + run).isPositive();
     assertThat(counted.far.answersLost).as("answers lost, " + run).isPositive();
-    assertThat(counted.far.twice).as("calls that came twice, " + run).isPositive();
+    assertThat(counted.far.twice).as("duplicate calls, " + run).isPositive();
     assertThat(counted.far.cut).as("lost in a partition, " + run).isPositive();
-    assertThat(counted.leftAlone).as("coordinator left alone, " + run).isPositive();
+    assertThat(counted.leftAlone).as("coordinator breaker open, " + run).isPositive();
     assertThat(counted.returns).as("returns sent, " + run).isPositive();
     assertThat(counted.returned).as("units returned in time, " + run).isPositive();
-    assertThat(counted.late).as("units that came too late, " + run).isPositive();
+    assertThat(counted.late).as("units returned too late, " + run).isPositive();
     assertThat(counted.partial).as("grants in part, " + run).isPositive();
     assertThat(mesh.regions)
-        .as("clocks that are further apart than a window lasts, " + run)
+        .as("clocks that differ by more than a window, " + run)
         .anyMatch(region -> region.skewMillis() > WINDOW);
   }
 
@@ -129,10 +132,10 @@ class FederationSimulationTest {
   /** The round trips are those published for two windows with the same batches. */
   @ParameterizedTest(name = "skew {0}")
   @CsvSource({"0, 92", "0.25, 90", "0.5, 83", "0.75, 102", "1, 76"})
-  void demandThatIsEvenGetsItsWholeLimitAndWaitsOnce(double skew, long publishedTrips) {
+  void evenDemandGetsTheFullLimitAndWaitsOnce(double skew, long publishedTrips) {
     long limit = 300;
     long window = 10_000 * MILLI;
-    Weather wire = new Weather(MILLI, 0, 0, 0, 400 * MILLI);
+    LinkProperties wire = new LinkProperties(MILLI, 0, 0, 0, 400 * MILLI);
     SimulatedMesh mesh =
         new SimulatedMesh(new Plan(3, 1, true, limit, 8, 10_000, 1, wire, wire, true, false), 1);
     double hot = 1.0 / 3 + skew * 2 / 3;

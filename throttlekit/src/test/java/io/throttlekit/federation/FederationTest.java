@@ -46,21 +46,21 @@ class FederationTest {
   private final Federation federation = federation("n1", escrow);
 
   @Test
-  void theEscrowIsAskedFirstAndTheCoordinatorOnlyWhereItHasNothing() {
+  void leasesFromTheEscrowFirstThenFromTheCoordinator() {
     assertThat(lease(8, 8).units()).isEqualTo(8);
     assertThat(escrow.leases).containsExactly(8L);
     assertThat(coordinator.leases).hasSize(1);
     escrow.escrow.refill(
         new EscrowRefill(REGIONAL, "x", END, START + 9_000_000, START + 9_005_000, 5));
     assertThat(lease(8, 8))
-        .as("by the escrow's clock, and what it has left is not all there is")
+        .as("by the escrow's clock, and the units left in the escrow are not all")
         .isEqualTo(new LeaseGrant(5, END, 5_000, 10_010, LeaseGrant.UNKNOWN));
     assertThat(coordinator.leases).hasSize(1);
     assertThat(listener.said).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
   }
 
   @Test
-  void regionsThatKeepTheirUnitsInOneStoreTakeNothingFromEachOther() {
+  void regionsThatShareAStoreDoNotShareUnits() {
     CounterKey others = KEY.inScope("us/shop/10000");
     escrow.escrow.refill(new EscrowRefill(others, "x", END, START, START + 9_005_000, 5));
     lease(8, 8);
@@ -68,23 +68,23 @@ class FederationTest {
   }
 
   @Test
-  void whereARegionIsOneProcessOnlyTheCoordinatorIsAsked() {
+  void aRegionOfOneProcessLeasesOnlyFromTheCoordinator() {
     LeaseGrant units =
-        await(lease(federation("n2", null), ask(LeaseRequest.CURRENT, 8, 50, false)));
+        await(lease(federation("n2", null), leaseRequest(LeaseRequest.CURRENT, 8, 50, false)));
     assertThat(units).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(escrow.leases).isEmpty();
   }
 
   @Test
-  void theNextWindowIsAskedOfTheCoordinatorAlone() {
-    LeaseGrant units = await(lease(federation, ask(END + WINDOW, 8, 50, false)));
+  void unitsOfTheNextWindowAreLeasedFromTheCoordinatorOnly() {
+    LeaseGrant units = await(lease(federation, leaseRequest(END + WINDOW, 8, 50, false)));
     assertThat(units).isEqualTo(new LeaseGrant(8, END + WINDOW, 16_000, 16_000, 92));
     assertThat(escrow.leases).isEmpty();
     assertThat(escrow.refills).isEmpty();
   }
 
   @Test
-  void theRegionLeasesForItsOtherProcessesNoMoreThanThereIsUseFor() {
+  void regionalLeasesAreBoundedByTheUsableUnits() {
     lease(8, 8);
     lease(8, 20);
     lease(8, 1_000);
@@ -96,7 +96,7 @@ class FederationTest {
   }
 
   @Test
-  void whatWasNotAskedForWaitsInTheEscrowAndIsNotSpentHereAsWell() {
+  void surplusUnitsGoToTheEscrowAndAreNotSpentTwice() {
     LeaseGrant units = lease(8, 1_000);
     assertThat(units).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(24);
@@ -105,11 +105,11 @@ class FederationTest {
   }
 
   @Test
-  void unitsOnTheirWayIntoTheEscrowAreWaitedForBeforeTheCoordinatorIsAsked() {
+  void aRefillInFlightIsAwaitedBeforeTheCoordinatorIsCalled() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
     CompletionStage<LeaseGrant> second =
-        lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
+        lease(federation, leaseRequest(LeaseRequest.CURRENT, 8, 1_000, false));
     assertThat(coordinator.leases).hasSize(1);
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -118,11 +118,11 @@ class FederationTest {
   }
 
   @Test
-  void theCoordinatorIsAskedWhenUnitsDoNotArriveInTheEscrow() {
+  void theCoordinatorIsCalledWhenARefillFails() {
     escrow.refillCalls.postpone();
     lease(8, 1_000);
     CompletionStage<LeaseGrant> second =
-        lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false));
+        lease(federation, leaseRequest(LeaseRequest.CURRENT, 8, 1_000, false));
     near.advance(6_000); // their window has ended on arrival
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
@@ -131,10 +131,11 @@ class FederationTest {
   }
 
   @Test
-  void theTimesOfARefillAreByTheEscrowsClockOnTheSafeSide() {
+  void timesOfARefillAreConvertedToTheEscrowsClockConservatively() {
     escrow.calls.hold();
     CompletableFuture<LeaseGrant> units =
-        lease(federation, ask(LeaseRequest.CURRENT, 8, 1_000, false)).toCompletableFuture();
+        lease(federation, leaseRequest(LeaseRequest.CURRENT, 8, 1_000, false))
+            .toCompletableFuture();
     pass(30); // the escrow was read between 0 and 30 ms
     coordinator.calls.hold();
     escrow.calls.answerAll();
@@ -151,27 +152,27 @@ class FederationTest {
   }
 
   @Test
-  void aSurplusThatCouldNotBeSpentFromTheEscrowAnyMoreIsKept() {
+  void aSurplusTooLateForTheEscrowIsKept() {
     far.setWall(END - 3);
     assertThat(lease(8, 1_000).units()).isEqualTo(24);
     assertThat(escrow.refills).isEmpty();
   }
 
   @Test
-  void ifNobodyCanSayWhetherARefillArrivedNobodySpendsItHere() {
+  void anUnconfirmedRefillIsNotSpentLocally() {
     escrow.refillCalls.failAfterwards();
     LeaseGrant units = lease(8, 1_000);
     assertThat(units.units()).isEqualTo(8);
-    assertThat(units.left()).as("what is in the escrow, if it is").isEqualTo(92);
+    assertThat(units.left()).as("in the escrow if the refill arrived").isEqualTo(92);
     assertThat(listener.said)
         .contains("escrow failed: the test's escrow is down")
-        .as("before its window is over nothing is lost: it is sent again")
+        .as("no units are lost before their window ends: the refill is resent")
         .doesNotContain("lost 16 REFILL");
-    assertThat(lease(20, 20).units()).as("it was there").isEqualTo(16);
+    assertThat(lease(20, 20).units()).as("the refill had arrived").isEqualTo(16);
   }
 
   @Test
-  void whereTheEscrowIsDownTheCoordinatorIsAskedForThisProcessAlone() {
+  void withoutTheEscrowTheProcessLeasesForItselfOnly() {
     escrow.calls.fail(true);
     assertThat(lease(8, 1_000)).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(8);
@@ -180,18 +181,18 @@ class FederationTest {
   }
 
   @Test
-  void unitsOfTheEscrowSayWhenTheirWindowIsOverThoughClocksDrift() {
+  void escrowUnitsExpireCorrectlyDespiteClockDrift() {
     escrow.escrow.refill(
         new EscrowRefill(REGIONAL, "x", END, START + 8_999_000, START + 9_005_000, 5));
     LeaseGrant units = lease(5, 5);
     assertThat(units.lastsMillis()).isEqualTo(5_000);
     assertThat(units.endsWithinMillis())
-        .as("begun a second ago, and as long as a window by a clock that is slower")
+        .as("it began a second ago, and lasts a window by a slower clock")
         .isEqualTo(WINDOW - 1_000 + WINDOW / 1_000);
   }
 
   @Test
-  void regionsThatDoNotAgreeAreToldSoAndBothNamed() {
+  void aTermsMismatchNamesBothRegions() {
     lease(8, 8);
     FixedWindow other = new FixedWindow(50, WINDOW);
     Federation us =
@@ -209,13 +210,13 @@ class FederationTest {
     assertThat(listener.said.getLast()).startsWith("mismatch: region us");
     here.advance(1);
     assertThatThrownBy(() -> await(lease(us, ask))).hasMessageContaining("region us");
-    assertThat(coordinator.leases).as("it answers, so it is not left alone").hasSize(3);
+    assertThat(coordinator.leases).as("it answers, so its breaker stays closed").hasSize(3);
   }
 
   @Test
-  void whatGoesBackTakesTheEscrowsRestAlong() {
+  void aReturnIncludesTheRestOfTheEscrow() {
     lease(8, 1_000);
-    await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
+    await(federation.returnUnits(leaseRequest(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(21);
     assertThat(coordinator.returns.getFirst().windowEndMillis()).isEqualTo(END);
     assertThat(listener.said.getLast()).isEqualTo("returned 21 true");
@@ -223,7 +224,7 @@ class FederationTest {
   }
 
   @Test
-  void norDoesWhatGoesBackTakeWhatWaitsForAnotherRegion() {
+  void aReturnExcludesUnitsOfAnotherRegion() {
     lease(8, 1_000);
     Federation us =
         new Federation(
@@ -232,36 +233,36 @@ class FederationTest {
             new Clocks(here, (_, _) -> {}),
             new FederationSettings("us", "n1", 3, 5),
             listener);
-    await(us.returnUnits(ask(END, 5, 5, false), END, 5));
+    await(us.returnUnits(leaseRequest(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
     assertThat(lease(20, 20).units()).isEqualTo(16);
   }
 
   @Test
-  void whatGoesBackDoesSoThoughTheEscrowIsDown() {
+  void unitsAreReturnedWithoutTheEscrow() {
     lease(8, 8);
     escrow.calls.fail(true);
-    await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
+    await(federation.returnUnits(leaseRequest(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(5);
   }
 
   @Test
-  void whatGoesBackLateIsToldToBeWorthNothing() {
+  void aLateReturnIsReportedAsForfeited() {
     lease(8, 8);
     far.advance(6_000);
-    await(federation.returnUnits(ask(END, 5, 5, false), END, 5));
+    await(federation.returnUnits(leaseRequest(END, 5, 5, false), END, 5));
     assertThat(listener.said).endsWith("returned 5 false", "lost 5 RETURN");
   }
 
   @Test
-  void everyRefillAndEveryReturnHasAnIdOfItsOwn() {
+  void everyRefillAndReturnHasItsOwnId() {
     Federation other = federation("n2", escrow);
     List<String> ids = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
       for (Federation each : List.of(federation, other)) {
-        await(lease(each, ask(LeaseRequest.CURRENT, 2, 6, false)));
+        await(lease(each, leaseRequest(LeaseRequest.CURRENT, 2, 6, false)));
         escrow.escrow.release(REGIONAL, END).toCompletableFuture().join();
-        await(each.returnUnits(ask(END, 1, 1, false), END, 1));
+        await(each.returnUnits(leaseRequest(END, 1, 1, false), END, 1));
       }
     }
     escrow.refills.forEach(refill -> ids.add(refill.id()));
@@ -271,7 +272,7 @@ class FederationTest {
   }
 
   @Test
-  void whatIsNotGlobalIsNotLeasedHere() {
+  void onlyGlobalLimitsAreLeased() {
     LeaseRequest ask = new LeaseRequest(KEY, hundred, 1, DataLoss.REFILL);
     assertThatIllegalArgumentException()
         .isThrownBy(() -> lease(federation("n1", null), ask))
@@ -288,14 +289,14 @@ class FederationTest {
   }
 
   private LeaseGrant lease(long units, long usable) {
-    return await(lease(federation, ask(LeaseRequest.CURRENT, units, usable, false)));
+    return await(lease(federation, leaseRequest(LeaseRequest.CURRENT, units, usable, false)));
   }
 
   private static CompletionStage<LeaseGrant> lease(Federation federation, LeaseRequest ask) {
     return federation.lease(ask, _ -> {}).thenApply(Answered::value);
   }
 
-  private LeaseRequest ask(long window, long units, long usable, boolean regionalOnly) {
+  private LeaseRequest leaseRequest(long window, long units, long usable, boolean regionalOnly) {
     return request(hundred, window, units, usable, regionalOnly);
   }
 

@@ -2,14 +2,14 @@ package io.throttlekit.federation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.federation.SimulatedLink.Weather;
+import io.throttlekit.federation.SimulatedLink.LinkProperties;
 import io.throttlekit.federation.SimulatedMesh.Plan;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Demand beyond the limit uses up the whole limit and no more, however late answers arrive. */
+/** Demand beyond the limit uses the full limit and no more, with answers of any delay. */
 @Tag("exploration")
 class FederationUtilizationTest {
   private static final long MILLI = 1_000_000;
@@ -23,10 +23,10 @@ class FederationUtilizationTest {
     "60000, 2, 10000, 0.01, 8",
     "86400000, 1, 10000, 0, 5",
   })
-  void lateAnswersLoseNothing(
+  void lateAnswersLoseNoUnits(
       long windowMillis, int processes, long limit, double loss, long seed) {
-    Weather near = new Weather(0, 50 * MILLI, loss, 0, 5 * MILLI);
-    Weather far = new Weather(0, 50 * MILLI, loss, 0, 2_000 * MILLI);
+    LinkProperties near = new LinkProperties(0, 50 * MILLI, loss, 0, 5 * MILLI);
+    LinkProperties far = new LinkProperties(0, 50 * MILLI, loss, 0, 2_000 * MILLI);
     Plan plan = new Plan(3, processes, true, limit, 0, windowMillis, 4, near, far, true, false);
     SimulatedMesh mesh = run(plan, WINDOWS + 1, seed);
     // With windows of a second only from the second whole one on: see the test below.
@@ -49,9 +49,9 @@ class FederationUtilizationTest {
     "86400000, 2, 10000, 0.01, 6",
   })
   @Tag("thorough")
-  void lateAnswersLoseNothingInFurtherPlans(
+  void lateAnswersLoseNoUnitsInFurtherPlans(
       long windowMillis, int processes, long limit, double loss, long seed) {
-    lateAnswersLoseNothing(windowMillis, processes, limit, loss, seed);
+    lateAnswersLoseNoUnits(windowMillis, processes, limit, loss, seed);
   }
 
   /**
@@ -61,7 +61,7 @@ class FederationUtilizationTest {
   @ParameterizedTest(name = "{0} processes, limit {1}")
   @CsvSource({"1, 10000", "2, 10000", "2, 20000"})
   void theFirstWholeWindowOfASecondMayLoseAThirtieth(int processes, long limit) {
-    Weather late = new Weather(0, 50 * MILLI, 0, 0, 2_000 * MILLI);
+    LinkProperties late = new LinkProperties(0, 50 * MILLI, 0, 0, 2_000 * MILLI);
     Plan plan = new Plan(3, processes, true, limit, 0, 1_000, 4, late, late, true, false);
     double sum = 0;
     double first = 1;

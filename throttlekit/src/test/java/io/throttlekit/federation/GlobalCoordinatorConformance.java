@@ -17,23 +17,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The behaviour of every {@link GlobalCoordinator}, whatever it stores its budgets in. */
+/** The behaviour of every {@link GlobalCoordinator}, with any storage of its budgets. */
 public abstract class GlobalCoordinatorConformance extends TermsConformance {
   @Test
-  void grantsWhatIsWantedAndSaysUntilWhen() {
+  void grantsTheRequestedUnitsWithTheWindowsEnd() {
     assertThat(lease(hundred, "eu", 8)).isEqualTo(new LeaseGrant(8, END, START + 4_000, 92));
     assertThat(lease(hundred, "us", 90)).isEqualTo(new LeaseGrant(90, END, START + 4_000, 2));
   }
 
   @Test
-  void aLeaseThatComesTwiceIsGrantedTheSameOnce() {
-    Assumptions.assumeTrue(knowsCalls());
+  void aDuplicateLeaseGetsTheSameGrantOnce() {
+    Assumptions.assumeTrue(supportsCallIds());
     assertThat(lease(8, 1)).isEqualTo(new LeaseGrant(8, END, START + 4_000, 92));
     assertThat(lease(8, 1)).isEqualTo(new LeaseGrant(8, END, START + 4_000, 92));
     assertThat(lease(200, 2)).isEqualTo(new LeaseGrant(92, END, START + 4_000, 0));
     assertThat(lease(200, 2)).isEqualTo(new LeaseGrant(92, END, START + 4_000, 0));
     assertThat(coordinator.lease(call(8, 1)).toCompletableFuture())
-        .as("one that was overtaken")
+        .as("a superseded call")
         .failsWithin(Duration.ofSeconds(10));
     clock.advance(6_000);
     assertThat(lease(8, 2))
@@ -42,7 +42,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   /** Returns whether it recognises repeated calls. */
-  protected boolean knowsCalls() {
+  protected boolean supportsCallIds() {
     return true;
   }
 
@@ -56,14 +56,14 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void grantsWhatIsLeftAndThenNothing() {
+  void grantsTheRestThenNothing() {
     lease(hundred, "eu", 97);
     assertThat(lease(hundred, "us", 8)).isEqualTo(new LeaseGrant(3, END, START + 4_000, 0));
     assertThat(lease(hundred, "us", 8)).isEqualTo(new LeaseGrant(0, END, START + 4_000, 0));
   }
 
   @Test
-  void everyWindowHasAWholeBudget() {
+  void everyWindowHasAFullBudget() {
     lease(hundred, "eu", 100);
     clock.advance(5_999);
     assertThat(lease(hundred, "us", 1).units()).isZero();
@@ -75,14 +75,14 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   void theNextWindowCanBeLeasedBeforeItBegins() {
     assertThat(leaseOf(hundred, "eu", END + WINDOW, 30))
         .isEqualTo(new LeaseGrant(30, END + WINDOW, START + 4_000, 70));
-    assertThat(lease(hundred, "eu", 100).units()).as("of the window that lasts").isEqualTo(100);
+    assertThat(lease(hundred, "eu", 100).units()).as("of the current window").isEqualTo(100);
     clock.advance(6_000);
     assertThat(lease(hundred, "us", 100)).isEqualTo(new LeaseGrant(70, END + WINDOW, END, 0));
   }
 
   @ParameterizedTest
   @ValueSource(longs = {END - WINDOW, END - 1, END + 1, END + 2 * WINDOW, Long.MAX_VALUE})
-  void noOtherWindowHasAnything(long windowEnd) {
+  void otherWindowsGrantNothing(long windowEnd) {
     LeaseGrant grant = leaseOf(hundred, "eu", windowEnd, 8);
     assertThat(grant.units()).isZero();
     assertThat(grant.windowEndMillis()).isEqualTo(windowEnd);
@@ -90,7 +90,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void whatComesBackInItsWindowIsLeasedAgain() {
+  void unitsReturnedWithinTheirWindowAreLeasedAgain() {
     lease(hundred, "eu", 60);
     lease(hundred, "us", 40);
     assertThat(reconcile(hundred, "eu", "1", END, 25)).isTrue();
@@ -99,7 +99,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void aReturnThatComesTwiceCountsOnce() {
+  void aDuplicateReturnCountsOnce() {
     lease(hundred, "eu", 100);
     assertThat(reconcile(hundred, "eu", "x", END, 10)).isTrue();
     assertThat(reconcile(hundred, "eu", "x", END, 10)).isTrue();
@@ -108,7 +108,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void whatComesBackAfterItsWindowIsForfeited() {
+  void unitsReturnedAfterTheirWindowAreForfeited() {
     lease(hundred, "eu", 100);
     clock.advance(6_000);
     assertThat(reconcile(hundred, "eu", "x", END, 50)).isFalse();
@@ -118,7 +118,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void theNextWindowsLeaseCanComeBackBeforeItBegins() {
+  void unitsOfTheNextWindowCanBeReturnedBeforeItBegins() {
     leaseOf(hundred, "eu", END + WINDOW, 100);
     assertThat(reconcile(hundred, "eu", "x", END + WINDOW, 40)).isTrue();
     clock.advance(6_000);
@@ -126,7 +126,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void aReturnOfMoreThanWasLeasedMakesNoBudgetLarger() {
+  void returningMoreThanLeasedDoesNotEnlargeTheBudget() {
     lease(hundred, "eu", 5);
     reconcile(hundred, "eu", "x", END, 50);
     assertThat(lease(hundred, "eu", 200).units()).isEqualTo(100);
@@ -158,7 +158,7 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void windowsAreNotRolledBackByAClockThatIs() {
+  void aClockStepBackDoesNotRollWindowsBack() {
     clock.advance(6_000);
     lease(hundred, "eu", 70);
     clock.setWall(START + 4_000);
@@ -173,13 +173,13 @@ public abstract class GlobalCoordinatorConformance extends TermsConformance {
   }
 
   @Test
-  void saysWhatItsClockIs() {
+  void healthReturnsItsClock() {
     assertThat(coordinator.health().toCompletableFuture().join()).isEqualTo(START + 4_000);
   }
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void whateverRegionsDoNoWindowIsLeasedBeyondItsBudget(long seed) {
+  void noWindowIsLeasedBeyondItsBudget(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     Map<Long, Long> out = new HashMap<>();
     for (int step = 0; step < STEPS; step++) {

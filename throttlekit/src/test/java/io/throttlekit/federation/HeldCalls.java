@@ -17,7 +17,7 @@ final class HeldCalls {
   private boolean postponing;
   private boolean failing;
 
-  /** Whether failing calls take effect all the same. */
+  /** Whether failing calls take effect nevertheless. */
   private boolean ambiguous;
 
   HeldCalls(String name) {

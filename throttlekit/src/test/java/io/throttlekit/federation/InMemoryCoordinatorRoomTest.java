@@ -20,7 +20,7 @@ class InMemoryCoordinatorRoomTest {
   private final InMemoryCoordinator coordinator = new InMemoryCoordinator(time);
 
   @Test
-  void forgetsBudgetsWhoseWindowsHaveEnded() {
+  void evictsBudgetsOfEndedWindows() {
     for (int i = 0; i < 200_000; i++) {
       assertThat(lease("user" + i, 1_000).join().units()).isEqualTo(1);
       if (i % 1_000 == 0) {
@@ -31,7 +31,7 @@ class InMemoryCoordinatorRoomTest {
   }
 
   @Test
-  void grantsNothingOfFurtherBudgetsUntilWindowsEnd() {
+  void grantsNothingBeyondItsCapacityUntilWindowsEnd() {
     long day = 86_400_000;
     for (int i = 0; i < MAX_BUDGETS; i++) {
       assertThat(lease("user" + i, day).join().units()).isEqualTo(1);
@@ -40,7 +40,7 @@ class InMemoryCoordinatorRoomTest {
       assertThat(lease("other" + i, day)).isCompletedExceptionally();
     }
     assertThat(coordinator.size()).isEqualTo(MAX_BUDGETS);
-    assertThat(lease("user7", day).join().left()).as("what is known goes on").isEqualTo(8);
+    assertThat(lease("user7", day).join().left()).as("existing budgets continue").isEqualTo(8);
     time.advance(day);
     assertThat(lease("other", day).join().units()).isEqualTo(1);
     assertThat(coordinator.size()).isEqualTo(1);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The behaviour of every {@link RegionalEscrow}, whatever it stores its units in. */
+/** The behaviour of every {@link RegionalEscrow}, with any storage of its units. */
 public abstract class RegionalEscrowConformance {
   private static final long NOW = 1_700_000_000_000L;
   private static final long WINDOW_END = 1_600_000_010_000L; // by the coordinator's clock
@@ -34,13 +34,13 @@ public abstract class RegionalEscrowConformance {
   }
 
   @Test
-  void anEmptyOneGivesNothing() {
+  void anEmptyEscrowGrantsNothing() {
     assertThat(lease(5)).isEqualTo(EscrowGrant.nothing(NOW));
     assertThat(release(WINDOW_END)).isZero();
   }
 
   @Test
-  void givesWhatIsThereUntilItIsEmpty() {
+  void grantsItsUnitsUntilItIsEmpty() {
     assertThat(refill("1", NOW, NOW + 6_000, 8)).isTrue();
     assertThat(lease(5)).isEqualTo(new EscrowGrant(5, WINDOW_END, NOW, NOW + 6_000, NOW, 3));
     assertThat(lease(5)).isEqualTo(new EscrowGrant(3, WINDOW_END, NOW, NOW + 6_000, NOW, 0));
@@ -59,7 +59,7 @@ public abstract class RegionalEscrowConformance {
   }
 
   @Test
-  void nothingIsGivenOnceItHasEnded() {
+  void endedUnitsAreNotGranted() {
     refill("1", NOW, NOW + 6_000, 8);
     clock.advance(5_999);
     assertThat(lease(1).units()).isEqualTo(1);
@@ -71,7 +71,7 @@ public abstract class RegionalEscrowConformance {
   }
 
   @Test
-  void nothingIsGivenBeforeItBegins() {
+  void unitsAreNotGrantedBeforeTheyBegin() {
     refill(WINDOW_END + 10_000, "1", NOW + 7_000, NOW + 16_000, 8);
     assertThat(lease(1)).isEqualTo(EscrowGrant.nothing(NOW));
     refill("1", NOW, NOW + 6_000, 3);
@@ -85,7 +85,7 @@ public abstract class RegionalEscrowConformance {
   }
 
   @Test
-  void theWidestOfSeveralTimesCounts() {
+  void theWidestOfSeveralIntervalsCounts() {
     refill("1", NOW + 500, NOW + 5_000, 2);
     refill("2", NOW, NOW + 4_000, 2);
     assertThat(lease(1)).isEqualTo(new EscrowGrant(1, WINDOW_END, NOW, NOW + 5_000, NOW, 3));
@@ -94,12 +94,12 @@ public abstract class RegionalEscrowConformance {
   }
 
   @Test
-  void whoReleasesFirstGetsEverything() {
+  void theFirstReleaseReturnsAllUnits() {
     refill("1", NOW, NOW + 6_000, 8);
     refill(WINDOW_END + 10_000, "1", NOW + 7_000, NOW + 16_000, 5);
     assertThat(release(WINDOW_END)).isEqualTo(8);
     assertThat(release(WINDOW_END)).isZero();
-    assertThat(refill("1", NOW, NOW + 6_000, 8)).as("the same again").isTrue();
+    assertThat(refill("1", NOW, NOW + 6_000, 8)).as("a repeated refill").isTrue();
     assertThat(lease(8).units()).isZero();
     assertThat(release(WINDOW_END + 10_000)).isEqualTo(5);
   }
@@ -112,13 +112,13 @@ public abstract class RegionalEscrowConformance {
   }
 
   @Test
-  void saysWhatItsClockIs() {
+  void healthReturnsItsClock() {
     assertThat(escrow.health().toCompletableFuture().join()).isEqualTo(NOW);
   }
 
   @Test
-  void aCallThatComesTwiceIsGivenTheSameOnce() {
-    Assumptions.assumeTrue(knowsCalls());
+  void aDuplicateLeaseGetsTheSameGrantOnce() {
+    Assumptions.assumeTrue(supportsCallIds());
     refill("1", NOW, NOW + 6_000, 8);
     assertThat(lease(3, new CallId(16, 1)).units()).isEqualTo(3);
     assertThat(lease(3, new CallId(16, 1)))
@@ -128,14 +128,14 @@ public abstract class RegionalEscrowConformance {
     assertThat(lease(3, new CallId(16, 2)).units()).as("the same").isEqualTo(2);
     refill("2", NOW, NOW + 6_000, 8);
     assertThat(escrow.lease(key, 3, new CallId(16, 1)).toCompletableFuture())
-        .as("one that was overtaken")
+        .as("a superseded call")
         .failsWithin(Duration.ofSeconds(10));
     assertThat(lease(9).units()).isEqualTo(8);
   }
 
   @Test
-  void aReleaseThatComesTwiceIsAnsweredTheSame() {
-    Assumptions.assumeTrue(knowsCalls());
+  void aDuplicateReleaseGetsTheSameAnswer() {
+    Assumptions.assumeTrue(supportsCallIds());
     refill("1", NOW, NOW + 6_000, 8);
     CallId id = new CallId(24, 5);
     assertThat(escrow.release(key, WINDOW_END, id).toCompletableFuture().join()).isEqualTo(8);
@@ -145,8 +145,8 @@ public abstract class RegionalEscrowConformance {
   }
 
   @Test
-  void aCallThatComesAgainInAnotherWindowIsNew() {
-    Assumptions.assumeTrue(knowsCalls());
+  void aRepeatedCallIdInAnotherWindowIsANewCall() {
+    Assumptions.assumeTrue(supportsCallIds());
     refill("1", NOW, NOW + 6_000, 8);
     assertThat(lease(3, new CallId(16, 1)).units()).isEqualTo(3);
     clock.advance(6_000);
@@ -155,7 +155,7 @@ public abstract class RegionalEscrowConformance {
   }
 
   /** Returns whether it recognises repeated calls. */
-  protected boolean knowsCalls() {
+  protected boolean supportsCallIds() {
     return true;
   }
 

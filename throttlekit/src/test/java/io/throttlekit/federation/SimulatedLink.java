@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 final class SimulatedLink {
   private final SimulatedWorld world;
   private final SplittableRandom random;
-  private final Weather weather;
+  private final LinkProperties weather;
   private boolean cut;
 
   /**
@@ -25,11 +25,11 @@ final class SimulatedLink {
    * @param twice probability that a call arrives twice
    * @param deadlineNanos after which a call fails
    */
-  record Weather(
+  record LinkProperties(
       long delayNanos, long jitterNanos, double loss, double twice, long deadlineNanos) {}
 
   /** Counts of events on links, to check that a run includes them. */
-  static final class Fate {
+  static final class LinkCounts {
     long lost;
     long answersLost;
     long twice;
@@ -38,7 +38,7 @@ final class SimulatedLink {
     long cut;
   }
 
-  SimulatedLink(SimulatedWorld world, SplittableRandom random, Weather weather) {
+  SimulatedLink(SimulatedWorld world, SplittableRandom random, LinkProperties weather) {
     this.world = world;
     this.random = random;
     this.weather = weather;
@@ -48,7 +48,7 @@ final class SimulatedLink {
     cut = now;
   }
 
-  <T> CompletionStage<T> call(Fate fate, Supplier<CompletionStage<T>> far) {
+  <T> CompletionStage<T> call(LinkCounts fate, Supplier<CompletionStage<T>> far) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     world.after(
         weather.deadlineNanos(),
@@ -58,13 +58,14 @@ final class SimulatedLink {
   }
 
   /** Makes a call without a deadline: it never ends if the call or its answer is lost. */
-  <T> CompletionStage<T> callPatiently(Fate fate, Supplier<CompletionStage<T>> far) {
+  <T> CompletionStage<T> callWithoutDeadline(LinkCounts fate, Supplier<CompletionStage<T>> far) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     call(fate, far, answer);
     return answer;
   }
 
-  private <T> void call(Fate fate, Supplier<CompletionStage<T>> far, CompletableFuture<T> answer) {
+  private <T> void call(
+      LinkCounts fate, Supplier<CompletionStage<T>> far, CompletableFuture<T> answer) {
     Runnable lost = () -> fate.lost++;
     send(fate, lost, () -> arrive(fate, far, answer));
     if (random.nextDouble() < weather.twice()) {
@@ -74,7 +75,7 @@ final class SimulatedLink {
   }
 
   private <T> void arrive(
-      Fate fate, Supplier<CompletionStage<T>> far, CompletableFuture<T> answer) {
+      LinkCounts fate, Supplier<CompletionStage<T>> far, CompletableFuture<T> answer) {
     far.get()
         .whenComplete((value, failure) ->
             send(
@@ -89,7 +90,7 @@ final class SimulatedLink {
                 }));
   }
 
-  private void send(Fate fate, Runnable loss, Runnable arrival) {
+  private void send(LinkCounts fate, Runnable loss, Runnable arrival) {
     boolean wasCut = cut;
     boolean lost = wasCut || random.nextDouble() < weather.loss();
     long delay = weather.delayNanos() + random.nextLong(weather.jitterNanos() + 1);

@@ -4,7 +4,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
-import io.throttlekit.federation.SimulatedLink.Fate;
+import io.throttlekit.federation.SimulatedLink.LinkCounts;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.once.Clocks;
@@ -58,8 +58,8 @@ final class SimulatedMesh {
       long batch,
       long windowMillis,
       int regionalLeases,
-      SimulatedLink.Weather near,
-      SimulatedLink.Weather far,
+      SimulatedLink.LinkProperties near,
+      SimulatedLink.LinkProperties far,
       boolean skewed,
       boolean regionalOnly) {}
 
@@ -70,9 +70,9 @@ final class SimulatedMesh {
 
     long returns;
 
-    final Fate far = new Fate();
-    final Fate refills = new Fate();
-    final Fate near = new Fate();
+    final LinkCounts far = new LinkCounts();
+    final LinkCounts refills = new LinkCounts();
+    final LinkCounts near = new LinkCounts();
     long partial;
     long late;
     long forfeited;
@@ -268,13 +268,13 @@ final class SimulatedMesh {
     @Override
     public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
       counted.leases++;
-      return link.callPatiently(counted.far, () -> far.lease(lease));
+      return link.callWithoutDeadline(counted.far, () -> far.lease(lease));
     }
 
     @Override
     public CompletionStage<Boolean> reconcile(BudgetReturn units) {
       counted.returns++;
-      return link.callPatiently(counted.far, () -> far.reconcile(units));
+      return link.callWithoutDeadline(counted.far, () -> far.reconcile(units));
     }
 
     @Override
@@ -290,18 +290,18 @@ final class SimulatedMesh {
       implements RegionalEscrow {
     @Override
     public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
-      return link.callPatiently(counted.near, () -> region.escrow().lease(key, units, id));
+      return link.callWithoutDeadline(counted.near, () -> region.escrow().lease(key, units, id));
     }
 
     @Override
     public CompletionStage<Boolean> refill(EscrowRefill refill) {
-      return link.callPatiently(counted.refills, () -> region.escrow().refill(refill));
+      return link.callWithoutDeadline(counted.refills, () -> region.escrow().refill(refill));
     }
 
     @Override
     public CompletionStage<Long> release(
         CounterKey key, long windowEndMillis, @Nullable CallId id) {
-      return link.callPatiently(
+      return link.callWithoutDeadline(
           counted.near, () -> region.escrow().release(key, windowEndMillis, id));
     }
 

@@ -50,7 +50,7 @@ public abstract class TermsConformance {
   }
 
   @Test
-  void regionsThatDoNotAgreeAreBothNamed() {
+  void aMismatchNamesBothRegions() {
     lease(hundred, "eu", 10);
     assertThatThrownBy(() -> lease(budget("a", 200, WINDOW), "us", 10))
         .isInstanceOf(TermsMismatchException.class)
@@ -59,19 +59,19 @@ public abstract class TermsConformance {
     assertThatThrownBy(() -> lease(budget("a", 100, 60_000), "us", 10))
         .isInstanceOf(TermsMismatchException.class)
         .hasMessageContaining("100 per 60000 ms");
-    assertThat(lease(hundred, "us", 100).units()).as("nothing was counted").isEqualTo(90);
+    assertThat(lease(hundred, "us", 100).units()).as("no unit was counted").isEqualTo(90);
     assertThat(lease(budget("b", 200, WINDOW), "us", 10).units()).isEqualTo(10);
   }
 
   @Test
-  void aRegionMayChangeWhatOnlyItHasSaid() {
+  void aSingleRegionMayChangeItsTerms() {
     lease(hundred, "eu", 10);
     assertThat(lease(budget("a", 50, WINDOW), "eu", 100).units()).isEqualTo(40);
     assertThat(lease(budget("a", 50, WINDOW), "us", 100).units()).isZero();
   }
 
   @Test
-  void whatWasSaidIsForgottenWithItsLastWindow() {
+  void termsExpireWithTheirLastWindow() {
     lease(hundred, "eu", 10);
     leaseOf(hundred, "eu", END + WINDOW, 10);
     clock.advance(6_000 + WINDOW - 1);
@@ -82,7 +82,7 @@ public abstract class TermsConformance {
   }
 
   @Test
-  void aChangeInAllRegionsTakesEffectWhenTheLastHasAsked() {
+  void aChangeTakesEffectWhenTheLastRegionRequestsIt() {
     List<String> regions = List.of("eu", "us", "ap");
     regions.forEach(region -> lease(hundred, region, 10));
     assertRefused(changed, "eu");
@@ -93,16 +93,16 @@ public abstract class TermsConformance {
       for (String other : regions) {
         if (!other.equals(region)) {
           assertThat(lease(changed, other, 10).units())
-              .as("%s, after %s asked by the old terms", other, region)
+              .as("%s, after %s requested the old terms", other, region)
               .isEqualTo(10);
         }
       }
     }
-    assertThat(lease(changed, "eu", 200).units()).as("all counts").isEqualTo(200 - 100);
+    assertThat(lease(changed, "eu", 200).units()).as("all leases count").isEqualTo(200 - 100);
   }
 
   @Test
-  void aRegionAloneWithItsTermsIsRefusedAndHarmsNobody() {
+  void aSingleDeviatingRegionIsRefusedWithoutAffectingOthers() {
     List<String> regions = List.of("ap", "eu", "us");
     regions.forEach(region -> lease(hundred, region, 10));
     for (String alone : regions) {
@@ -114,33 +114,33 @@ public abstract class TermsConformance {
           }
         }
       }
-      assertThat(lease(hundred, alone, 1).units()).as("%s gives in", alone).isEqualTo(1);
+      assertThat(lease(hundred, alone, 1).units()).as("%s returns to them", alone).isEqualTo(1);
     }
     assertRefused(changed, "sa"); // a region that has never leased
-    assertThat(lease(hundred, "eu", 100).units()).as("refusals count nothing").isEqualTo(55);
+    assertThat(lease(hundred, "eu", 100).units()).as("refusals are not counted").isEqualTo(55);
   }
 
   @Test
-  void aRegionThatGoesBackToTheOldTermsIsGrantedAgainAndHasTakenItsWordBack() {
+  void aRevertedRegionIsGrantedAgainAndItsRequestWithdrawn() {
     lease(hundred, "eu", 10);
     lease(hundred, "us", 10);
     assertRefused(changed, "eu");
     assertThat(lease(hundred, "eu", 10).units()).isEqualTo(10);
     assertRefused(changed, "us");
-    assertThat(lease(changed, "eu", 10).units()).as("now that both ask for it").isEqualTo(10);
+    assertThat(lease(changed, "eu", 10).units()).as("now that both request it").isEqualTo(10);
   }
 
   @Test
-  void aRegionsWordStandsThoughItLeasesNothing() {
+  void aLeaseOfZeroUnitsStillStatesTerms() {
     lease(hundred, "eu", 100);
     assertThat(lease(hundred, "us", 10).units()).isZero();
     assertRefused(changed, "us");
-    assertThat(lease(hundred, "us", 10).units()).as("that is a word, too").isZero();
+    assertThat(lease(hundred, "us", 10).units()).as("which states terms, too").isZero();
     assertRefused(changed, "eu");
   }
 
   @Test
-  void whatAnIdleRegionSaidStandsUntilItsLastWindowEnds() {
+  void termsOfAnIdleRegionLastUntilItsLastWindowEnds() {
     lease(hundred, "eu", 10);
     lease(hundred, "us", 10);
     clock.advance(5_999);
@@ -151,7 +151,7 @@ public abstract class TermsConformance {
   }
 
   @Test
-  void aWordIsForgottenWithTheTermsOfItsRegion() {
+  void requestedTermsExpireWithThoseInEffectOfTheirRegion() {
     lease(hundred, "eu", 10);
     leaseOf(hundred, "us", END + WINDOW, 10);
     assertRefused(changed, "eu");
@@ -163,7 +163,7 @@ public abstract class TermsConformance {
   }
 
   @Test
-  void aRegionThatChangedWithTheOthersStandsByItUntilItsOwnLastWindowEnds() {
+  void changedTermsOfARegionLastUntilItsLastWindowEnds() {
     leaseOf(hundred, "eu", END + WINDOW, 10);
     lease(hundred, "us", 10);
     assertRefused(changed, "eu");
@@ -175,7 +175,7 @@ public abstract class TermsConformance {
   }
 
   @Test
-  void whoDisagreesIsNamedWithItsLastWord() {
+  void aMismatchNamesTheLastRequestedTerms() {
     lease(hundred, "eu", 10);
     lease(hundred, "us", 10);
     assertRefused(budget("a", 300, WINDOW), "us");
@@ -187,7 +187,7 @@ public abstract class TermsConformance {
   }
 
   @Test
-  void aChangedWindowBeginsWithNothingCounted() {
+  void aChangedWindowStartsAtZero() {
     lease(hundred, "eu", 60);
     lease(hundred, "us", 40);
     Budget perMinute = budget("a", 70, 60_000);

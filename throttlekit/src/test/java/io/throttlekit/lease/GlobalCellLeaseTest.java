@@ -23,13 +23,13 @@ import org.junit.jupiter.api.Test;
 
 /** Tests when a cell requests how many units of which window. */
 class GlobalCellLeaseTest {
-  private static final long LASTS = ms(9_989);
-  private static final long OVER = ms(10_010);
+  private static final long CURRENT_UNTIL = ms(9_989);
+  private static final long ENDED_BY = ms(10_010);
 
   private final GlobalCell cell = GlobalCells.cell(0);
 
   @Test
-  void oneLeaseIsAskedForAtATime() {
+  void onlyOneLeaseIsInFlight() {
     assertThat(GlobalCells.wanted(cell, 1, 0)).isEqualTo(10);
     assertThat(GlobalCells.wanted(cell, 1, 0)).isZero();
     cell.fail();
@@ -39,20 +39,20 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void aCostBeyondTheBatchAsksForWhatItLacks() {
+  void aCostBeyondTheBatchLeasesTheMissingUnits() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 30, 0);
     assertThat(GlobalCells.wanted(cell, 30, 0)).isEqualTo(20);
   }
 
   @Test
-  void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
-    GlobalCell greedy = GlobalCells.cell(0, 0, new Asked(1_000));
+  void leasesAreBoundedByTheLimitForAnySizer() {
+    GlobalCell greedy = GlobalCells.cell(0, 0, new RecordingSizer(1_000));
     assertThat(GlobalCells.wanted(greedy, 1, 0)).isEqualTo(100);
   }
 
   @Test
-  void allThatCouldNotBeServedIsAskedForTogether() {
+  void unservedRequestsAreLeasedTogether() {
     assertThat(take(cell, 5, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.wanted(cell, 5, 0)).isEqualTo(10);
     for (int i = 0; i < 5; i++) {
@@ -69,7 +69,7 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void whoWasRefusedInAnOutageIsNotAskedForAfterIt() {
+  void requestsRefusedInAnOutageAreNotLeasedAfterwards() {
     for (int i = 0; i < 50; i++) {
       assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.SHORT);
       assertThat(GlobalCells.wanted(cell, 1, 0)).isPositive();
@@ -80,17 +80,17 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void whatWasLackingInAWindowIsNotAskedForInTheNext() {
+  void shortfallOfAWindowIsNotLeasedInTheNext() {
     take(cell, 5, 0);
     assertThat(GlobalCells.wanted(cell, 5, 0)).isEqualTo(10);
     take(cell, 60, 0);
     cell.complete(10, units(10, END, END, 90), 0, 0);
-    take(cell, 1, OVER);
-    assertThat(GlobalCells.wanted(cell, 1, OVER)).isEqualTo(10);
+    take(cell, 1, ENDED_BY);
+    assertThat(GlobalCells.wanted(cell, 1, ENDED_BY)).isEqualTo(10);
   }
 
   @Test
-  void whatNoWaitingMakesFitIsNoDemand() {
+  void aCostThatNeverFitsIsNoDemand() {
     lease(cell, 1, units(10, END, END, 90), 0, ms(100));
     assertThat(take(cell, 1, ms(200)).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, Cost.MAX, ms(2_000)).kind()).isEqualTo(Kind.REFUSED);
@@ -99,7 +99,7 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void ofHugeDemandThereIsUseForTheLimitAndNoMore() {
+  void usableUnitsAreBoundedByTheLimit() {
     FixedWindow most = new FixedWindow(Cost.MAX, END);
     Tier.Global tier = GlobalCells.tier(most, new LeaseSize.Fixed(10), 0, 0);
     GlobalCell huge = new GlobalCell(Node.key("user"), most, tier, new LeaseSize.Fixed(10), 0);
@@ -108,12 +108,12 @@ class GlobalCellLeaseTest {
       huge.tryAcquire(most, Cost.MAX, true, i);
     }
     assertThat(GlobalCells.begun(huge, Cost.MAX, ms(1)))
-        .isEqualTo(new GlobalCells.Wanted(Cost.MAX - 10, 10, Cost.MAX, LeaseRequest.CURRENT));
+        .isEqualTo(new GlobalCells.StartedLease(Cost.MAX - 10, 10, Cost.MAX, LeaseRequest.CURRENT));
     assertThat(GlobalCells.wantedNext(huge, ms(1))).isEqualTo(10);
   }
 
   @Test
-  void whenFewAreLeftItAsksAheadOfNeedOnce() {
+  void renewsOnceAtLowWater() {
     GlobalCell each = GlobalCells.cell(3, 0, new LeaseSize.Fixed(10));
     lease(each, 1, units(10, END, END, 90), 0, 0);
     assertThat(take(each, 6, 0).kind()).isEqualTo(Kind.TAKEN);
@@ -121,11 +121,11 @@ class GlobalCellLeaseTest {
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(each.isLow(0)).isTrue();
     assertThat(GlobalCells.wanted(each, 0, 0)).isEqualTo(10);
-    assertThat(each.isLow(0)).as("asked for").isFalse();
+    assertThat(each.isLow(0)).as("a lease is in flight").isFalse();
   }
 
   @Test
-  void whereAnswersTakeLongItAsksEarlier() {
+  void renewsEarlierAfterLongRoundTrips() {
     lease(cell, 1, units(90, END, END, 5), 0, ms(500));
     for (int i = 0; i < 60; i++) {
       assertThat(take(cell, 1, ms(500 + 10 * i)).kind()).isEqualTo(Kind.TAKEN);
@@ -134,86 +134,91 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void earlyInAWindowItAsksAsEarlyAsThePaceOfTheOneBeforeTells() {
+  void earlyInAWindowRenewsByThePaceOfThePreviousOne() {
     lease(cell, 1, units(90, END, END, 10), 0, ms(500));
     for (int i = 0; i < 90; i++) {
       assertThat(take(cell, 1, ms(100L * i)).kind()).isEqualTo(Kind.TAKEN);
     }
     leaseNext(cell, 10, 90, ms(9_000));
     assertThat(take(cell, 2, ms(10_600)).windowEndMillis()).isEqualTo(2 * END);
-    assertThat(cell.isLow(ms(10_600))).as("8 are left, and wanted in two trips").isTrue();
+    assertThat(cell.isLow(ms(10_600))).as("8 left, the demand of two trips").isTrue();
   }
 
   @Test
-  void whereItMayBeEitherTheNextIsLeasedAheadOfNeedToo() {
+  void betweenWindowsRenewsTheNextOneAhead() {
     GlobalCell each = GlobalCells.cell(3, 0, new LeaseSize.Fixed(10));
     lease(each, 1, units(90, END, END, 10), 0, 0);
     take(each, 40, 0);
     assertThat(GlobalCells.wantedNext(each, 0)).isEqualTo(10);
-    assertThat(each.isLow(LASTS)).as("it is asked for").isFalse();
+    assertThat(each.isLow(CURRENT_UNTIL)).as("it is asked for").isFalse();
     each.completeNext(units(10, 2 * END, 2 * END, 90), 0, 0);
-    assertThat(take(each, 6, LASTS).ofNextToo()).isTrue();
-    assertThat(each.isLow(LASTS)).as("4 are left of the next").isFalse();
-    assertThat(take(each, 1, LASTS).ofNextToo()).isTrue();
-    assertThat(each.isLow(LASTS)).as("3 are").isTrue();
-    assertThat(GlobalCells.begun(each, 0, LASTS))
-        .as("47 were wanted, 3 are there")
-        .isEqualTo(new GlobalCells.Wanted(10, 10, 44, 2 * END));
+    assertThat(take(each, 6, CURRENT_UNTIL).ofNextToo()).isTrue();
+    assertThat(each.isLow(CURRENT_UNTIL)).as("4 are left of the next").isFalse();
+    assertThat(take(each, 1, CURRENT_UNTIL).ofNextToo()).isTrue();
+    assertThat(each.isLow(CURRENT_UNTIL)).as("3 are").isTrue();
+    assertThat(GlobalCells.begun(each, 0, CURRENT_UNTIL))
+        .as("a demand of 47, 3 available")
+        .isEqualTo(new GlobalCells.StartedLease(10, 10, 44, 2 * END));
   }
 
   @Test
-  void whatWillNotBeWantedIsNotAskedForAhead() {
+  void doesNotRenewAheadOfLowDemand() {
     for (int i = 0; i < 10; i++) {
       if (take(cell, 1, ms(1_000L * i)).kind() == Kind.SHORT) {
         lease(cell, 1, units(10, END, END, 90), 0, 0);
         cell.tryAcquire(GlobalCells.HUNDRED, 1, false, 0);
       }
     }
-    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
-    lease(cell, 1, units(10, 2 * END, END, 90), OVER, OVER);
-    assertThat(take(cell, 1, OVER + ms(1_000)).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(GlobalCells.wanted(cell, 0, OVER + ms(1_000))).as("8 will be, 9 are there").isZero();
+    assertThat(take(cell, 1, ENDED_BY).kind()).isEqualTo(Kind.SHORT);
+    lease(cell, 1, units(10, 2 * END, END, 90), ENDED_BY, ENDED_BY);
+    assertThat(take(cell, 1, ENDED_BY + ms(1_000)).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(GlobalCells.wanted(cell, 0, ENDED_BY + ms(1_000)))
+        .as("8 will be, 9 are there")
+        .isZero();
   }
 
   @Test
-  void theNextWindowIsLookedAtOnceBeforeTheEndOfThisOne() {
+  void theNextWindowIsCheckedOnceBeforeTheEndOfThisOne() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     long look = cell.nanosToNextLease(0);
-    assertThat(look).isBetween(LASTS - ms(1_000), LASTS - ms(500));
+    assertThat(look).isBetween(CURRENT_UNTIL - ms(1_000), CURRENT_UNTIL - ms(500));
     assertThat(cell.nanosToNextLease(0)).as("once").isZero();
     assertThat(cell.isNextDue(look - 1)).isFalse();
     assertThat(cell.isNextDue(look)).isTrue();
   }
 
   @Test
-  void whereAnswersTakeLongItIsLookedAtEarlierButNotBeforeThreeQuarters() {
+  void theCheckIsEarlierAfterLongRoundTripsButNotBeforeThreeQuarters() {
     lease(cell, 1, units(10, END, END, 90), 0, ms(200));
-    assertThat(cell.nanosToNextLease(0)).isBetween(LASTS - ms(1_600), LASTS - ms(800));
+    assertThat(cell.nanosToNextLease(0))
+        .isBetween(CURRENT_UNTIL - ms(1_600), CURRENT_UNTIL - ms(800));
     GlobalCell slow = GlobalCells.cell(0);
     lease(slow, 1, units(10, END, END, 90), 0, ms(2_000));
-    assertThat(slow.nanosToNextLease(0)).isEqualTo(LASTS - ms(2_500));
+    assertThat(slow.nanosToNextLease(0)).isEqualTo(CURRENT_UNTIL - ms(2_500));
   }
 
   @Test
-  void whereTheNextIsLeasedTheOneAfterItIsLookedAt() {
+  void afterLeasingTheNextWindowTheOneAfterItIsChecked() {
     leaseBoth(cell, 10, 5);
-    assertThat(cell.nanosToNextLease(0)).isBetween(LASTS + ms(9_000), LASTS + ms(9_500));
+    assertThat(cell.nanosToNextLease(0))
+        .isBetween(CURRENT_UNTIL + ms(9_000), CURRENT_UNTIL + ms(9_500));
     assertThat(cell.nanosToNextLease(0)).isZero();
   }
 
   @Test
-  void theNextWindowIsLeasedOnceAndOnlyWhereSomebodyAskedInThisOne() {
-    assertThat(GlobalCells.wantedNext(cell, 0)).as("nothing is known").isZero();
+  void theNextWindowIsLeasedOnceAndOnlyUnderDemand() {
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("no window is known").isZero();
     lease(cell, 1, units(10, END, END, 90), 0, 0);
-    assertThat(GlobalCells.wantedNext(cell, 0)).as("nobody asked").isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("no demand").isZero();
     take(cell, 1, 0);
     take(cell, 1, 0);
     assertThat(GlobalCells.wantedNext(cell, 0)).as("as many as were wanted").isEqualTo(2);
-    assertThat(GlobalCells.wantedNext(cell, 0)).as("asked for").isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("a lease is in flight").isZero();
     cell.failNext();
-    assertThat(GlobalCells.begunNext(cell, 0)).isEqualTo(new GlobalCells.Wanted(2, 2, 2, 2 * END));
+    assertThat(GlobalCells.begunNext(cell, 0))
+        .isEqualTo(new GlobalCells.StartedLease(2, 2, 2, 2 * END));
     assertThat(cell.completeNext(units(0, 2 * END, 20_000, 0), 0, 0)).isZero();
-    assertThat(GlobalCells.wantedNext(cell, 0)).as("answered, were it with nothing").isZero();
+    assertThat(GlobalCells.wantedNext(cell, 0)).as("answered, even if with 0").isZero();
   }
 
   @Test
@@ -222,16 +227,19 @@ class GlobalCellLeaseTest {
     long late = ms(8_000);
     lease(
         cell, 11, units(10, END, 5_000, LeaseGrant.UNKNOWN), late, late); // it was set back by 3 s
-    assertThat(take(cell, 1, OVER).kind()).as("they ended with their window").isEqualTo(Kind.SHORT);
-    Completed after = lease(cell, 1, units(10, END, 4_000, LeaseGrant.UNKNOWN), OVER, OVER);
+    assertThat(take(cell, 1, ENDED_BY).kind())
+        .as("they ended with their window")
+        .isEqualTo(Kind.SHORT);
+    Completed after = lease(cell, 1, units(10, END, 4_000, LeaseGrant.UNKNOWN), ENDED_BY, ENDED_BY);
     assertThat(after.unspendable()).isEqualTo(10);
-    Completed ahead = lease(cell, 1, units(10, 3 * END, END, LeaseGrant.UNKNOWN), OVER, OVER);
+    Completed ahead =
+        lease(cell, 1, units(10, 3 * END, END, LeaseGrant.UNKNOWN), ENDED_BY, ENDED_BY);
     assertThat(ahead.unspendable()).as("of the next window").isZero();
-    assertThat(take(cell, 1, OVER).kind()).as("it has not begun").isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, ENDED_BY).kind()).as("it has not begun").isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void howFarAwayTheCoordinatorIsIsNotForgottenByAnswersOfTheRegionsStore() {
+  void escrowAnswersKeepTheRoundTripOfTheCoordinator() {
     lease(cell, 1, units(10, END, END - 100, 90), 0, ms(100));
     for (int i = 0; i < 50; i++) {
       lease(cell, 11, units(1, END, 9_000, LeaseGrant.UNKNOWN), ms(1_000), ms(1_000));
@@ -240,24 +248,24 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void theNextWindowsLeaseIsNoLargerThanABatch() {
+  void theLeaseOfTheNextWindowIsAtMostABatch() {
     lease(cell, 1, units(90, END, END, 10), 0, 0);
     take(cell, 80, 0);
     assertThat(GlobalCells.wantedNext(cell, 0)).isEqualTo(10);
   }
 
   @Test
-  void aLeaseOfTheNextThatComesInThatWindowIsOfTheOneThatLasts() {
+  void aLeaseOfTheNextWindowThatArrivesInItIsCurrent() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
     assertThat(GlobalCells.wantedNext(cell, ms(9_500))).isPositive();
     LeaseGrant answer = units(5, 2 * END, 10_500, 90);
-    assertThat(cell.completeNext(answer, ms(9_500), OVER + ms(100))).isZero();
-    assertThat(take(cell, 5, OVER + ms(100)).windowEndMillis()).isEqualTo(2 * END);
+    assertThat(cell.completeNext(answer, ms(9_500), ENDED_BY + ms(100))).isZero();
+    assertThat(take(cell, 5, ENDED_BY + ms(100)).windowEndMillis()).isEqualTo(2 * END);
   }
 
   @Test
-  void aLeaseOfTheNextThatComesAfterThatWindowGoesBack() {
+  void aLeaseOfTheNextWindowThatArrivesAfterItIsReturned() {
     lease(cell, 1, units(10, END, END, 90), 0, 0);
     take(cell, 1, 0);
     assertThat(GlobalCells.wantedNext(cell, ms(9_500))).isPositive();
@@ -266,61 +274,63 @@ class GlobalCellLeaseTest {
   }
 
   @Test
-  void whereOnlyTheNextWindowLacksUnitsItIsTheNextThatIsLeased() {
+  void ifOnlyTheNextWindowIsShortTheNextIsLeased() {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
-    assertThat(take(cell, 5, LASTS).kind()).isEqualTo(Kind.SHORT);
-    assertThat(GlobalCells.begun(cell, 5, LASTS))
+    assertThat(take(cell, 5, CURRENT_UNTIL).kind()).isEqualTo(Kind.SHORT);
+    assertThat(GlobalCells.begun(cell, 5, CURRENT_UNTIL))
         .as("as many as were wanted")
-        .isEqualTo(new GlobalCells.Wanted(5, 10, 5, 2 * END));
-    cell.complete(5, units(5, 2 * END, 10_001, 90), LASTS, LASTS);
-    assertThat(take(cell, 4, LASTS).ofNextToo()).isTrue();
-    assertThat(take(cell, 5, LASTS).kind()).as("1 is left of the next").isEqualTo(Kind.SHORT);
-    GlobalCells.Wanted again = GlobalCells.begun(cell, 5, LASTS);
+        .isEqualTo(new GlobalCells.StartedLease(5, 10, 5, 2 * END));
+    cell.complete(5, units(5, 2 * END, 10_001, 90), CURRENT_UNTIL, CURRENT_UNTIL);
+    assertThat(take(cell, 4, CURRENT_UNTIL).ofNextToo()).isTrue();
+    assertThat(take(cell, 5, CURRENT_UNTIL).kind())
+        .as("1 is left of the next")
+        .isEqualTo(Kind.SHORT);
+    GlobalCells.StartedLease again = GlobalCells.begun(cell, 5, CURRENT_UNTIL);
     assertThat(again.units()).isEqualTo(10);
     assertThat(again.windowEndMillis()).isEqualTo(2 * END);
-    cell.complete(4, units(4, 2 * END, 10_001, 86), LASTS, LASTS);
-    assertThat(take(cell, 5, LASTS).ofNextToo()).isTrue();
+    cell.complete(4, units(4, 2 * END, 10_001, 86), CURRENT_UNTIL, CURRENT_UNTIL);
+    assertThat(take(cell, 5, CURRENT_UNTIL).ofNextToo()).isTrue();
   }
 
   @Test
-  void whereThisWindowLacksUnitsTheOneThatLastsIsLeased() {
+  void ifTheCurrentWindowIsShortTheCurrentOneIsLeased() {
     lease(cell, 1, units(4, END, END, LeaseGrant.UNKNOWN), 0, 0);
-    assertThat(take(cell, 5, LASTS).kind()).isEqualTo(Kind.SHORT);
-    GlobalCells.Wanted wanted = GlobalCells.begun(cell, 5, LASTS);
+    assertThat(take(cell, 5, CURRENT_UNTIL).kind()).isEqualTo(Kind.SHORT);
+    GlobalCells.StartedLease wanted = GlobalCells.begun(cell, 5, CURRENT_UNTIL);
     assertThat(wanted.units()).isPositive();
     assertThat(wanted.windowEndMillis()).isEqualTo(LeaseRequest.CURRENT);
-    cell.complete(10, units(10, 2 * END, 9_990, 90), LASTS, LASTS + ms(2));
-    assertThat(take(cell, 5, LASTS + ms(2)).ofNextToo()).as("it has begun").isFalse();
+    cell.complete(10, units(10, 2 * END, 9_990, 90), CURRENT_UNTIL, CURRENT_UNTIL + ms(2));
+    assertThat(take(cell, 5, CURRENT_UNTIL + ms(2)).ofNextToo()).as("it has begun").isFalse();
   }
 
   @Test
-  void whatTheNextWindowHasUsedUpIsNotAskedForAgain() {
+  void anExhaustedNextWindowIsNotLeasedAgain() {
     lease(cell, 1, units(50, END, END, 50), 0, 0);
     take(cell, 1, 0);
     leaseNext(cell, 0, 0, 0);
-    assertThat(GlobalCells.wanted(cell, 5, LASTS)).isZero();
+    assertThat(GlobalCells.wanted(cell, 5, CURRENT_UNTIL)).isZero();
   }
 
   @Test
-  void demandIsLearnedFromWindowByWindowAndCountedOnce() {
-    Asked sizer = new Asked(10);
+  void demandIsLearnedPerWindowAndCountedOnce() {
+    RecordingSizer sizer = new RecordingSizer(10);
     GlobalCell counting = GlobalCells.cell(0, 0, sizer);
     assertThat(take(counting, 3, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.SHORT);
     lease(counting, 3, units(10, END, END, 90), 0, 0);
     assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 3, false, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(counting.tryAcquire(GlobalCells.HUNDRED, 2, true, 0).kind()).isEqualTo(Kind.TAKEN);
-    take(counting, 1, OVER);
-    take(counting, 1, OVER + ms(20_020));
+    take(counting, 1, ENDED_BY);
+    take(counting, 1, ENDED_BY + ms(20_020));
     assertThat(sizer.observed).containsExactly(5L, 1L);
   }
 
   /** Always returns one size, and records the observed demand. */
-  private static final class Asked implements LeaseSizer {
+  private static final class RecordingSizer implements LeaseSizer {
     private final List<Long> observed = new ArrayList<>();
     private final long size;
 
-    private Asked(long size) {
+    private RecordingSizer(long size) {
       this.size = size;
     }
 

@@ -81,8 +81,8 @@ class GlobalCellModelTest {
       switch (what) {
         case 0, 1, 2, 3, 4 -> take(random.nextLong(5));
         case 5 -> refund(random.nextLong(1, 6));
-        case 6, 7 -> ask(GlobalCells.begun(cell, random.nextLong(5), now), false);
-        case 8 -> ask(GlobalCells.begunNext(cell, now), true);
+        case 6, 7 -> startLease(GlobalCells.begun(cell, random.nextLong(5), now), false);
+        case 8 -> startLease(GlobalCells.begunNext(cell, now), true);
         case 9, 10, 11, 12 -> answer();
         case 13 -> putBack();
         case 14 -> returnUnits(random.nextInt(8) == 0 ? cell.takeIdle(now) : new Leftover(0, 0));
@@ -106,7 +106,7 @@ class GlobalCellModelTest {
       spend(take, cost);
       both += take.ofNextToo() ? 1 : 0;
       assertThat(window())
-          .as("what lasts is among what is spent, seed %d: %s", seed, cell)
+          .as("the current window is among the spent ones, seed %d: %s", seed, cell)
           .isBetween(
               take.windowEndMillis(),
               take.windowEndMillis() + (take.ofNextToo() ? GlobalCells.END : 0));
@@ -141,7 +141,7 @@ class GlobalCellModelTest {
       return GlobalCells.refund(cell, 0, now).windowEndMillis();
     }
 
-    private void ask(GlobalCells.Wanted begun, boolean ahead) {
+    private void startLease(GlobalCells.StartedLease begun, boolean ahead) {
       long wanted = begun.units();
       if (wanted == 0) {
         return;
@@ -235,14 +235,14 @@ class GlobalCellModelTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-  void noUnitIsSpentTwiceNorMoreOfAWindowThanWasGranted(long seed) {
+  void unitsAreSpentOnceAndWithinTheirGrants(long seed) {
     Run run = new Run(seed);
     run.run();
     run.end();
   }
 
   @Test
-  void theRunsReachWhatTheyAreFor() {
+  void runsReachEveryOutcome() {
     Map<Kind, Integer> reached = new HashMap<>();
     int both = 0;
     int late = 0;

@@ -101,7 +101,7 @@ public class GlobalCellRaceTest {
   }
 
   @Test
-  void everyOutcomeIsThatOfSomeOrder() {
+  void isLinearizableUnderStress() {
     new StressOptions()
         .iterations(THOROUGH ? 12 : 5)
         .invocationsPerIteration(300)
@@ -113,7 +113,7 @@ public class GlobalCellRaceTest {
   }
 
   @Test
-  void soItIsInEveryInterleavingThatAModelCheckerFinds() {
+  void isLinearizableInModelChecking() {
     new ModelCheckingOptions()
         .iterations(THOROUGH ? 5 : 2)
         .invocationsPerIteration(50)

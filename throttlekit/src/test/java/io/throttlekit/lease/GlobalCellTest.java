@@ -18,98 +18,102 @@ import org.junit.jupiter.api.Test;
 /** Tests which window's units a cell spends, to the nanosecond and the unit. */
 class GlobalCellTest {
   /** The time until which the first window is certainly current, and from which the next one is. */
-  private static final long LASTS = ms(9_989);
+  private static final long CURRENT_UNTIL = ms(9_989);
 
-  private static final long OVER = ms(10_010);
+  private static final long ENDED_BY = ms(10_010);
 
   private final GlobalCell cell = GlobalCells.cell(0);
 
   @Test
-  void nothingIsSpentBeforeAnythingIsLeased() {
+  void nothingIsSpentBeforeTheFirstLease() {
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(cell, 0, 0).kind()).as("a look").isEqualTo(Kind.SHORT);
     assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, true, 0).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void whileAWindowSurelyLastsOnlyItsOwnUnitsAreSpent() {
+  void inACertainlyCurrentWindowOnlyItsUnitsAreSpent() {
     leaseBoth(10, 5);
-    assertThat(take(cell, 8, LASTS - 1))
+    assertThat(take(cell, 8, CURRENT_UNTIL - 1))
         .isEqualTo(new AcquireResult(cell, Kind.TAKEN, Decision.admit(100, 92, 22), END, false));
-    assertThat(cell.retire(LASTS - 1)).isEqualTo(new Leftover(2, END, 5));
+    assertThat(cell.retire(CURRENT_UNTIL - 1)).isEqualTo(new Leftover(2, END, 5));
   }
 
   @Test
-  void whereItMayBeEitherAsMuchIsSpentOfBoth() {
+  void betweenWindowsUnitsOfBothAreSpent() {
     leaseBoth(10, 5);
-    assertThat(take(cell, 3, LASTS))
+    assertThat(take(cell, 3, CURRENT_UNTIL))
         .isEqualTo(new AcquireResult(cell, Kind.TAKEN, Decision.admit(100, 97, 21), END, true));
-    assertThat(take(cell, 3, OVER - 1).kind()).as("2 are left of the next").isEqualTo(Kind.SHORT);
-    assertThat(take(cell, 2, OVER - 1).ofNextToo()).isTrue();
-    assertThat(take(cell, 1, OVER - 1).kind()).isEqualTo(Kind.SHORT);
-    assertThat(take(cell, 1, OVER).kind()).as("of the next, which is spent").isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 3, ENDED_BY - 1).kind())
+        .as("2 are left of the next")
+        .isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 2, ENDED_BY - 1).ofNextToo()).isTrue();
+    assertThat(take(cell, 1, ENDED_BY - 1).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, ENDED_BY).kind())
+        .as("of the next, which is spent")
+        .isEqualTo(Kind.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(5);
   }
 
   @Test
-  void unitsOfTheNextWindowAloneAreWorthNothingBeforeItSurelyBegan() {
+  void unitsOfTheNextWindowAloneAreNotSpentBeforeItCertainlyBegan() {
     leaseBoth(10, 10);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 1, LASTS - 1).kind()).isEqualTo(Kind.SHORT);
-    assertThat(take(cell, 1, OVER - 1).kind()).isEqualTo(Kind.SHORT);
-    AcquireResult ofNext = take(cell, 1, OVER);
+    assertThat(take(cell, 1, CURRENT_UNTIL - 1).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, ENDED_BY - 1).kind()).isEqualTo(Kind.SHORT);
+    AcquireResult ofNext = take(cell, 1, ENDED_BY);
     assertThat(ofNext.windowEndMillis()).isEqualTo(2 * END);
     assertThat(ofNext.ofNextToo()).isFalse();
   }
 
   @Test
-  void aLookNeedsAUnitOfEachWindowThatMayLast() {
+  void aPeekNeedsAUnitOfEachPossibleWindow() {
     leaseBoth(2, 1);
     assertThat(take(cell, 0, 0).decision()).isEqualTo(Decision.admit(100, 92, 10_010));
-    assertThat(take(cell, 1, LASTS).ofNextToo()).isTrue();
-    assertThat(take(cell, 0, LASTS).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, CURRENT_UNTIL).ofNextToo()).isTrue();
+    assertThat(take(cell, 0, CURRENT_UNTIL).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void whatIsLeftOfAWindowEndsWithIt() {
+  void unspentUnitsExpireWithTheirWindow() {
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
-    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, ENDED_BY).kind()).isEqualTo(Kind.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(10);
-    assertThat(cell.takeForfeited()).as("told once").isZero();
+    assertThat(cell.takeForfeited()).as("reported once").isZero();
   }
 
   @Test
-  void whatWasLeasedOfTheNextEndsWithThatOne() {
+  void unitsOfTheNextWindowExpireWithIt() {
     leaseBoth(10, 5);
-    assertThat(take(cell, 1, OVER + ms(10_010)).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, ENDED_BY + ms(10_010)).kind()).isEqualTo(Kind.SHORT);
     assertThat(cell.takeForfeited()).isEqualTo(15);
-    assertThat(cell.retire(OVER + ms(10_010))).isEqualTo(new Leftover(0, 3 * END));
+    assertThat(cell.retire(ENDED_BY + ms(10_010))).isEqualTo(new Leftover(0, 3 * END));
   }
 
   @Test
-  void anAnswerForAWindowThatIsOverIsNotCredited() {
+  void aGrantOfAnEndedWindowIsNotCredited() {
     lease(cell, 1, units(10, 2 * END, 10_000, 90), 0, 0);
     Completed late = lease(cell, 11, units(7, END, 10_000, 80), 0, ms(1));
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(7);
     assertThat(take(cell, 11, ms(1)).kind()).isEqualTo(Kind.SHORT);
-    assertThat(take(cell, 1, OVER).kind())
-        .as("nor does it say when this one ends")
+    assertThat(take(cell, 1, ENDED_BY).kind())
+        .as("it does not determine when this one ends either")
         .isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void anAnswerThatCameWhenItsWindowMustBeOverIsNotCredited() {
+  void aGrantThatArrivesAfterItsWindowIsNotCredited() {
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(GlobalCells.wanted(cell, 11, ms(9_000))).isEqualTo(10);
-    Completed late = cell.complete(10, units(10, END, 1_000, 80), ms(9_000), OVER);
+    Completed late = cell.complete(10, units(10, END, 1_000, 80), ms(9_000), ENDED_BY);
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(10);
-    assertThat(cell.retire(OVER)).isEqualTo(new Leftover(0, 2 * END));
+    assertThat(cell.retire(ENDED_BY)).isEqualTo(new Leftover(0, 2 * END));
   }
 
   @Test
-  void anAnswerThatItselfTellsThatItsWindowIsOverIsNotCredited() {
+  void aGrantThatReportsAnEndedWindowIsNotCredited() {
     Completed late = lease(cell, 1, units(10, END, -20, 90), 0, ms(10));
     assertThat(late.end()).isEqualTo(End.LATE);
     assertThat(late.unspendable()).isEqualTo(10);
@@ -117,7 +121,7 @@ class GlobalCellTest {
   }
 
   @Test
-  void anAnswerOfANewerWindowEndsTheOneThatLasted() {
+  void aGrantOfANewerWindowEndsTheCurrentOne() {
     leaseBoth(10, 5);
     Completed newer = lease(cell, 11, units(4, 2 * END, 9_000, 80), ms(5_000), ms(5_001));
     assertThat(newer.end()).isEqualTo(End.CREDITED);
@@ -126,7 +130,7 @@ class GlobalCellTest {
   }
 
   @Test
-  void aRetiredCellTakesNothingAndKeepsNothing() {
+  void aRetiredCellAcceptsAndKeepsNothing() {
     leaseBoth(10, 5);
     assertThat(GlobalCells.wanted(cell, 11, 0)).isPositive();
     assertThat(cell.retire(0)).isEqualTo(new Leftover(10, END, 5));
@@ -145,40 +149,40 @@ class GlobalCellTest {
   }
 
   @Test
-  void onceNothingWasLeftNobodyAsksUntilTheWindowIsOver() {
+  void anExhaustedWindowIsNotLeasedAgainUntilItEnds() {
     lease(cell, 10, units(3, END, 10_000, 0), 0, 0);
     assertThat(take(cell, 4, ms(10)).decision()).isEqualTo(Decision.refuse(100, 3, 10_000, 10_000));
     assertThat(take(cell, 3, ms(10)).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 0, OVER - 1).kind()).as("a look").isEqualTo(Kind.REFUSED);
-    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, true, OVER - 1).decision())
+    assertThat(take(cell, 0, ENDED_BY - 1).kind()).as("a look").isEqualTo(Kind.REFUSED);
+    assertThat(cell.tryAcquire(GlobalCells.HUNDRED, 1, true, ENDED_BY - 1).decision())
         .isEqualTo(Decision.refuse(100, 0, 1, 1));
-    assertThat(GlobalCells.wanted(cell, 1, OVER - 1)).isZero();
+    assertThat(GlobalCells.wanted(cell, 1, ENDED_BY - 1)).isZero();
     assertThat(cell.isLow(ms(10))).isFalse();
-    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
-    assertThat(GlobalCells.wanted(cell, 1, OVER)).isPositive();
+    assertThat(take(cell, 1, ENDED_BY).kind()).isEqualTo(Kind.SHORT);
+    assertThat(GlobalCells.wanted(cell, 1, ENDED_BY)).isPositive();
   }
 
   @Test
-  void aCoordinatorThatGrantsLessAndHasSomeLeftIsAskedAgain() { // it answered an earlier lease
+  void aPartialGrantWithUnitsLeftIsFollowedByAnotherLease() { // it answered an earlier lease
     lease(cell, 10, units(3, END, 10_000, 5), 0, 0);
     assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void aCoordinatorThatGrantsNothingHasNothingLeft() {
+  void aGrantOfZeroMarksTheWindowAsExhausted() {
     lease(cell, 10, units(0, END, 10_000, 5), 0, 0);
     assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.REFUSED);
   }
 
   @Test
-  void anEscrowThatDoesNotSayWhatIsLeftIsAskedAgain() {
+  void anUnknownRestIsFollowedByAnotherLease() {
     lease(cell, 10, units(3, END, 10_000, LeaseGrant.UNKNOWN), 0, 0);
     assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(take(cell, 1, 0).decision()).isEqualTo(Decision.admit(100, 2, 10_010));
   }
 
   @Test
-  void whereOthersReturnWhatIsIdleItIsAskedForAgain() {
+  void anExhaustedWindowIsRetriedAfterTheIdleTimeout() {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(0, END, 10_000, 0), 0, ms(100));
     assertThat(take(each, 1, ms(100 + IDLE) - 1).kind()).isEqualTo(Kind.REFUSED);
@@ -186,7 +190,7 @@ class GlobalCellTest {
   }
 
   @Test
-  void whereDataWereLostItIsAskedForAgain() {
+  void anExhaustedWindowIsLeasedAgainAfterADataLoss() {
     lease(cell, 1, units(0, END, 10_000, 0), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.REFUSED);
     cell.reopen();
@@ -194,29 +198,29 @@ class GlobalCellTest {
   }
 
   @Test
-  void whatTheNextWindowHasUsedUpIsRefusedFromWhenItMayHaveBegun() {
+  void anExhaustedNextWindowRefusesFromItsEarliestStart() {
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     leaseNext(cell, 0, 0, 0);
-    assertThat(take(cell, 1, LASTS - 1).kind()).isEqualTo(Kind.TAKEN);
-    assertThat(take(cell, 1, LASTS).decision())
-        .as("until that one is over")
+    assertThat(take(cell, 1, CURRENT_UNTIL - 1).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(take(cell, 1, CURRENT_UNTIL).decision())
+        .as("until the current window has ended")
         .isEqualTo(Decision.refuse(100, 8, 21, 10_021));
-    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.REFUSED);
+    assertThat(take(cell, 1, ENDED_BY).kind()).isEqualTo(Kind.REFUSED);
     cell.reopen();
-    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
+    assertThat(take(cell, 1, ENDED_BY).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void thatOneWindowWasUsedUpSaysNothingOfLaterOnes() {
+  void anExhaustedWindowDoesNotAffectLaterOnes() {
     lease(cell, 1, units(0, END, 10_000, 0), 0, 0);
-    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.SHORT);
-    lease(cell, 1, units(10, 2 * END, 10_000, 90), OVER, OVER);
+    assertThat(take(cell, 1, ENDED_BY).kind()).isEqualTo(Kind.SHORT);
+    lease(cell, 1, units(10, 2 * END, 10_000, 90), ENDED_BY, ENDED_BY);
     assertThat(take(cell, 1, ms(19_999)).kind()).as("of the third, too").isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void noWaitingMakesACostBeyondTheLimitFit() {
+  void aCostBeyondTheLimitNeverFits() {
     assertThat(take(cell, 101, 0).decision()).isEqualTo(Decision.refuse(100, 0, 1, Decision.NEVER));
     lease(cell, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(take(cell, 101, ms(10)).decision())
@@ -224,7 +228,7 @@ class GlobalCellTest {
   }
 
   @Test
-  void noMoreIsRefundedThanWasSpent() {
+  void refundsAreBoundedBySpentUnits() {
     leaseBoth(10, 5);
     assertThat(take(cell, 6, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(GlobalCells.refund(cell, 4, 0).decision())
@@ -237,15 +241,15 @@ class GlobalCellTest {
   }
 
   @Test
-  void whatWasSpentInAWindowIsNotRefundedToTheNext() {
+  void spentUnitsAreNotRefundedToTheNextWindow() {
     leaseBoth(10, 5);
     assertThat(take(cell, 10, 0).kind()).isEqualTo(Kind.TAKEN);
-    GlobalCells.refund(cell, 10, OVER);
-    assertThat(cell.retire(OVER)).isEqualTo(new Leftover(5, 2 * END));
+    GlobalCells.refund(cell, 10, ENDED_BY);
+    assertThat(cell.retire(ENDED_BY)).isEqualTo(new Leftover(5, 2 * END));
   }
 
   @Test
-  void whatIsPutBackIsNoLongerSpent() {
+  void unitsPutBackAreNoLongerSpent() {
     leaseBoth(10, 5);
     assertThat(take(cell, 4, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(cell.putBack(4, END)).isTrue();
@@ -254,29 +258,29 @@ class GlobalCellTest {
   }
 
   @Test
-  void whatIsPutBackBelongsToTheWindowThatItWasTakenOf() {
+  void unitsPutBackBelongToTheirWindow() {
     leaseBoth(10, 5);
-    assertThat(take(cell, 2, LASTS).ofNextToo()).isTrue();
+    assertThat(take(cell, 2, CURRENT_UNTIL).ofNextToo()).isTrue();
     assertThat(cell.putBack(2, END)).isTrue();
     assertThat(cell.putBack(2, 2 * END)).isTrue();
-    assertThat(cell.putBack(2, 3 * END)).as("of a window that nobody has leased").isFalse();
-    assertThat(cell.retire(LASTS)).isEqualTo(new Leftover(10, END, 5));
+    assertThat(cell.putBack(2, 3 * END)).as("of a window that was never leased").isFalse();
+    assertThat(cell.retire(CURRENT_UNTIL)).isEqualTo(new Leftover(10, END, 5));
   }
 
   @Test
-  void whatIsPutBackAfterItsWindowIsForfeited() {
+  void unitsPutBackAfterTheirWindowAreForfeited() {
     leaseBoth(10, 5);
-    assertThat(take(cell, 2, LASTS).ofNextToo()).isTrue();
-    assertThat(take(cell, 1, OVER).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(take(cell, 2, CURRENT_UNTIL).ofNextToo()).isTrue();
+    assertThat(take(cell, 1, ENDED_BY).kind()).isEqualTo(Kind.TAKEN);
     assertThat(cell.takeForfeited()).isEqualTo(8);
     assertThat(cell.putBack(2, END)).isTrue();
     assertThat(cell.takeForfeited()).isEqualTo(2);
     assertThat(cell.putBack(2, 2 * END)).isTrue();
-    assertThat(cell.retire(OVER)).isEqualTo(new Leftover(4, 2 * END));
+    assertThat(cell.retire(ENDED_BY)).isEqualTo(new Leftover(4, 2 * END));
   }
 
   @Test
-  void whatIsIdleGoesBackOfBothWindowsAndCannotBeSpentAsWell() {
+  void idleUnitsOfBothWindowsAreReturnedAndNotSpent() {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
@@ -287,7 +291,7 @@ class GlobalCellTest {
   }
 
   @Test
-  void whileALeaseIsUnderWayNothingGoesBackForIdleness() {
+  void idleUnitsAreKeptDuringALease() {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(10, END, 10_000, 90), 0, 0);
     assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);

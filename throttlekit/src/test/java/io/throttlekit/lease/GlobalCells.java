@@ -48,23 +48,23 @@ public final class GlobalCells {
   }
 
   /** The parts of a lease request that a cell chooses; 0 units for no request. */
-  record Wanted(long units, long size, long usable, long windowEndMillis) {
-    static Wanted of(@Nullable LeaseRequest request) {
+  record StartedLease(long units, long size, long usable, long windowEndMillis) {
+    static StartedLease of(@Nullable LeaseRequest request) {
       return request == null
-          ? new Wanted(0, 0, 0, LeaseRequest.CURRENT)
-          : new Wanted(
+          ? new StartedLease(0, 0, 0, LeaseRequest.CURRENT)
+          : new StartedLease(
               request.units(), request.size(), request.usable(), request.windowEndMillis());
     }
   }
 
   /** Begins a lease. */
-  static Wanted begun(LeaseCell cell, long cost, long now) {
-    return Wanted.of(cell.refill(cost, DataLoss.REFILL, now));
+  static StartedLease begun(LeaseCell cell, long cost, long now) {
+    return StartedLease.of(cell.refill(cost, DataLoss.REFILL, now));
   }
 
   /** Begins a lease of the next window. */
-  static Wanted begunNext(GlobalCell cell, long now) {
-    return Wanted.of(cell.refillNext(now));
+  static StartedLease begunNext(GlobalCell cell, long now) {
+    return StartedLease.of(cell.refillNext(now));
   }
 
   static AcquireResult refund(GlobalCell cell, long units, long now) {

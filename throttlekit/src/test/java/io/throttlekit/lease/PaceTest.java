@@ -12,7 +12,7 @@ class PaceTest {
   private final Pace pace = new Pace(LENGTH);
 
   @Test
-  void nobodyCanTellBeforeAFewIntervalsHavePassed() {
+  void theForecastIsUnknownBeforeAFewIntervals() {
     assertThat(toCome(0)).isEqualTo(Pace.UNKNOWN);
     offerEvenly(0, 3, 100);
     assertThat(toCome(300)).isEqualTo(Pace.UNKNOWN);
@@ -21,7 +21,7 @@ class PaceTest {
   }
 
   @Test
-  void requestsAreTakenToComeAsEvenlyAsTheyDid() {
+  void theForecastAssumesAnEvenRate() {
     offerEvenly(1_000, 11, 100);
     assertThat(toCome(2_000)).as("every 100 ms, strictly within 8 s").isEqualTo(79);
     assertThat(toCome(2_050)).as("the later, the fewer").isEqualTo(75);
@@ -30,7 +30,7 @@ class PaceTest {
   }
 
   @Test
-  void aRequestThatIsDueBetweenTheTwoTimesOfAnEndIsCounted() {
+  void aRequestDueWithinTheUncertaintyOfTheEndIsCounted() {
     offerEvenly(0, 6, 1_000);
     assertThat(pace.toCome(ms(5_000), ms(9_990), ms(10_010))).isEqualTo(5);
     assertThat(pace.toCome(ms(5_000), ms(9_990), ms(10_000))).isEqualTo(4);
@@ -46,18 +46,18 @@ class PaceTest {
   }
 
   @Test
-  void beforeMuchIsKnownThereComesWhatCameInTheWindowBefore() {
+  void earlyInAWindowTheForecastIsThePreviousWindow() {
     offerEvenly(0, 40, 250);
     pace.roll(1, LENGTH);
     assertThat(toCome(10_000, 20_000)).isEqualTo(40);
     pace.offer(5, ms(10_000));
     assertThat(toCome(10_000, 20_000)).isEqualTo(35);
     pace.offer(50, ms(10_000));
-    assertThat(toCome(10_001, 20_000)).as("never below nothing").isGreaterThanOrEqualTo(0);
+    assertThat(toCome(10_001, 20_000)).as("never below 0").isGreaterThanOrEqualTo(0);
   }
 
   @Test
-  void asLongAsItDiffersLittleThereComesWhatCameInTheWindowBefore() {
+  void aSimilarWindowIsForecastByThePreviousOne() {
     offerEvenly(0, 41, 240);
     pace.roll(1, LENGTH);
     offerEvenly(10_125, 30, 250);
@@ -65,15 +65,15 @@ class PaceTest {
   }
 
   @Test
-  void whereItDiffersMoreItComesAsItDoesNow() {
+  void aDifferentWindowIsForecastByItsOwnRate() {
     offerEvenly(0, 40, 250);
     pace.roll(1, LENGTH);
     offerEvenly(10_000, 60, 100);
-    assertThat(toCome(15_900, 20_000)).as("40 more, not none").isBetween(39L, 41L);
+    assertThat(toCome(15_900, 20_000)).as("40 more, not 0").isBetween(39L, 41L);
   }
 
   @Test
-  void aWindowThatWasNotSeenFromItsBeginningTellsNothing() {
+  void aPartiallyObservedWindowGivesNoForecast() {
     offerEvenly(7_000, 10, 100);
     pace.roll(1, LENGTH);
     assertThat(toCome(10_000, 20_000)).isEqualTo(Pace.UNKNOWN);
@@ -83,7 +83,7 @@ class PaceTest {
   }
 
   @Test
-  void aWindowWithoutRequestsBeforeOneThatLastsMeansNoneWillCome() {
+  void anEmptyPreviousWindowForecastsNoRequests() {
     offerEvenly(0, 40, 250);
     pace.roll(2, 2 * LENGTH);
     assertThat(toCome(20_000, 30_000)).isZero();
@@ -91,7 +91,7 @@ class PaceTest {
   }
 
   @Test
-  void withinATimeThereComesItsPartOfWhatCameRoundedUpAndNoMore() {
+  void aShorterPeriodIsForecastProportionallyRoundedUp() {
     assertThat(pace.within(ms(1_000), 0)).isZero();
     offerEvenly(0, 10, 100);
     assertThat(pace.within(ms(1_000), ms(2_000))).isEqualTo(5);
@@ -101,7 +101,7 @@ class PaceTest {
   }
 
   @Test
-  void earlyInAWindowThereComesWithinATimeWhatCameInTheOneBefore() {
+  void earlyInAWindowAPeriodIsForecastByThePreviousWindow() {
     offerEvenly(0, 100, 100);
     pace.roll(1, LENGTH);
     pace.offer(1, ms(10_000));
@@ -111,7 +111,7 @@ class PaceTest {
   }
 
   @Test
-  void hugeCostsOverflowNothing() {
+  void hugeCostsDoNotOverflow() {
     for (int i = 0; i < 3_000; i++) {
       pace.offer(Cost.MAX, i);
     }

@@ -41,7 +41,7 @@ class StoreCellDemandTest {
   private final StoreCell cell = cell(notes);
 
   @Test
-  void observesExactlyWhatEachWindowWasOffered() {
+  void observesTheExactDemandOfEachWindow() {
     grant(cell, 0, 0);
     long[] offered = {20, 5, 40, 13};
     for (int i = 0; i < offered.length; i++) {
@@ -74,7 +74,7 @@ class StoreCellDemandTest {
   }
 
   @Test
-  void windowsAreAlignedToTheEpochWheneverTheFirstRequestCame() {
+  void windowsAreAlignedToTheEpoch() {
     grant(cell, 0, 1_700);
     offer(cell, 1, 1_700);
     offer(cell, 1, 1_999);
@@ -136,7 +136,7 @@ class StoreCellDemandTest {
   }
 
   @Test
-  void aFloodThatIsRefusedDoesNotKeepTheKeyFromBeingLeasedAgain() {
+  void aRefusedFloodDoesNotPreventFurtherLeases() {
     StoreCell flooded = cell(LeaseSizer.of(new LeaseSize.Adaptive(), 100));
     for (long now = 0; now < 60_000; now += 10) {
       offer(flooded, 100, now);

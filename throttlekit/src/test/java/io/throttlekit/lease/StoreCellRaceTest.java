@@ -68,7 +68,7 @@ public class StoreCellRaceTest {
   }
 
   @Test
-  void everyOutcomeIsThatOfSomeOrder() {
+  void isLinearizableUnderStress() {
     new StressOptions()
         .iterations(THOROUGH ? 20 : 8)
         .invocationsPerIteration(500)
@@ -80,7 +80,7 @@ public class StoreCellRaceTest {
   }
 
   @Test
-  void soItIsInEveryInterleavingThatAModelCheckerFinds() {
+  void isLinearizableInModelChecking() {
     new ModelCheckingOptions()
         .iterations(THOROUGH ? 8 : 3)
         .invocationsPerIteration(100)

@@ -25,14 +25,14 @@ class StoreCellTest {
   private final StoreCell cell = cell(true, new LeaseSize.Fixed(10));
 
   @Test
-  void creditsEndBeforeTheWindowByTheStoresRoundingAndTheRateOfTheClocks() {
+  void creditsExpireBeforeTheWindowByRoundingAndClockRates() {
     lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 1, ms(9_989) - 1).kind()).isEqualTo(Kind.TAKEN);
     assertThat(take(cell, 1, ms(9_989)).kind()).isEqualTo(Kind.STRICT);
   }
 
   @Test
-  void ofSeveralGrantsInAWindowEachTimeIsTheOneThatIsKnownBest() {
+  void ofSeveralGrantsTheTightestBoundsApply() {
     LeaseGrant slow = new LeaseGrant(10, END, 90, 90); // valid until 9,899 ms, over at 10,010
     LeaseGrant quick = new LeaseGrant(10, END, 205, 80); // valid until 9,984 ms, over at 10,005
     for (List<LeaseGrant> order : List.of(List.of(slow, quick), List.of(quick, slow))) {
@@ -48,18 +48,18 @@ class StoreCellTest {
   }
 
   @Test
-  void aStoreWithASlowerClockThatTakesOverIsLeasedFromByItsOwnWindow() {
+  void afterAFailoverToASlowerClockItsWindowApplies() {
     lease(cell, new LeaseGrant(10, 2 * END, END, 90), 0, 0);
     Completed older = lease(cell, new LeaseGrant(10, END, 4_000, 90), ms(100), ms(100));
     assertThat(older.end()).isEqualTo(End.CREDITED);
-    assertThat(cell.takeForfeited()).as("of the window that is not any more").isEqualTo(10);
+    assertThat(cell.takeForfeited()).as("of the abandoned window").isEqualTo(10);
     assertThat(take(cell, 10, ms(101)).windowEndMillis()).isEqualTo(END);
     assertThat(take(cell, 1, ms(6_100)).kind()).isEqualTo(Kind.SHORT);
   }
 
   @ParameterizedTest(name = "coupled {0}")
   @ValueSource(booleans = {true, false})
-  void whatWasTakenInAnotherWindowIsNotPutBack(boolean coupled) {
+  void unitsOfAnotherWindowAreNotPutBack(boolean coupled) {
     StoreCell each = cell(coupled, new LeaseSize.Fixed(10));
     lease(each, new LeaseGrant(10, END, 0, 90), 0, 0);
     AcquireResult taken = take(each, 10, 0);
@@ -71,7 +71,7 @@ class StoreCellTest {
   }
 
   @Test
-  void aRetiredCellTakesLeasesAndKeepsNothing() {
+  void aRetiredCellAcceptsLeasesAndKeepsNothing() {
     lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     AcquireResult taken = take(cell, 1, 0);
     assertThat(cell.retire(0)).isEqualTo(new Leftover(9, END));
@@ -83,7 +83,7 @@ class StoreCellTest {
   }
 
   @Test
-  void whatGoesBackForIdlenessCannotBeSpentAsWell() {
+  void returnedIdleUnitsCannotBeSpent() {
     lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(cell.takeIdle(ms(IDLE) - 1).units()).isZero();
@@ -92,7 +92,7 @@ class StoreCellTest {
   }
 
   @Test
-  void whileALeaseIsUnderWayNothingGoesBackForIdleness() {
+  void idleUnitsAreKeptDuringALease() {
     lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
     assertThat(take(cell, 11, 0).kind()).isEqualTo(Kind.SHORT);
     assertThat(GlobalCells.wanted(cell, 11, 0)).isEqualTo(10);
@@ -100,7 +100,7 @@ class StoreCellTest {
   }
 
   @Test
-  void onceNothingWasLeftNobodyAsksUntilTheWindowEnds() {
+  void anExhaustedWindowIsNotLeasedAgainUntilItEnds() {
     StoreCell steady = cell(new Tier.Leased(new LeaseSize.Fixed(10), true, 0, 0));
     lease(steady, new LeaseGrant(10, END, 0, 0), 0, 0);
     assertThat(take(steady, 10, 0).kind()).isEqualTo(Kind.TAKEN);
@@ -111,14 +111,14 @@ class StoreCellTest {
   }
 
   @Test
-  void whereOthersReturnWhatIsIdleItIsAskedForAgain() {
+  void anExhaustedWindowIsRetriedAfterTheIdleTimeout() {
     lease(cell, new LeaseGrant(0, END, 0, 0), 0, 0);
     assertThat(take(cell, 1, ms(IDLE) - 1).kind()).isEqualTo(Kind.REFUSED);
     assertThat(take(cell, 1, ms(IDLE)).kind()).isEqualTo(Kind.SHORT);
   }
 
   @Test
-  void aStoreThatKeepsToItselfWhatItHasIsNotAskedForEver() {
+  void aGrantOfZeroWithUnitsLeftIsNotRetriedForever() {
     lease(cell, new LeaseGrant(0, END, 0, 5), 0, 0);
     assertThat(take(cell, 1, 0).kind()).isEqualTo(Kind.REFUSED);
   }
@@ -133,7 +133,7 @@ class StoreCellTest {
   }
 
   @Test
-  void whatALargeCostLeasedAndLeftIsCarriedOverAsABatchIs() {
+  void surplusOfALargeLeaseIsCarriedOverLikeABatch() {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     assertThat(GlobalCells.wanted(carrying, 30, 0)).isEqualTo(30);
     carrying.complete(
@@ -142,7 +142,7 @@ class StoreCellTest {
   }
 
   @Test
-  void aGrantThatComesAfterItsWindowIsWorthNothingAlsoWhereLeasesAreCarriedOver() {
+  void aLateGrantIsForfeitedEvenWithCarryOver() {
     StoreCell carrying = cell(false, new LeaseSize.Fixed(10));
     lease(carrying, new LeaseGrant(5, END, 0, 90), 0, 0);
     assertThat(take(carrying, 5, ms(END)).kind()).as("carried over").isEqualTo(Kind.TAKEN);
@@ -162,14 +162,14 @@ class StoreCellTest {
     assertThat(carrying.isLow(0)).as("14 are left").isFalse();
     assertThat(take(carrying, 11, 0).kind()).isEqualTo(Kind.TAKEN);
     assertThat(carrying.isLow(0)).isTrue();
-    assertThat(carrying.isLow(ms(END))).as("what is carried over").isFalse();
+    assertThat(carrying.isLow(ms(END))).as("the units carried over").isFalse();
     assertThat(GlobalCells.wanted(carrying, 0, 0)).isEqualTo(10);
     assertThat(carrying.isLow(0)).as("renewed").isFalse();
   }
 
   @Test
-  void nobodyAsksForMoreThanTheLimitWhateverASizerSays() {
-    StoreCell greedy = cell(true, new Asked(1_000));
+  void leasesAreBoundedByTheLimitForAnySizer() {
+    StoreCell greedy = cell(true, new RecordingSizer(1_000));
     assertThat(GlobalCells.wanted(greedy, 1, 0)).isEqualTo(100);
     greedy.complete(100, new LeaseGrant(10, END, 0, 90), 0, 0);
     greedy.reopen();
@@ -177,8 +177,8 @@ class StoreCellTest {
   }
 
   @Test
-  void demandIsCountedByTheFirstAttemptOnly() {
-    Asked sizer = new Asked(10);
+  void onlyTheFirstAttemptCountsAsDemand() {
+    RecordingSizer sizer = new RecordingSizer(10);
     StoreCell counting = cell(true, sizer);
     lease(counting, new LeaseGrant(0, END, 0, 0), 0, 0);
     FixedWindow more = new FixedWindow(200, 10_000);
@@ -189,11 +189,11 @@ class StoreCellTest {
   }
 
   /** Always returns one size, and records the observed demand. */
-  private static final class Asked implements LeaseSizer {
+  private static final class RecordingSizer implements LeaseSizer {
     private final List<Long> observed = new ArrayList<>();
     private final long size;
 
-    private Asked(long size) {
+    private RecordingSizer(long size) {
       this.size = size;
     }
 

@@ -18,13 +18,13 @@ class WindowClockTest {
   private final WindowClock clock = new WindowClock(new FixedWindow(100, LENGTH));
 
   @Test
-  void nothingIsKnownBeforeAnAnswer() {
+  void isUnknownBeforeTheFirstAnswer() {
     assertThat(clock.isKnown()).isFalse();
     assertThat(clock.roll(ms(1_000_000))).isZero();
   }
 
   @Test
-  void aWindowLastsUntilBeforeItsEndAndIsOverAfterItByRoundingAndTheRatesOfTwoClocks() {
+  void boundsOfAWindowIncludeRoundingAndClockRates() {
     clock.follow(units(END, 6_000), false, ms(100), ms(150));
     assertThat(clock.isKnown()).isTrue();
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(100 + 6_000 - 1 - 6));
@@ -34,14 +34,14 @@ class WindowClockTest {
   }
 
   @Test
-  void theTwoTimesOfAnAnswerNeedNotBeOne() {
+  void boundsUseBothTimesOfAnAnswer() {
     clock.follow(new LeaseGrant(1, END, 5_000, 7_000, 90), false, 0, ms(10));
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(5_000 - 1 - 5));
     assertThat(clock.overByNanos()).isEqualTo(ms(10 + 7_000 + 7));
   }
 
   @Test
-  void windowsFollowEachOtherAndBecomeLessSure() {
+  void boundsWidenWithEachFollowingWindow() {
     clock.follow(units(END, 10_000), false, 0, 0);
     assertThat(clock.roll(ms(10_010) - 1)).isZero();
     assertThat(clock.roll(ms(10_010))).isEqualTo(1);
@@ -53,7 +53,7 @@ class WindowClockTest {
   }
 
   @Test
-  void manyWindowsEndAtOnceAsOneByOne() {
+  void manyWindowsRollLikeSingleOnes() {
     WindowClock steady = new WindowClock(new FixedWindow(100, LENGTH));
     clock.follow(units(END, 10_000), false, 0, 0);
     steady.follow(units(END, 10_000), false, 0, 0);
@@ -66,7 +66,7 @@ class WindowClockTest {
   }
 
   @Test
-  void aNewerWindowThanTheOneThatLastsIsFollowedAndAnOlderOneIsNot() {
+  void followsNewerWindowsOnly() {
     clock.follow(units(END, 10_000), false, 0, 0);
     assertThat(clock.follow(units(END, 9_000), false, ms(500), ms(500))).isZero();
     assertThat(clock.follow(units(4 * END, 2_000), false, ms(500), ms(600))).isEqualTo(3);
@@ -78,7 +78,7 @@ class WindowClockTest {
   }
 
   @Test
-  void theNextWindowsLeaseDoesNotMakeItTheOneThatLasts() {
+  void aLeaseOfTheNextWindowDoesNotMakeItCurrent() {
     clock.follow(units(END, 10_000), false, 0, 0);
     assertThat(clock.follow(units(2 * END, 19_000), true, ms(1_000), ms(1_000))).isZero();
     assertThat(clock.endMillis()).isEqualTo(END);
@@ -86,7 +86,7 @@ class WindowClockTest {
   }
 
   @Test
-  void ofSeveralAnswersEachTimeIsTheOneThatIsKnownBest() {
+  void ofSeveralAnswersTheTightestBoundsApply() {
     clock.follow(units(END, 10_000), false, 0, ms(300)); // current until 9,989, over by 10,310
     clock.narrow(units(END, 9_400), ms(500), ms(620)); // until 9,889.6, by 10,029.4
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(9_989));
@@ -97,7 +97,7 @@ class WindowClockTest {
   }
 
   @Test
-  void anAnswerForTheNextWindowTellsWhenThisOneEnds() {
+  void anAnswerForTheNextWindowBoundsTheEndOfThisOne() {
     clock.follow(units(END, 10_000), false, 0, ms(300));
     clock.narrow(units(2 * END, 18_000), ms(2_000), ms(2_100));
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(2_000 + 8_000 - 1 - 8));
@@ -105,7 +105,7 @@ class WindowClockTest {
   }
 
   @Test
-  void whereAnswersContradictEachOtherTheLastIsBelieved() {
+  void ofContradictoryAnswersTheLastApplies() {
     clock.follow(units(END, 10_000), false, 0, 0);
     clock.narrow(units(END, 3_000), ms(1_000), ms(1_000)); // the clock was set forward
     assertThat(clock.lastsUntilNanos()).isEqualTo(ms(1_000 + 3_000 - 1 - 3));
@@ -116,7 +116,7 @@ class WindowClockTest {
   }
 
   @Test
-  void aWindowOfAgesOverflowsNothing() {
+  void aVeryLongWindowDoesNotOverflow() {
     for (long length : new long[] {9_400_000_000_000L, 20_000_000_000_000L, Cost.MAX}) {
       WindowClock ages = new WindowClock(new FixedWindow(100, length));
       ages.follow(units(length, length), false, 0, 0);
@@ -128,7 +128,7 @@ class WindowClockTest {
   /** Two clocks, each off by almost the largest rate of a clock that is being corrected. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-  void whateverTwoClocksDoTheWindowThatLastsIsAmongThoseThatMay(long seed) {
+  void theCurrentWindowIsAmongThePossibleOnesForAnyClocks(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     double here = 1 + (random.nextInt(3) - 1) * 499e-6;
     double far = 1 + (random.nextInt(3) - 1) * 499e-6;

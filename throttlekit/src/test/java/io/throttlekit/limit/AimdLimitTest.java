@@ -21,7 +21,7 @@ class AimdLimitTest {
   }
 
   @Test
-  void backsOffWithEachDropDownToTheLeast() {
+  void backsOffWithEachDropDownToTheMinimum() {
     AimdLimit limit = from(30);
     List<Integer> limits = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
@@ -32,7 +32,7 @@ class AimdLimitTest {
   }
 
   @Test
-  void neverGrowsBeyondTheMost() {
+  void neverGrowsBeyondTheMaximum() {
     AimdLimit limit = new AimdLimit(new LimitRange(1, 3, 3), settings(0.9, 2, 1));
     limit.learn(completed(1, Integer.MAX_VALUE));
     assertThat(limit.limit()).isEqualTo(3);
@@ -58,7 +58,7 @@ class AimdLimitTest {
   }
 
   @Test
-  void b60BacksOffWhenARequestTookLongerThanItsToleranceOfTheLatencyWithoutLoad() {
+  void b60BacksOffBeyondItsToleranceOfTheNoLoadLatency() {
     AimdLimit limit = comparing(10, null);
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(1, 20, 10));
@@ -73,7 +73,7 @@ class AimdLimitTest {
   }
 
   @Test
-  void aRequestGivenUpOrNeverMeasuredIsNoLatencyWithoutLoad() {
+  void droppedAndUnmeasuredRequestsAreNoNoLoadLatency() {
     AimdLimit limit = comparing(100, null);
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(0, 0, 100));
@@ -84,7 +84,7 @@ class AimdLimitTest {
   }
 
   @Test
-  void measuresTheLatencyWithoutLoadAnew() {
+  void remeasuresTheNoLoadLatency() {
     AimdLimit limit = comparing(100, new Recalibration(Samples.ms(1_000), 2, 3));
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(1_000, 10, 1));
@@ -99,7 +99,7 @@ class AimdLimitTest {
   }
 
   @Test
-  void aMeasurementEndsInTimeThoughNoSampleArrives() {
+  void aMeasurementTimesOutWithoutSamples() {
     AimdLimit limit = comparing(100, new Recalibration(Samples.ms(1_000), 2, 3));
     limit.learn(Samples.completed(0, 10, 1));
     limit.learn(Samples.completed(1_000, 10, 1));
@@ -111,7 +111,7 @@ class AimdLimitTest {
   }
 
   @Test
-  void learnsOncePerWindowFromItsMedian() {
+  void updatesOncePerWindowFromItsMedian() {
     AimdLimit limit =
         new AimdLimit(
             new LimitRange(20, 200, 30),

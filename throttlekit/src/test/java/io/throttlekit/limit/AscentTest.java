@@ -8,7 +8,7 @@ class AscentTest {
   private final Ascent ascent = new Ascent();
 
   @Test
-  void latencyThatStaysWhileTheLimitRisesByAQuarterIsTheBackendsOwn() {
+  void constantLatencyUnderAQuarterMoreLimitIsTheBackends() {
     assertThat(ascent.learn(40, 20e6)).isZero();
     assertThat(ascent.learn(49, 20e6)).isZero();
     assertThat(ascent.learn(50, 20.5e6)).isEqualTo(20e6);
@@ -26,7 +26,7 @@ class AscentTest {
 
   /** As of a backend that was slow when the limit began to rise. */
   @Test
-  void theMeasureFollowsLatencyBelowTheRise() {
+  void theReferenceFollowsLatencyBelowTheRise() {
     ascent.learn(40, 80e6);
     for (int window = 0; window < 10; window++) {
       assertThat(ascent.learn(45, 20e6)).isZero();
@@ -35,14 +35,14 @@ class AscentTest {
   }
 
   @Test
-  void whatIsForgottenIsNoMeasure() {
+  void aResetDropsTheReference() {
     ascent.learn(40, 20e6);
     ascent.forget();
     assertThat(ascent.learn(50, 20e6)).isZero();
   }
 
   @Test
-  void aLimitThatFallsBeginsAnew() {
+  void aFallingLimitStartsAgain() {
     ascent.learn(40, 20e6);
     assertThat(ascent.learn(20, 20e6)).isZero();
     assertThat(ascent.learn(25, 18e6)).isEqualTo(18e6);

@@ -12,8 +12,7 @@ class BaselineTest {
 
   @ParameterizedTest
   @CsvSource({"150, 150", "101, 101", "99, 99.5", "81, 90.5", "79, 79", "50, 50", "49, 50"})
-  void aMeasurementALittleBelowCountsHalfAndAnyOtherReplacesItDownToHalf(
-      double found, double then) {
+  void aSlightlyLowerMeasurementCountsHalfAndOthersReplaceIt(double found, double then) {
     baseline.follow(100, true);
     baseline.measure(found);
     assertThat(baseline.nanos()).isCloseTo(then, within(1e-9));
@@ -27,7 +26,7 @@ class BaselineTest {
   }
 
   @Test
-  void followsDownAFifthOfTheDifferenceAndUpOnlyWhereNobodyWaits() {
+  void followsDownAFifthOfTheDifferenceAndUpOnlyWithoutAQueue() {
     baseline.follow(100, true);
     baseline.follow(50, true);
     assertThat(baseline.nanos()).isCloseTo(90, within(1e-9));
@@ -38,7 +37,7 @@ class BaselineTest {
   }
 
   @Test
-  void whatWasSeenWithoutAQueueIsTheLeast() {
+  void aLatencyWithoutAQueueIsALowerBound() {
     baseline.follow(100, true);
     baseline.atLeast(0);
     assertThat(baseline.nanos()).isEqualTo(100);

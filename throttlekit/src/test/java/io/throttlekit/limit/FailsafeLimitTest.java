@@ -33,7 +33,7 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void row2GrowsWhileThereIsNoQueue() {
+  void row2GrowsWithoutAQueue() {
     FailsafeLimit algorithm = warm(5, 0);
     assertThat(after(algorithm, 1_000, 5)).isEqualTo(21);
     assertThat(queue).isZero();
@@ -51,7 +51,7 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void row4StandsWhileTheQueueIsSmall() {
+  void row4HoldsWhileTheQueueIsSmall() {
     FailsafeLimit algorithm = warm(5, 0);
     assertThat(after(algorithm, 1_300, 10)).isEqualTo(20);
     assertThat(queue).isEqualTo(4);
@@ -69,21 +69,21 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void row6RemembersTheMostInFlightForItsStabilization() {
+  void row6KeepsTheMaximumInFlightForItsStabilization() {
     FailsafeLimit algorithm = warm(1.5, ms(300_000));
     assertThat(after(algorithm, 1_000, 20)).isEqualTo(21);
     assertThat(after(algorithm, 1_000, 5)).isEqualTo(22);
   }
 
   @Test
-  void row7RemembersNothingWithoutStabilization() {
+  void row7KeepsNoMaximumWithoutStabilization() {
     FailsafeLimit algorithm = warm(1.5, 0);
     assertThat(after(algorithm, 1_000, 20)).isEqualTo(21);
     assertThat(after(algorithm, 1_000, 5)).isEqualTo(20);
   }
 
   @Test
-  void row8ForgetsTheMostInFlightAfterItsStabilization() {
+  void row8DropsTheMaximumInFlightAfterItsStabilization() {
     FailsafeLimit algorithm = warm(1.5, ms(10_000));
     assertThat(after(algorithm, 1_000, 20)).isEqualTo(21);
     now += 10_000;
@@ -122,7 +122,7 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void row13TakesALastingQueueForTheBackendsNature() {
+  void row13AbsorbsALastingQueueIntoTheBaseline() {
     for (boolean full : new boolean[] {false, true}) {
       FailsafeLimit algorithm = warm(5, 0);
       List<Integer> limits = new ArrayList<>();
@@ -214,7 +214,7 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void shrinksWhereAllIsInUseAndThroughputFallsWithWhatIsInFlight() {
+  void shrinksWhenSaturatedAndThroughputFallsWithInFlight() {
     FailsafeLimit idle = warm(5, 0);
     FailsafeLimit busy = warm(5, 0);
     List<Integer> idleLimits = new ArrayList<>();
@@ -233,7 +233,7 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void refusalsSayThatAllWasInUse() {
+  void refusalsCountAsSaturation() {
     FailsafeLimit algorithm = warm(5, 0);
     FailsafeLimit refusing = warm(5, 0);
     for (int i = 0; i < 12; i++) {
@@ -248,7 +248,7 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void manyRequestsGivenUpTakeATenthAndLeaveTheBaseline() {
+  void manyDropsTakeATenthAndKeepTheBaseline() {
     FailsafeLimit algorithm = warm(5, 0);
     now += 2_000;
     algorithm.learn(dropped(now, 5_000, 20));
@@ -257,7 +257,7 @@ class FailsafeLimitTest {
   }
 
   @Test
-  void aHeadroomThatIsNoNumberIsOne() {
+  void aHeadroomOfNanIsOne() {
     FailsafeLimit algorithm =
         new FailsafeLimit(RANGE, new Settings(EACH, .9, 10, 50, inFlight -> Double.NaN, 0));
     algorithm.refused(0, 0);

@@ -24,7 +24,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void b57StepsByLatencyOrByWhatWasGivenUp() {
+  void b57StepsByLatencyOrDrops() {
     assertThat(after(dropped(1, 10, 100))).isEqualTo(92);
     assertThat(after(completed(1, 30, 100))).isCloseTo(95 + 1 / 3.0, within(1e-9));
     assertThat(after(completed(1, 40, 100))).isEqualTo(92);
@@ -44,12 +44,12 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void b58GrowsByWholeRoundsOfWhatItAllows() {
+  void b58GrowsByRoundsOfItsLimit() {
     assertThat(rounds(each(4, 512, 4), 10, 9)).containsExactly(5, 6, 8, 10, 14, 19, 29, 48, 86);
   }
 
   @Test
-  void b59ShrinksByWholeRoundsDownToFour() {
+  void b59ShrinksByRoundsDownToFour() {
     Gradient2Limit algorithm = each(4, 30, 30);
     algorithm.learn(completed(0, 10, 1));
     assertThat(rounds(algorithm, 500, 6)).containsExactly(12, 9, 8, 7, 6, 6);
@@ -57,7 +57,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void b60StaysWhereItIsNotInUse() {
+  void b60HoldsWhileNotInUse() {
     Gradient2Limit algorithm = each(4, 512, 20);
     for (int i = 0; i < 100; i++) {
       algorithm.learn(completed(i, 10, 1));
@@ -66,7 +66,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void b62MeasuresTheLatencyWithoutLoadAnewAtALowerLimit() {
+  void b62RemeasuresTheNoLoadLatencyAtALowerLimit() {
     Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 3));
     for (int i = 0; i < 5; i++) {
       algorithm.learn(completed(0, 100, 1));
@@ -93,7 +93,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void b62AMeasurementIgnoresWhatBeganAmongMoreThanItsLimit() {
+  void b62AMeasurementIgnoresRequestsThatBeganAboveItsLimit() {
     Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
     algorithm.learn(completed(0, 100, 1));
     algorithm.learn(completed(1_000, 100, 1));
@@ -106,7 +106,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void aMeasurementThatMeetsOnlyRequestsGivenUpEndsWithoutResult() {
+  void aMeasurementOfOnlyDropsEndsWithoutResult() {
     Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
     algorithm.learn(completed(0, 100, 1));
     algorithm.learn(completed(1_000, 100, 1));
@@ -118,7 +118,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void aMeasurementThatFindsNothingInTimeEndsWithoutResult() {
+  void aMeasurementThatTimesOutEndsWithoutResult() {
     Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
     algorithm.learn(completed(0, 100, 1));
     algorithm.learn(completed(1_000, 100, 1));
@@ -130,7 +130,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void aMeasurementEndsInTimeThoughNoSampleArrives() {
+  void aMeasurementTimesOutWithoutSamples() {
     Gradient2Limit algorithm = each(2, 512, 8, new Recalibration(ms(1_000), 2, 2));
     algorithm.onTick(ms(5_000)); // there is no measurement yet
     algorithm.learn(completed(0, 100, 1));
@@ -148,7 +148,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void aRequestGivenUpNeverBecomesTheBaseline() {
+  void aDropNeverBecomesTheBaseline() {
     Gradient2Limit algorithm = each(4, 512, 100);
     algorithm.learn(completed(0, 10, 1));
     algorithm.learn(dropped(1, 0.1, 1));
@@ -156,7 +156,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void aLatencyOfZeroMovesNeitherBaselineNorLimit() {
+  void aLatencyOfZeroIsIgnored() {
     Gradient2Limit algorithm = each(4, 512, 100);
     algorithm.learn(completed(0, 10, 1));
     for (int i = 0; i < 200; i++) {
@@ -167,7 +167,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void theBaselineForgetsWhatIsOlderThanItsWindow() {
+  void theBaselineDropsSamplesOlderThanItsWindow() {
     Gradient2Limit algorithm = each(4, 512, 100);
     algorithm.learn(completed(0, 10, 1));
     for (int i = 0; i < 99; i++) {
@@ -179,7 +179,7 @@ class Gradient2LimitTest {
   }
 
   @Test
-  void learnsOncePerWindowFromItsMedian() {
+  void updatesOncePerWindowFromItsMedian() {
     Gradient2Limit algorithm = new Gradient2Limit(new LimitRange(4, 512, 100), Settings.defaults());
     second(algorithm, 0, 10, 1, false);
     algorithm.learn(completed(1_015, 1, 1));

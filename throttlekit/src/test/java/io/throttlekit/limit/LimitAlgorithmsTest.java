@@ -42,7 +42,7 @@ class LimitAlgorithmsTest {
       for (int step = 0; step < STEPS; step++) {
         int before = limit.limit();
         now += random.nextLong(ms(100));
-        tell(limit, now, random);
+        report(limit, now, random);
         assertThat(limit.limit()).as("seed %s step %s", seed, step).isBetween(min, max);
         rises += limit.limit() > before ? 1 : 0;
         falls += limit.limit() < before ? 1 : 0;
@@ -54,7 +54,7 @@ class LimitAlgorithmsTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("algorithms")
-  void whereAllRequestsAreGivenUpTheLimitFallsToTheLeast(
+  void theLimitFallsToTheMinimumIfAllRequestsAreDropped(
       Function<LimitRange, ConcurrencyLimit> algorithm) {
     for (double rtt : new double[] {0, 10, 5_000}) {
       ConcurrencyLimit limit = algorithm.apply(new LimitRange(4, 200, 100));
@@ -69,8 +69,7 @@ class LimitAlgorithmsTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("algorithms")
-  void aFloodOfRefusalsThatTookNoTimeMovesNothing(
-      Function<LimitRange, ConcurrencyLimit> algorithm) {
+  void aFloodOfImmediateRefusalsIsIgnored(Function<LimitRange, ConcurrencyLimit> algorithm) {
     ConcurrencyLimit limit = algorithm.apply(new LimitRange(4, 200, 100));
     ConcurrencyLimit flooded = algorithm.apply(new LimitRange(4, 200, 100));
     for (int i = 0; i < 40; i++) {
@@ -112,7 +111,7 @@ class LimitAlgorithmsTest {
     }
   }
 
-  private static void tell(ConcurrencyLimit limit, long now, SplittableRandom random) {
+  private static void report(ConcurrencyLimit limit, long now, SplittableRandom random) {
     long arrived = random.nextInt(50) == 0 ? random.nextLong() : now;
     switch (random.nextInt(12)) {
       case 0 -> limit.refused(arrived, random.nextBoolean() ? random.nextLong(9) : Long.MAX_VALUE);

@@ -10,7 +10,7 @@ class LimitHistoryTest {
   private final LimitHistory limits = new LimitHistory(20);
 
   @Test
-  void aRequestBeganBelowTheLimitThatWasObeyedThen() {
+  void aRequestBeganBelowTheLimitAcknowledgedThen() {
     limits.acknowledged(30, -50 * SECOND);
     limits.acknowledged(30, -20 * SECOND); // no change
     limits.acknowledged(40, 10 * SECOND);
@@ -35,7 +35,7 @@ class LimitHistoryTest {
   }
 
   @Test
-  void whatIsTooLongAgoCountsAsTheEarliestThatIsRemembered() {
+  void timesBeforeTheHistoryCountAsItsEarliestEntry() {
     for (int i = 1; i <= 100; i++) {
       limits.acknowledged(20 + i, i * SECOND);
     }
@@ -46,7 +46,7 @@ class LimitHistoryTest {
   }
 
   @Test
-  void ofThoseThatFollowCloselyTheLastIsRemembered() {
+  void ofCloselyFollowingChangesTheLastIsKept() {
     for (int i = 0; i < 50; i++) { // as the acknowledgements of a fleet arrive
       limits.acknowledged(21 + i, 10 * SECOND + i * SECOND / 50);
     }

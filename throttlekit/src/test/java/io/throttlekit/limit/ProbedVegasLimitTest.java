@@ -22,7 +22,7 @@ class ProbedVegasLimitTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
   @Test
-  void growsByAThirdUpToSixWhileThereIsNoQueueAndHalfIsInUse() {
+  void growsByAThirdUpToSixWithoutAQueueAndWithHalfInUse() {
     ProbedVegasLimit algorithm = course.from(12);
     course.window(algorithm, 20, 5);
     assertThat(algorithm.limit()).isEqualTo(12);
@@ -36,7 +36,7 @@ class ProbedVegasLimitTest {
 
   /** A limiter applies it only after the next windows. */
   @Test
-  void doesNotGrowAgainBeforeItHearsOfRequestsThatItsGrowthLetIn() {
+  void doesNotGrowAgainBeforeSamplesOfItsLastIncrease() {
     ProbedVegasLimit algorithm = course.from(20);
     algorithm.acknowledged(algorithm.limit(), ms(0));
     course.window(algorithm, 20, 20);
@@ -50,7 +50,7 @@ class ProbedVegasLimitTest {
 
   /** One limiter never acknowledges: it keeps 10 of 200, and the others have the rest. */
   @Test
-  void growsByWhatOthersObeyWhereOneIsSilent() {
+  void growsByTheAcknowledgedLimitDespiteASilentEnvoy() {
     ProbedVegasLimit algorithm = course.from(20);
     algorithm.acknowledged(20, ms(0));
     for (int second = 0; second < 60; second++) {
@@ -62,7 +62,7 @@ class ProbedVegasLimitTest {
 
   /** A baseline of 18 ms by chance: at 40, 4 seem to queue. */
   @Test
-  void growsWhileLatencyDoesNotThoughTheBaselineIsTooLow() {
+  void growsWithConstantLatencyDespiteATooLowBaseline() {
     ProbedVegasLimit algorithm = course.calm(24, 18);
     for (int second = 0; second < 25; second++) {
       algorithm.refused(ms(course.now), 50);
@@ -75,7 +75,7 @@ class ProbedVegasLimitTest {
 
   /** Near the capacity bursts are refused, although the load does not rise. */
   @Test
-  void latencyThatStaysWhileFewAreRefusedTellsNothing() {
+  void constantLatencyWithFewRefusalsKeepsTheBaseline() {
     ProbedVegasLimit algorithm = course.calm(24, 18);
     for (int second = 0; second < 25; second++) {
       algorithm.refused(ms(course.now), 2);
@@ -87,7 +87,7 @@ class ProbedVegasLimitTest {
 
   /** No baseline is exact to a few hundredths. */
   @Test
-  void aTenthOfALargeLimitMayWait() {
+  void aTenthOfALargeLimitMayQueue() {
     ProbedVegasLimit algorithm = course.calm(200, 20);
     for (int second = 0; second < 10; second++) {
       course.saturated(algorithm, 20 / (1 - 15 / 200.0), 200);
@@ -98,7 +98,7 @@ class ProbedVegasLimitTest {
   /** After a tenth of the capacity all of it is restored, and 18 of 20 servers are idle. */
   @ParameterizedTest
   @ValueSource(doubles = {19.1, 19.3, 19.5, 19.7, 19.9})
-  void aPartOfARequestThatNoGateLetsInIsNoQueue(double rttMillis) {
+  void aFractionOfARequestIsNoQueue(double rttMillis) {
     ProbedVegasLimit algorithm = course.measuring(30, 30);
     course.probed(algorithm, 20, 50);
     course.probed(algorithm, rttMillis, 50);
@@ -114,7 +114,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void doesNotRunAwayFromGatesThatStandStill() {
+  void doesNotDivergeFromLimitersThatStopAcknowledging() {
     ProbedVegasLimit algorithm = course.from(20);
     algorithm.acknowledged(12, 0);
     for (int second = 0; second < 120; second++) {
@@ -125,7 +125,7 @@ class ProbedVegasLimitTest {
 
   /** One ms per request in flight, and 20 in service. */
   @Test
-  void doesNotRunAwayWhenThoseObeyAgainWhoWereSilent() {
+  void doesNotDivergeWhenSilentLimitersAcknowledgeAgain() {
     ProbedVegasLimit algorithm = course.from(20);
     for (int second = 0; second < 12; second++) {
       algorithm.acknowledged(algorithm.limit() / 2, ms(course.now));
@@ -142,7 +142,7 @@ class ProbedVegasLimitTest {
 
   /** 40 ms at a limit of 40 is 20 too many: the correct limit is 26. */
   @Test
-  void doesNotFallFurtherThanIsNeededWhileItHearsOfRequestsBeforeItsFall() {
+  void doesNotFallAgainForRequestsBeforeItsLastDecrease() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     algorithm.acknowledged(algorithm.limit(), ms(course.now));
     for (int second = 0; second < 20; second++) {
@@ -153,7 +153,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void standsWithASmallQueueAndFallsWithALargeOne() {
+  void holdsWithASmallQueueAndFallsWithALargeOne() {
     ProbedVegasLimit algorithm = course.from(40);
     course.window(algorithm, 20, 19);
     course.window(
@@ -166,7 +166,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void theBaselineFollowsDownAFifthAndUpSlowlyAndStandsWhileSaturated() {
+  void theBaselineFollowsDownFastAndUpSlowlyAndHoldsWhileSaturated() {
     ProbedVegasLimit algorithm = course.calm(20, 20);
     course.window(algorithm, 10, 1);
     assertThat(algorithm.baseline.nanos()).isEqualTo(18e6);
@@ -199,7 +199,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void neverMoreThanFiveTimesWhatWasInFlight() {
+  void isAtMostFiveTimesTheMaximumInFlight() {
     ProbedVegasLimit algorithm = course.from(40);
     course.window(algorithm, 20, 3);
     assertThat(algorithm.limit()).isEqualTo(39);
@@ -210,7 +210,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void t17AllRequestsGivenUpLowerTheLimitEachWindowDownToTheLeast() {
+  void t17OnlyDropsLowerTheLimitEachWindowDownToTheMinimum() {
     ProbedVegasLimit algorithm = course.calm(200, 20);
     double baseline = algorithm.baseline.nanos();
     int before = algorithm.limit();
@@ -226,7 +226,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void oneGivenUpInTwentyIsNotEvidenceAndOneMoreIs() {
+  void oneDropInTwentyIsNotEvidenceAndOneMoreIs() {
     ProbedVegasLimit algorithm = course.calm(100, 20);
     course.mixed(algorithm, 95, 5);
     assertThat(algorithm.limit()).isEqualTo(100);
@@ -235,7 +235,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void t16AFloodOfRefusalsMovesNeitherBaselineNorLimit() {
+  void t16AFloodOfRefusalsIsIgnored() {
     ProbedVegasLimit algorithm = course.calm(20, 20);
     ProbedVegasLimit flooded = course.calm(20, 20);
     for (int w = 0; w < 20; w++) {
@@ -284,7 +284,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void t14WhenARequestSaysItBeganDoesNotMoveAWindow() {
+  void t14TheReportedStartOfARequestDoesNotMoveAWindow() {
     ProbedVegasLimit straight = course.calm(50, 20);
     course.now = 0;
     ProbedVegasLimit skewed = course.calm(50, 20);
@@ -305,7 +305,7 @@ class ProbedVegasLimitTest {
   }
 
   @Test
-  void t13HoldsWhileNothingIsHeardAndGoesOnAfterwards() {
+  void t13HoldsWithoutSamplesAndContinuesAfterwards() {
     ProbedVegasLimit algorithm = course.calm(50, 20);
     course.window(algorithm, 20, 24);
     int before = algorithm.limit();

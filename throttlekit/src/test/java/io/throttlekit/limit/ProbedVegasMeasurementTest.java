@@ -15,7 +15,7 @@ class ProbedVegasMeasurementTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
   @Test
-  void fiveDecreasesThatDoNotHelpAreABackendThatBecameSlower() {
+  void fiveUselessDecreasesMeanASlowerBackend() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       assertThat(algorithm.isProbing()).isFalse();
@@ -31,7 +31,7 @@ class ProbedVegasMeasurementTest {
 
   /** Most errors of a backend may be fast. */
   @Test
-  void aMeasurementLeavesHalfOfTheBaseline() {
+  void aMeasurementKeepsHalfOfTheBaseline() {
     ProbedVegasLimit algorithm = course.measuring(40, 40);
     for (int step = 0; step < 8 && algorithm.isProbing(); step++) {
       course.probed(algorithm, 1, 50);
@@ -52,7 +52,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void decreasesThatLatencyFollowsAreNoDoubt() {
+  void decreasesThatReduceLatencyStartNoMeasurement() {
     ProbedVegasLimit algorithm = course.calm(80, 20);
     for (int second = 0; second < 20; second++) {
       course.saturated(
@@ -73,7 +73,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aMeasurementTakesOnlyRequestsThatEndOnceTheOlderQueueIsGone() {
+  void aMeasurementUsesOnlyRequestsThatEndAfterTheOlderQueue() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       course.saturated(algorithm, 60, 40);
@@ -91,7 +91,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aMeasurementTakesNoLatencyOfZero() {
+  void aMeasurementIgnoresALatencyOfZero() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       course.saturated(algorithm, 60, 40);
@@ -103,7 +103,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aMeasurementWaitsForAGateThatSaysWhenItObeysAndForTheMargin() {
+  void aMeasurementWaitsForTheAcknowledgementAndTheMargin() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       algorithm.acknowledged(algorithm.limit(), ms(course.now));
@@ -127,7 +127,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void whatTheLoweredLimitLetInDoesNotCountOnceItIsRaised() {
+  void samplesOfTheLoweredLimitAreIgnoredOnceItIsRestored() {
     ProbedVegasLimit algorithm = course.obeyed();
     int restored = algorithm.limit();
     course.window(algorithm, 10, 40); // the limiter has not acknowledged the restored limit
@@ -143,7 +143,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aGateThatNeverSaysThatItObeysAgainIsWaitedForHalfAnIntervalOnly() {
+  void aMissingAcknowledgementIsAwaitedForHalfAnIntervalOnly() {
     ProbedVegasLimit algorithm = course.obeyed();
     int restored = algorithm.limit();
     double measured = course.now;
@@ -154,7 +154,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aMeasurementThatNobodyHearsOfIsGivenUp() {
+  void aMeasurementWithoutSamplesTimesOutOnATick() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       course.saturated(algorithm, 60, 40);
@@ -172,7 +172,7 @@ class ProbedVegasMeasurementTest {
    * Limiters do not acknowledge again if the limit is the minimum before and during a measurement.
    */
   @Test
-  void aLimitThatCannotBeLoweredIsMeasuredAtOnceAndRises() {
+  void aMinimumLimitIsMeasuredAtOnceAndRises() {
     ProbedVegasLimit algorithm =
         new ProbedVegasLimit(
             new LimitRange(4, 500, 4), ProbedVegasCourse.FIFTY, new SplittableRandom(7));
@@ -197,7 +197,7 @@ class ProbedVegasMeasurementTest {
    * others.
    */
   @Test
-  void noMeasurementBeginsBeforeTheLastOneIsOverForTheGate() {
+  void noMeasurementStartsBeforeThePreviousIsAcknowledged() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     algorithm.acknowledged(algorithm.limit(), ms(course.now));
     int measured = 0;
@@ -210,7 +210,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aMeasurementWithoutAnswerIsGivenUp() {
+  void aMeasurementWithoutAcknowledgementTimesOut() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       algorithm.acknowledged(algorithm.limit(), ms(course.now));
@@ -226,7 +226,7 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void requestsGivenUpWhileItMeasuresKeepTheLimitLow() {
+  void dropsDuringAMeasurementKeepTheLimitLow() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int i = 0; i < 5; i++) {
       course.saturated(algorithm, 60, 40);

@@ -12,7 +12,7 @@ class ProbedVegasProbingTest {
 
   /** One ms per request in flight, and 20 in service. */
   @Test
-  void descendsWhileAsMuchGetsThroughAsBefore() {
+  void descendsWhileThroughputStays() {
     ProbedVegasLimit algorithm =
         course.measuring(40, 40); // of a queue that was there from the beginning
     assertThat(algorithm.limit()).isEqualTo(28); // 70 % of the limit
@@ -30,7 +30,7 @@ class ProbedVegasProbingTest {
 
   /** Throughput is five percent lower: servers are idle, and another step would only cost. */
   @Test
-  void goesDownNoFartherThanIsNeeded() {
+  void stopsDescendingWhenThroughputFalls() {
     ProbedVegasLimit algorithm = course.measuring(40, 40);
     assertThat(algorithm.limit()).isEqualTo(28);
     course.probed(algorithm, 28 / 0.94, 50);
@@ -42,7 +42,7 @@ class ProbedVegasProbingTest {
 
   /** If each step lowers throughput a little, the best of them counts. */
   @Test
-  void aThroughputThatFallsStepByStepHasFallen() {
+  void aGradualFallOfThroughputIsDetected() {
     ProbedVegasLimit algorithm = course.measuring(40, 40);
     course.probed(algorithm, 28 / 0.97, 50);
     assertThat(algorithm.limit()).isEqualTo(22);
@@ -51,7 +51,7 @@ class ProbedVegasProbingTest {
   }
 
   @Test
-  void whatGatesLetInIsWhatCameThroughAndNotWhatTheyMay() {
+  void throughputIsThatOfAdmittedRequestsNotOfTheLimit() {
     ProbedVegasLimit algorithm = course.calm(40, 40);
     for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
       algorithm.acknowledged(20, ms(course.now));
@@ -65,7 +65,7 @@ class ProbedVegasProbingTest {
   }
 
   @Test
-  void theMostThatGatesLetInMeanwhileIsWhatCameThrough() {
+  void throughputIsThatOfTheHighestAcknowledgedLimit() {
     ProbedVegasLimit algorithm = course.measuring(40, 40);
     algorithm.acknowledged(10, ms(course.now)); // one Envoy has not acknowledged
     course.now += 600;
@@ -77,7 +77,7 @@ class ProbedVegasProbingTest {
 
   /** A tenth of a large limit may queue, of the one that is restored. */
   @Test
-  void whatMayWaitFollowsFromWhatIsWorkedOn() {
+  void theAllowedQueueFollowsFromTheRequestsInService() {
     ProbedVegasLimit algorithm = course.measuring(400, 400); // one ms per request in flight
     while (algorithm.limit() > 20) {
       course.probed(algorithm, algorithm.limit(), 50);
@@ -90,7 +90,7 @@ class ProbedVegasProbingTest {
 
   /** Two latencies of 8 s are more than a quarter of the timeout of a step. */
   @Test
-  void whereTheOlderQueueIsNotGoneInTimeOnlyWhatBeganBelowTheLimitCounts() {
+  void withALastingQueueOnlyRequestsBegunBelowTheLimitCount() {
     Probing probing =
         new Probing(28, 4, 40 / 8e9, 8e9, 0, new LimitHistory(28), ProbedVegasCourse.FIFTY);
     for (int i = 0; i < 100; i++) {
@@ -105,7 +105,7 @@ class ProbedVegasProbingTest {
 
   /** 16 of 20 in service, and no queue: at a limit of 26, which is 20 + 6. */
   @Test
-  void goesDownByAFifthOfWhatIsWorkedOn() {
+  void descendsByAFifthOfTheRequestsInService() {
     ProbedVegasLimit algorithm = course.calm(26, 20);
     for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
       course.saturated(algorithm, 26, 12); // ms, 6 of them in the queue
@@ -115,7 +115,7 @@ class ProbedVegasProbingTest {
 
   /** An Envoy that never acknowledges holds 15: the measurement uses the samples until then. */
   @Test
-  void whatAStepShowedCountsThoughTheNextHasNoEnd() {
+  void aStepCountsThoughTheNextTimesOut() {
     ProbedVegasLimit algorithm = course.measuring(40, 40);
     algorithm.acknowledged(28, ms(course.now));
     course.now += 600;
@@ -128,7 +128,7 @@ class ProbedVegasProbingTest {
   }
 
   @Test
-  void whatAStepShowedIsNoReasonToHoldTheBackendForSlower() {
+  void aStepDoesNotRaiseTheBaseline() {
     ProbedVegasLimit algorithm = course.calm(400, 20);
     for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
       course.saturated(algorithm, 200, 400);
@@ -146,7 +146,7 @@ class ProbedVegasProbingTest {
 
   /** The next measurement is a minute later, not two. */
   @Test
-  void whatAStepShowedConfirmsNothing() {
+  void aStepDoesNotConfirmTheBaseline() {
     ProbedVegasLimit algorithm = course.calm(400, 20);
     for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
       course.saturated(algorithm, 200, 400);

@@ -11,7 +11,7 @@ class ProbedVegasRestoredTest {
 
   /** Limiters apply 21 of 26 so far: the rest is in transit, and no room to grow. */
   @Test
-  void aLimitThatIsGivenBackHasNotRested() {
+  void aRestoredLimitDoesNotCountAsUnused() {
     ProbedVegasLimit algorithm = course.calm(26, 20);
     algorithm.acknowledged(26, ms(course.now));
     for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
@@ -30,7 +30,7 @@ class ProbedVegasRestoredTest {
 
   /** Twice as much is admitted half a minute later: the backend may have changed by then. */
   @Test
-  void whatWasSeenBeforeAMeasurementIsNoBeginningOfARise() {
+  void samplesBeforeAMeasurementDoNotStartARise() {
     ProbedVegasLimit algorithm = course.calm(40, 20);
     for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
       algorithm.acknowledged(20, ms(course.now));

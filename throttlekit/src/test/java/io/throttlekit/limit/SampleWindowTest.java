@@ -20,7 +20,7 @@ class SampleWindowTest {
   }
 
   @Test
-  void aTimeFarAheadDoesNotHoldItUp() {
+  void aTimeFarAheadDoesNotDelayIt() {
     add(1e9, 1);
     add(0, 3);
     assertThat(window.ripe(ms(1_001))).isTrue();
@@ -41,7 +41,7 @@ class SampleWindowTest {
   }
 
   @Test
-  void requestsGivenUpAreEnoughByThemselves() {
+  void dropsAloneCompleteAWindow() {
     window.refused(ms(0), 0);
     window.add(dropped(1_001, 9, 5));
     add(1_001, 1);
@@ -52,14 +52,14 @@ class SampleWindowTest {
   }
 
   @Test
-  void moreRefusalsThanANumberHoldsAreStillRefusals() {
+  void anOverflowingNumberOfRefusalsCountsAsRefusals() {
     window.refused(ms(0), Long.MAX_VALUE);
     window.refused(ms(0), Long.MAX_VALUE);
     assertThat(window.saturated()).isTrue();
   }
 
   @Test
-  void isOneRequestForAnAlgorithmThatLearnsByWindows() {
+  void summarizesAWindowAsOneSample() {
     window.refused(ms(0), 0);
     assertThat(window.endedBy(completed(500, 30, 2))).isNull();
     assertThat(window.endedBy(new Sample(0, ms(10), ms(600), 7, true, false))).isNull();

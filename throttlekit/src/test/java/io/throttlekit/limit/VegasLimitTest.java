@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class VegasLimitTest {
 
   @Test
-  void row56GrowsToTheMostWhileThereIsNoQueue() {
+  void row56GrowsToTheMaximumWithoutAQueue() {
     VegasLimit algorithm = each(1, 20, 10);
     int[] expected = {10, 16, 20, 20};
     int[] inFlight = {10, 11, 16, 20};
@@ -41,14 +41,14 @@ class VegasLimitTest {
   }
 
   @Test
-  void row57LooksAtWhatIsInUseUnlessARequestWasGivenUp() {
+  void row57ChecksTheUseUnlessARequestWasDropped() {
     assertThat(after(dropped(1, 10, 49))).isEqualTo(98);
     assertThat(after(completed(1, 10, 49))).isEqualTo(100);
     assertThat(after(completed(1, 10, 50))).isEqualTo(112);
   }
 
   @Test
-  void row57NeverFallsBelowTheLeast() {
+  void row57NeverFallsBelowTheMinimum() {
     VegasLimit algorithm = each(1, 20, 3);
     for (int i = 0; i < 10; i++) {
       algorithm.learn(dropped(i, 10, 3));
@@ -91,7 +91,7 @@ class VegasLimitTest {
   }
 
   @Test
-  void aProbeBelievesWhateverComesNext() {
+  void aProbeResetsTheBaselineToTheNextSample() {
     VegasLimit algorithm = each(1, 10, 10);
     algorithm.learn(completed(0, 10, 1));
     int samples = 0;
@@ -113,7 +113,7 @@ class VegasLimitTest {
   }
 
   @Test
-  void aRequestGivenUpNeverBecomesTheBaseline() {
+  void aDropNeverBecomesTheBaseline() {
     VegasLimit algorithm = each(1, 200, 100);
     algorithm.learn(completed(0, 10, 100));
     algorithm.learn(dropped(1, 0.1, 100));
@@ -122,7 +122,7 @@ class VegasLimitTest {
   }
 
   @Test
-  void aLatencyOfZeroMovesNeitherBaselineNorLimit() {
+  void aLatencyOfZeroIsIgnored() {
     VegasLimit algorithm = each(1, 200, 100);
     algorithm.learn(completed(0, 10, 100));
     for (int i = 0; i < 2_000; i++) {
@@ -134,7 +134,7 @@ class VegasLimitTest {
   }
 
   @Test
-  void aDecreaseThatIsNoNumberChangesNothing() {
+  void aDecreaseToNanIsIgnored() {
     Settings broken = new Settings(1, 30, limit -> Double.NaN, null);
     VegasLimit algorithm =
         new VegasLimit(new LimitRange(1, 20, 10), broken, new SplittableRandom(1));
@@ -143,7 +143,7 @@ class VegasLimitTest {
   }
 
   @Test
-  void learnsOncePerWindowFromItsMedian() {
+  void updatesOncePerWindowFromItsMedian() {
     VegasLimit algorithm =
         new VegasLimit(new LimitRange(1, 200, 100), Settings.defaults(), new SplittableRandom(1));
     second(algorithm, 0, 10, 100, false);

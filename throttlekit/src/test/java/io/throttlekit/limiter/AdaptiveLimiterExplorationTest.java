@@ -24,7 +24,7 @@ class AdaptiveLimiterExplorationTest {
   private static final long MILLI = 1_000_000;
 
   @Test
-  void inEveryOrderOfEventsAllPermitsAreAccountedForAndNobodyWaitsWhileThereIsRoom() {
+  void permitsAreAccountedForAndNoRequestWaitsInVainInEveryOrder() {
     Exploration seen = Explorer.explore(new Replay<>(Limiter::new), 60_000);
     assertThat(seen.violation()).isNull();
     assertThat(seen.distinct()).as("states").isGreaterThan(1_000);
@@ -42,7 +42,7 @@ class AdaptiveLimiterExplorationTest {
             .build();
 
     /** The result of each request, or that it waits. */
-    private final Map<String, String> told = new TreeMap<>();
+    private final Map<String, String> outcomes = new TreeMap<>();
 
     private final Map<String, Permit> held = new LinkedHashMap<>();
     private final Map<String, PendingPermit> waiting = new LinkedHashMap<>();
@@ -55,7 +55,7 @@ class AdaptiveLimiterExplorationTest {
     public List<String> enabled() {
       List<String> events = new ArrayList<>();
       NAMES.stream()
-          .filter(name -> !told.containsKey(name))
+          .filter(name -> !outcomes.containsKey(name))
           .findFirst()
           .ifPresent(name -> {
             events.add("ask " + name);
@@ -75,11 +75,11 @@ class AdaptiveLimiterExplorationTest {
     public void apply(String event) {
       String name = event.substring(event.indexOf(' ') + 1);
       switch (event.substring(0, 3)) {
-        case "ask" -> ask(name);
+        case "submit" -> submit(name);
         case "try" -> {
           Permit permit = limiter.tryAcquire();
           if (permit == null) {
-            told.put(name, "refused");
+            outcomes.put(name, "refused");
           } else {
             admitted(name, permit);
           }
@@ -97,7 +97,7 @@ class AdaptiveLimiterExplorationTest {
       look();
     }
 
-    private void ask(String name) {
+    private void submit(String name) {
       PendingPermit handle =
           limiter.acquire(
               PermitRequest.PLAIN,
@@ -109,11 +109,11 @@ class AdaptiveLimiterExplorationTest {
 
                 @Override
                 public void refused(Refusal why) {
-                  told(name, why.name());
+                  record(name, why.name());
                 }
               });
-      if (!told.containsKey(name)) {
-        told.put(name, "waits since " + clock);
+      if (!outcomes.containsKey(name)) {
+        outcomes.put(name, "waits since " + clock);
         waiting.put(name, handle);
       }
     }
@@ -123,12 +123,12 @@ class AdaptiveLimiterExplorationTest {
       if (limiter.figures().inFlight() > limiter.figures().limit()) {
         broken = "nobody is let in above the limit";
       }
-      told(name, "admitted");
+      record(name, "admitted");
       held.put(name, permit);
     }
 
-    private void told(String name, String what) {
-      String before = told.put(name, what);
+    private void record(String name, String what) {
+      String before = outcomes.put(name, what);
       if (before != null && !before.startsWith("waits")) {
         broken = name + " is told once";
       }
@@ -137,7 +137,7 @@ class AdaptiveLimiterExplorationTest {
 
     private void end(String name) {
       Permit permit = held.remove(name);
-      told.put(name, "ended");
+      outcomes.put(name, "ended");
       if (permit != null) {
         ends++;
         permit.release();
@@ -147,7 +147,7 @@ class AdaptiveLimiterExplorationTest {
 
     private void cancel(String name) {
       PendingPermit handle = waiting.remove(name);
-      told.put(name, "cancelled");
+      outcomes.put(name, "cancelled");
       if (handle != null && !handle.cancel()) {
         broken = "who waits can cancel";
       }
@@ -169,7 +169,7 @@ class AdaptiveLimiterExplorationTest {
     @Override
     public Object snapshot() {
       return List.of(
-          told.toString(),
+          outcomes.toString(),
           held.keySet().toString(),
           waiting.keySet().toString(),
           limiter.figures(),

@@ -22,7 +22,7 @@ class AdaptiveLimiterQueueTest {
   private double lot;
 
   @Test
-  void row16WhoWaitsIsLetInWhenAPermitIsRecorded() {
+  void row16AQueuedRequestIsAdmittedWhenAPermitIsRecorded() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(2, 3));
     Permit permit = taken(limiter.tryAcquire());
     PermitCallbacks asking = new PermitCallbacks(limiter);
@@ -35,7 +35,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void row20WhoFindsTheQueueFullIsRefusedAtOnce() {
+  void row20ARequestIsRefusedAtOnceIfTheQueueIsFull() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(3, 3));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
@@ -53,7 +53,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void moreAndMoreAreRefusedByLotAsTheQueueFillsUp() {
+  void refusesRandomlyWithAProbabilityThatGrowsWithTheQueue() {
     AdaptiveLimiter limiter = limiter(10, Queueing.of(1, 2));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     lot = 0;
@@ -73,7 +73,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void firstComeFirstServedAndNobodyOvertakes() {
+  void servesTheQueueInOrder() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(9, 9));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("a");
@@ -87,7 +87,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void whoComesBetweenARiseAndTheAdmissionOfThoseWhoWaitDoesNotOvertakeThem() {
+  void aNewRequestDoesNotOvertakeTheQueueAfterAnIncrease() {
     AdaptiveLimiter[] limiter = new AdaptiveLimiter[1];
     boolean[] overtaken = {false};
     LimiterListener atTheRise =
@@ -111,7 +111,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void whoHasWaitedLongEnoughIsRefusedAndLeavesNothingBehind() {
+  void aTimedOutRequestIsRefusedAndRemoved() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(9, 9, 20 * MILLI));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
@@ -137,7 +137,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void roomThatComesTooLateIsGivenToTheNextWhoStillWaits() {
+  void aPermitSkipsATimedOutRequestForTheNext() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(9, 9));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
@@ -149,7 +149,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void oneTimerServesAllWhoWaitEquallyLong() {
+  void requestsWithTheSameTimeoutShareATimer() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(99, 99, 20 * MILLI));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     for (int i = 0; i < 50; i++) {
@@ -159,7 +159,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void whoWaitsLongKeepsOneTimerBesideThoseOfManyWhoWaitShortly() {
+  void aLongWaitKeepsASingleTimerBesideManyShortOnes() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(99, 99));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
@@ -173,7 +173,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void whoCancelsIsToldNothingAndTheNextMovesUp() {
+  void aCancelledRequestIsNotNotifiedAndTheNextMovesUp() {
     AdaptiveLimiter limiter = limiter(1, new Queueing(9, 9, 20 * MILLI));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     PendingPermit inFlight = asking.ask("a");
@@ -191,7 +191,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void closingRefusesThoseWhoWaitAndLetsNobodyWaitAnyMore() {
+  void closeRefusesQueuedRequestsAndDisablesTheQueue() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(9, 9));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
@@ -206,7 +206,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void aLongLineOfWhoGivesItsPermitBackWhenToldIsServedWithoutDepth() {
+  void aLongQueueOfImmediateReleasesIsServedWithoutRecursion() {
     int waiting = 100_000;
     AdaptiveLimiter limiter = limiter(1, Queueing.of(waiting, waiting));
     Permit permit = taken(limiter.tryAcquire());
@@ -225,7 +225,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void whoThrowsWhenToldLosesItsPermitAndHoldsNobodyUp() {
+  void aThrowingCallbackLosesItsPermitAndBlocksNoRequest() {
     List<String> shown = new ArrayList<>();
     Thread thread = Thread.currentThread();
     thread.setUncaughtExceptionHandler((_, bug) -> shown.add(bug.getMessage()));
@@ -246,7 +246,7 @@ class AdaptiveLimiterQueueTest {
   }
 
   @Test
-  void aWaitingRequestIsNotAskedAgainWhenTheQueueShrinksWithTheLimit() {
+  void queuedRequestsStayWhenTheQueueShrinksWithTheLimit() {
     AdaptiveLimiter limiter =
         AdaptiveLimiter.of(movable(1, 4, 4)).time(time, timer).queueing(Queueing.of(1, 1)).build();
     PermitCallbacks asking = new PermitCallbacks(limiter);

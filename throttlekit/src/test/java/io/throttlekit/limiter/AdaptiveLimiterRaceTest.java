@@ -27,7 +27,7 @@ public class AdaptiveLimiterRaceTest {
       AdaptiveLimiter.of(TestLimits.movable(1, 99, OUT_BEFORE)).queueing(Queueing.of(1, 1)).build();
   private final List<Permit> outBefore = new ArrayList<>();
   private final PendingPermit waitedBefore;
-  private final AtomicInteger givenBack = new AtomicInteger();
+  private final AtomicInteger returned = new AtomicInteger();
   private final AtomicInteger admitted = new AtomicInteger();
 
   /** All permits are in use, and one request waits. */
@@ -59,7 +59,7 @@ public class AdaptiveLimiterRaceTest {
 
   @Operation
   public void returnUnits() {
-    outBefore.get(givenBack.getAndIncrement() / 2).release();
+    outBefore.get(returned.getAndIncrement() / 2).release();
   }
 
   @Operation
@@ -69,9 +69,9 @@ public class AdaptiveLimiterRaceTest {
 
   /** Runs after all operations have ended. */
   @Validate
-  public void everyPermitIsAccountedForAndNobodyWaitsWhileThereIsRoom() {
+  public void permitsAreAccountedForAndNoRequestWaitsInVain() {
     LimiterFigures now = limiter.figures();
-    int ended = Math.ceilDiv(givenBack.get(), 2);
+    int ended = Math.ceilDiv(returned.get(), 2);
     if (now.inFlight() != OUT_BEFORE - ended + admitted.get()) {
       throw new IllegalStateException(now + " after " + ended + " and " + admitted);
     }
@@ -81,7 +81,7 @@ public class AdaptiveLimiterRaceTest {
   }
 
   @Test
-  void everyOutcomeIsThatOfSomeOrder() {
+  void isLinearizableUnderStress() {
     new StressOptions()
         .iterations(THOROUGH ? 6 : 3)
         .invocationsPerIteration(200)
@@ -93,7 +93,7 @@ public class AdaptiveLimiterRaceTest {
   }
 
   @Test
-  void soItIsInEveryInterleavingThatAModelCheckerFinds() {
+  void isLinearizableInModelChecking() {
     new ModelCheckingOptions()
         .iterations(THOROUGH ? 3 : 1)
         .invocationsPerIteration(50)

@@ -36,42 +36,41 @@ class AdaptiveLimiterStressTest {
   /** Permits in use: decremented before one is ended, incremented after one was acquired. */
   private final AtomicInteger live = new AtomicInteger();
 
-  private final AtomicInteger mostLive = new AtomicInteger();
-  private final AtomicInteger mostQueued = new AtomicInteger();
-  private final LongAdder asked = new LongAdder();
-  private final LongAdder told = new LongAdder();
+  private final AtomicInteger maxLive = new AtomicInteger();
+  private final AtomicInteger maxQueued = new AtomicInteger();
+  private final LongAdder requested = new LongAdder();
+  private final LongAdder notified = new LongAdder();
   private final LongAdder cancelled = new LongAdder();
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 20_261_122})
-  void everyRequestIsToldOnceAndNeverAreMorePermitsOutOrRequestsQueuedThanMayBe(long seed)
-      throws Exception {
+  void requestsAreNotifiedOnceAndPermitsAndQueueStayWithinBounds(long seed) throws Exception {
     inParallel(seed);
     for (Permit permit = held.poll(); permit != null; permit = held.poll()) {
       end(permit, 0); // admits waiting requests, whose callbacks run on this thread
     }
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(LIMIT, 0, 0, 0));
-    assertThat(told.sum() + cancelled.sum()).isEqualTo(asked.sum());
+    assertThat(notified.sum() + cancelled.sum()).isEqualTo(requested.sum());
     assertThat(live).hasValue(0);
-    assertThat(mostLive).hasValue(LIMIT);
-    assertThat(mostQueued.get()).isBetween(MAX_QUEUED / 2, MAX_QUEUED);
+    assertThat(maxLive).hasValue(LIMIT);
+    assertThat(maxQueued.get()).isBetween(MAX_QUEUED / 2, MAX_QUEUED);
     assertThat(cancelled.sum()).as("cancelled in time").isGreaterThan(THREADS);
   }
 
   private void step(RandomGenerator random) {
     switch (random.nextInt(8)) {
       case 0 -> {
-        asked.increment();
+        requested.increment();
         Permit permit = limiter.tryAcquire();
-        told.increment();
+        notified.increment();
         if (permit != null) {
           admitted(permit);
         }
       }
       case 1, 2, 3 -> {
-        asked.increment();
-        waiting.add(limiter.acquire(PermitRequest.PLAIN, applicant()));
-        mostQueued.accumulateAndGet(limiter.figures().queued(), Math::max);
+        requested.increment();
+        waiting.add(limiter.acquire(PermitRequest.PLAIN, permitCallback()));
+        maxQueued.accumulateAndGet(limiter.figures().queued(), Math::max);
       }
       case 4 -> {
         PendingPermit handle = waiting.pollLast();
@@ -105,21 +104,21 @@ class AdaptiveLimiterStressTest {
   }
 
   private void admitted(Permit permit) {
-    mostLive.accumulateAndGet(live.incrementAndGet(), Math::max);
+    maxLive.accumulateAndGet(live.incrementAndGet(), Math::max);
     held.add(permit);
   }
 
-  private PermitCallback applicant() {
+  private PermitCallback permitCallback() {
     return new PermitCallback() {
       @Override
       public void admitted(Permit permit) {
-        told.increment();
+        notified.increment();
         AdaptiveLimiterStressTest.this.admitted(permit);
       }
 
       @Override
       public void refused(Refusal why) {
-        told.increment();
+        notified.increment();
       }
     };
   }

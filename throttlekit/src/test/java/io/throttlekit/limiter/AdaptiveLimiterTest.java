@@ -41,7 +41,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void row17ANewStartTakesTheLimitOfAFreshLaw() {
+  void row17AReplacedAlgorithmStartsAtItsInitialLimit() {
     AdaptiveLimiter limiter = limiter(movable(5, 100, 10)).build();
     for (int i = 0; i < 40; i++) {
       limiter.learn(GROW);
@@ -73,7 +73,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void aMeasurementEndsForTheNextRequestThoughNoSampleArrives() {
+  void aMeasurementTimesOutAtTheNextRequest() {
     AdaptiveLimiter limiter = limiter(measuredEachSecond()).build();
     PermitCallbacks callbacks = new PermitCallbacks(limiter);
     beginMeasurement(limiter);
@@ -118,7 +118,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void row31GrowingLetsInAllWhoWaitAndThereIsRoomFor() {
+  void row31AnIncreaseAdmitsQueuedRequests() {
     AdaptiveLimiter limiter = limiter(movable(1, 3, 1)).queueing(Queueing.of(5, 5)).build();
     PermitCallbacks asking = new PermitCallbacks(limiter);
     for (String name : List.of("first", "second", "third")) {
@@ -133,7 +133,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void row31ShrinkingTakesNoPermitBackAndReleasesPayTheDebtFirst() {
+  void row31ADecreaseRevokesNoPermitAndReleasesPayTheDebtFirst() {
     AdaptiveLimiter limiter = limiter(movable(1, 3, 3)).queueing(Queueing.of(5, 5)).build();
     PermitCallbacks asking = new PermitCallbacks(limiter);
     for (int i = 0; i < 4; i++) {
@@ -154,7 +154,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void row76EndingAPermitTwiceIsEndingItOnce() {
+  void row76EndingAPermitTwiceHasNoEffect() {
     AdaptiveLimiter limiter = limiter(movable(1, 9, 2)).build();
     Permit permit = taken(limiter.tryAcquire());
     assertThat(limiter.tryAcquire()).isNotNull();
@@ -169,7 +169,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void aBlockThatIsLeftWithoutASampleGivesThePermitBack() {
+  void closeReleasesAPermitWithoutASample() {
     AdaptiveLimiter limiter = limiter(movable(1, 9, 4)).build();
     assertThatThrownBy(
             () -> {
@@ -182,7 +182,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void aSampleIsFromThePermitOnAndSaysHowManyWereInFlightThen() {
+  void aSampleStartsAtThePermitAndContainsTheInFlightThen() {
     AimdLimit algorithm = halving(4);
     AdaptiveLimiter limiter = limiter(algorithm).queueing(Queueing.of(1, 1)).build();
     Permit first = taken(limiter.tryAcquire());
@@ -225,7 +225,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void whoeverMeasuredNearerToTheBackendSaysHowLongItTook() {
+  void aCallerCanReportAMeasuredLatency() {
     AimdLimit algorithm = afterOneMilli(halving(4));
     AdaptiveLimiter limiter = limiter(algorithm).build();
     Permit late = taken(limiter.tryAcquire());
@@ -242,7 +242,7 @@ class AdaptiveLimiterTest {
   }
 
   @Test
-  void aListenerHearsOfMovesAndRefusalsAndCannotBreakThem() {
+  void aListenerIsNotifiedAndItsExceptionsAreIsolated() {
     Thread thread = Thread.currentThread();
     thread.setUncaughtExceptionHandler((_, bug) -> events.add("shown: " + bug.getMessage()));
     AdaptiveLimiter limiter =

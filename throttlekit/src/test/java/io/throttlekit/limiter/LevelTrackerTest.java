@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class LevelTrackerTest {
 
   @Test
-  void row32EveryPriorityHasAHundredLevelsOfItsOwn() {
+  void row32EveryPriorityHasAHundredLevels() {
     int lowest = 0;
     for (Priority priority : Priority.values()) {
       assertThat(priority.lowest()).isEqualTo(lowest);
@@ -23,7 +23,7 @@ class LevelTrackerTest {
   }
 
   @Test
-  void row33AQuantileIsTheLowestLevelThatAsManyDoNotExceed() {
+  void row33AQuantileIsALevelOfTheSample() {
     assertThat(levels(9).quantile(.5)).isZero();
     for (double quantile : new double[] {0, .3, 1}) {
       assertThat(levels(9, 250).quantile(quantile)).isEqualTo(250);

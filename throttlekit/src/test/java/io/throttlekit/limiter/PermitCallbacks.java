@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Records the callbacks of named requests, in order. Not thread-safe. */
 final class PermitCallbacks {
   private final AdaptiveLimiter limiter;
-  private final List<String> told = new ArrayList<>();
+  private final List<String> notifications = new ArrayList<>();
   private final List<Permit> permits = new ArrayList<>();
 
   PermitCallbacks(AdaptiveLimiter limiter) {
@@ -26,21 +26,21 @@ final class PermitCallbacks {
         new PermitCallback() {
           @Override
           public void admitted(Permit permit) {
-            told.add(name);
+            notifications.add(name);
             permits.add(permit);
           }
 
           @Override
           public void refused(Refusal why) {
-            told.add(name + " " + why);
+            notifications.add(name + " " + why);
           }
         });
   }
 
   /** Returns the callbacks since the last call. */
   List<String> told() {
-    List<String> now = List.copyOf(told);
-    told.clear();
+    List<String> now = List.copyOf(notifications);
+    notifications.clear();
     return now;
   }
 

@@ -38,7 +38,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void row35AFullQueueRefusesAllButTheHighestLevelThatWaits() {
+  void row35AFullQueueRefusesAllButTheHighestQueuedLevel() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");
@@ -57,7 +57,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void row37BelowTheThresholdNobodyWaits() {
+  void row37BelowTheThresholdNoRequestIsQueued() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = withThreshold(limiter, 200);
     asking.ask("low", request(199));
@@ -68,7 +68,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void row37WithRoomEveryLevelIsLetInByALimiterThatSharesItsPrioritizerWithNone() {
+  void row37WithRoomAnUnsharedPrioritizerAdmitsEveryLevel() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = withThreshold(limiter, 200);
     asking.permit().release();
@@ -80,7 +80,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void row37LimitersThatShareAPrioritizerRefuseLowLevelsEvenWithRoom() {
+  void row37WithRoomASharedPrioritizerStillRefusesLowLevels() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     withThreshold(limiter, 200);
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
@@ -98,7 +98,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void idleLimitersThatShareAPrioritizerDoNotRelieveAFullOne() {
+  void idleLimitersDoNotReduceTheRejectionRateOfAFullOne() {
     List<AdaptiveLimiter> idle = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
       idle.add(limiter(1, Queueing.of(1, 2)));
@@ -110,7 +110,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void withRoomEveryLevelIsAdmittedByTheOnlyLimiterInUse() {
+  void withRoomTheOnlyLimiterInUseAdmitsEveryLevel() {
     AdaptiveLimiter limiter = limiter(2, Queueing.of(1, 2));
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = new PermitCallbacks(limiter);
@@ -130,7 +130,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void aLimiterThatThreadsUseAtOnceCountsUntilTheLastRequestHasEnded() throws InterruptedException {
+  void aConcurrentlyUsedLimiterCountsUntilItsLastRequestEnds() throws InterruptedException {
     AdaptiveLimiter limiter = limiter(2, Queueing.of(1, 2));
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
     Runnable uses =
@@ -164,7 +164,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void row39WhoUsedLessIsLetInWhereOthersOfTheSamePriorityAreNot() {
+  void row39AUserWithLowUsageIsPreferredWithinAPriority() {
     usage.used("user1", 100);
     usage.used("user2", 200);
     usage.calibrate();
@@ -177,7 +177,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void aUserHasUsedAPermitForAsLongAsItHeldOneThatWentToTheBackend() {
+  void usageIsTheTimeAPermitWasHeldUnlessReleased() {
     AdaptiveLimiter limiter = limiter(3, Queueing.of(1, 2));
     Permit recorded = taken(limiter.tryAcquire(of("user1")));
     Permit dropped = taken(limiter.tryAcquire(of("user1")));
@@ -191,7 +191,7 @@ class PrioritizerTest {
   }
 
   @Test
-  void whereNoUsageIsCountedAUsersLevelIsDrawn() {
+  void withoutUsageTrackingLevelsAreRandom() {
     Prioritizer plain = new Prioritizer(() -> .5, PrioritizerListener.NONE, null);
     assertThat(plain.level(Priority.HIGH, "user1")).isEqualTo(350);
     assertThat(new Prioritizer().level(Priority.HIGH)).isBetween(300, 399);
@@ -199,7 +199,7 @@ class PrioritizerTest {
 
   /** Differs from failsafe-go 0.9.7. */
   @Test
-  void noQueueGrowsBeyondItsBoundAlsoWhereAPrioritizerIsShared() {
+  void queuesStayWithinTheirBoundsWithASharedPrioritizer() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(1, 2));
     AdaptiveLimiter other = limiter(1, Queueing.of(1, 2));
     PermitCallbacks asking = new PermitCallbacks(limiter);
@@ -221,7 +221,7 @@ class PrioritizerTest {
 
   /** Differs from failsafe-go 0.9.7, which counts only levels that passed. */
   @Test
-  void theThresholdStaysWhereItIsWhileAsManyAskAndTheQueueStaysAsFull() {
+  void theThresholdIsStableUnderConstantLoad() {
     AdaptiveLimiter limiter = limiter(1, Queueing.of(100, 300));
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("in flight");

@@ -19,14 +19,14 @@ class PriorityTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"0", "7", "007", "499"})
-  void aLevelIsANumberThatThereIs(String text) {
+  void aNumberInRangeIsALevel(String text) {
     assertThat(Priority.level(text)).isEqualTo(Integer.parseInt(text));
     assertThat(Priority.isLevel(text)).isTrue();
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "500", "0007", "-1", "+1", "1.0", "٣", "urgent", "high ", "very-low"})
-  void whatIsNeitherIsNoLevel(String text) {
+  void otherTextIsNeitherLevelNorPriority(String text) {
     assertThat(Priority.level(text)).isNegative();
     assertThat(Priority.named(text)).isNull();
     assertThat(Priority.isLevel(text)).isFalse();

@@ -19,13 +19,13 @@ class QueueFiguresTest {
     "3, 3, 3, 1",
     "2, 3, 3, 0"
   })
-  void row19TheRejectionRateIsHowFarTheQueueHasComeFromTheThresholdToTheMost(
+  void row19TheRejectionRateGrowsLinearlyFromThresholdToMaximum(
       long queued, long threshold, long most, double rate) {
     assertThat(new QueueFigures(1, queued, threshold, most).rejectionRate()).isEqualTo(rate);
   }
 
   @Test
-  void row36QueuesTakenTogetherAreTheirSums() {
+  void row36CombinedQueuesAreTheirSums() {
     assertThat(
             new QueueFigures(5, 1, 8, 10)
                 .plus(new QueueFigures(15, 4, 20, 25))

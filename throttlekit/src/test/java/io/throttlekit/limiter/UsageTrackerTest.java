@@ -16,7 +16,7 @@ class UsageTrackerTest {
   private final ManualTime time = new ManualTime(0);
 
   @Test
-  void row39WhoUsedMoreHasALowerLevelOfTheSamePriority() {
+  void row39AUserWithHighUsageHasALowLevelOfItsPriority() {
     UsageTracker usage = new UsageTracker(time, MINUTE, 10);
     usage.used("user1", 100);
     usage.used("user2", 200);
@@ -41,7 +41,7 @@ class UsageTrackerTest {
     "'10 50 100', 100, .67",
     "'10 50 100', 200, 1"
   })
-  void row40AQuantileIsWhatPartOfTheUsersUsedLess(String sorted, long usage, double quantile) {
+  void row40AQuantileIsTheFractionOfUsersWithLessUsage(String sorted, long usage, double quantile) {
     long[] usages =
         sorted.isEmpty()
             ? new long[0]
@@ -50,7 +50,7 @@ class UsageTrackerTest {
   }
 
   @Test
-  void row41OfTooManyUsersThoseAreForgottenWhoUsedSomethingLongestAgo() {
+  void row41BeyondItsCapacityTheLeastRecentUsersAreEvicted() {
     UsageTracker usage = new UsageTracker(time, MINUTE, 2);
     usage.used("user1", 100);
     usage.used("user2", 200);
@@ -65,7 +65,7 @@ class UsageTrackerTest {
   }
 
   @Test
-  void row42WhatWasUsedIsForgottenSliceBySlice() {
+  void row42UsageExpiresSliceBySlice() {
     long second = TimeUnit.SECONDS.toNanos(1);
     UsageWindow window = new UsageWindow(4, second, 900_000_000);
     assertThat(window.total(900_000_000)).isZero();
@@ -80,7 +80,7 @@ class UsageTrackerTest {
   }
 
   @Test
-  void aClockWhoseOriginIsAnywhereCountsTheSame() {
+  void theClocksOriginDoesNotMatter() {
     long second = TimeUnit.SECONDS.toNanos(1);
     UsageWindow window = new UsageWindow(4, second, -2 * second);
     window.add(1, -2 * second);
@@ -92,14 +92,14 @@ class UsageTrackerTest {
   }
 
   @Test
-  void whoHasUsedNothingForTwoWindowsIsForgotten() {
+  void aUserIdleForTwoWindowsIsEvicted() {
     UsageTracker usage = new UsageTracker(time, MINUTE, 10);
     usage.used("user1", 100);
     usage.used("user2", 200);
     usage.calibrate();
     time.advance(60_000);
     usage.used("user1", 100);
-    assertThat(usage.level("user2", Priority.LOW)).as("has used nothing lately").isEqualTo(199);
+    assertThat(usage.level("user2", Priority.LOW)).as("no recent usage").isEqualTo(199);
     time.advance(60_001);
     usage.calibrate();
     assertThat(usage.users).hasSize(1);

@@ -31,7 +31,7 @@ class OnceCallsTest {
   }
 
   @Test
-  void anAnswerThatComesAfterTheCallerLeftIsDeliveredOnce() {
+  void aLateAnswerIsDeliveredOnce() {
     CompletableFuture<Answered<Long>> answer = call(calls);
     pass(1_000);
     assertThat(answer).isCompletedExceptionally();
@@ -42,7 +42,7 @@ class OnceCallsTest {
   }
 
   @Test
-  void aCallThatIsNotAnsweredIsSentAgainUnderItsId() {
+  void anUnansweredCallIsResentUnderItsId() {
     CompletableFuture<Answered<Long>> answer = call(calls);
     pass(250);
     assertThat(ids).containsExactly(new CallId(8, 1), new CallId(8, 1));
@@ -53,7 +53,7 @@ class OnceCallsTest {
   }
 
   @Test
-  void theNextCallContinuesOneWhoseAnswerWasLost() {
+  void theNextCallResendsOneWhoseAnswerWasLost() {
     CompletableFuture<Answered<Long>> first = call(calls);
     sent.get(0).completeExceptionally(new StoreException("connection closed", null));
     assertThat(first).isCompletedExceptionally();
@@ -65,7 +65,7 @@ class OnceCallsTest {
   }
 
   @Test
-  void aCallThatWasNotSentIsOverAtOnceUnlessItIsPersistent() {
+  void anUnsentCallEndsAtOnceUnlessItIsPersistent() {
     var _ = call(calls);
     sent.get(0).completeExceptionally(StoreException.notSent("down"));
     assertThat(ended).containsExactly(false);
@@ -78,7 +78,7 @@ class OnceCallsTest {
   }
 
   @Test
-  void anAnswerOfALaterWindowIsAnotherOne() {
+  void anAnswerOfALaterWindowIsSeparate() {
     CompletableFuture<Answered<Long>> answer = call(calls);
     pass(250);
     sent.get(0).complete(107L);
@@ -88,7 +88,7 @@ class OnceCallsTest {
   }
 
   @Test
-  void aCallIsAbandonedWhenItsAnswerWouldCountNoMore() {
+  void aCallIsAbandonedOnceItsAnswerCannotCount() {
     var _ = call(calls);
     for (int i = 0; i < 50; i++) {
       pass(250);

@@ -54,7 +54,7 @@ class EdgesTest {
 
   @ParameterizedTest
   @MethodSource("ofFive")
-  void saysNeverToMoreThanTheLimit(RateAlgorithm<?> algorithm) {
+  void aCostBeyondTheLimitNeverFits(RateAlgorithm<?> algorithm) {
     var counter = new History<>(algorithm);
     assertThat(counter.charge(NOW, 6).neverFits()).isTrue();
     assertThat(counter.charge(NOW, Cost.MAX).neverFits()).isTrue();
@@ -65,7 +65,7 @@ class EdgesTest {
 
   @ParameterizedTest
   @MethodSource("ofNone")
-  void aLimitOfNothingAdmitsNothingEver(RateAlgorithm<?> algorithm) {
+  void aLimitOfZeroAdmitsNothing(RateAlgorithm<?> algorithm) {
     var counter = new History<>(algorithm);
     assertThat(counter.charge(NOW, 1).neverFits()).isTrue();
     assertThat(counter.peek(NOW).neverFits()).isTrue();
@@ -76,7 +76,7 @@ class EdgesTest {
 
   @ParameterizedTest
   @MethodSource("ofFive")
-  void aPeekConsumesNothingAndAnswersWhetherOneWouldFit(RateAlgorithm<?> algorithm) {
+  void aPeekConsumesNothingAndReportsWhetherOneFits(RateAlgorithm<?> algorithm) {
     var counter = new History<>(algorithm);
     for (int i = 0; i < 20; i++) {
       assertThat(counter.peek(NOW)).matches(d -> d.admitted() && d.remaining() == 5);
@@ -105,7 +105,7 @@ class EdgesTest {
 
   @ParameterizedTest
   @MethodSource("ofFive")
-  void anOverdraftIsChargedWholeAndARefundPaysItBack(RateAlgorithm<?> algorithm) {
+  void anOverdraftIsChargedCompletelyAndReducedByARefund(RateAlgorithm<?> algorithm) {
     for (Overrun overrun : List.of(OVERDRAFT, COUNT)) {
       var counter = new History<>(algorithm);
       counter.charge(NOW, 3);
@@ -122,7 +122,7 @@ class EdgesTest {
 
   @ParameterizedTest
   @MethodSource("ofFive")
-  void aClockThatStepsBackNeverAdmitsTwice(RateAlgorithm<?> algorithm) {
+  void aClockStepBackNeverAdmitsTwice(RateAlgorithm<?> algorithm) {
     var counter = new History<>(algorithm);
     assertThat(counter.charge(NOW, 5).admitted()).isTrue();
     for (long back : new long[] {1, 999, 1000, 1001, 86_400_000, NOW}) {
@@ -133,7 +133,7 @@ class EdgesTest {
 
   @ParameterizedTest
   @MethodSource("ofFive")
-  void aRefundBehindAClockStepGivesBackNoMoreThanWasCharged(RateAlgorithm<?> algorithm) {
+  void aRefundAfterAClockStepIsBoundedByTheCharges(RateAlgorithm<?> algorithm) {
     var counter = new History<>(algorithm);
     counter.charge(NOW, 5);
     counter.refund(NOW - 10_000, Cost.MAX);
@@ -161,7 +161,7 @@ class EdgesTest {
   }
 
   @Test
-  void gcraStaysPaidUpHoweverFarTheClockStepsBack() {
+  void gcraStaysFullWhenTheClockStepsBack() {
     // A rate so large that the debt of a clock step back overflows.
     var counter = new History<>(new Gcra(Cost.MAX / 1000, 1000, 1000));
     counter.charge(NOW, 1000);
@@ -171,7 +171,7 @@ class EdgesTest {
   }
 
   @Test
-  void aFloodOfOverdraftsInASlidingLogCountsExactlyAndLeavesWithItsWindow() {
+  void overdraftsOfASlidingLogCountExactlyAndExpireWithTheirWindow() {
     var counter = new History<>(new SlidingLog(3, 10_000));
     for (int i = 0; i < 9_000; i++) {
       counter.charge(NOW + i, 1, OVERDRAFT);
@@ -184,7 +184,7 @@ class EdgesTest {
   }
 
   @Test
-  void historiesThatBranchFromOneLogDoNotSeeEachOther() {
+  void branchesOfASlidingLogAreIndependent() {
     var trunk = new History<>(new SlidingLog(100, 1000));
     for (int i = 0; i < 5; i++) {
       trunk.charge(NOW + i, 1);
@@ -203,7 +203,7 @@ class EdgesTest {
   }
 
   @Test
-  void refusesParametersOutOfRangeWithAReason() {
+  void rejectsParametersOutOfRangeWithAReason() {
     assertInvalid(() -> new FixedWindow(-1, 1000), "limit");
     assertInvalid(() -> new FixedWindow(Cost.MAX + 1, 1000), "limit");
     assertInvalid(() -> new FixedWindow(1, 0), "window");

@@ -39,7 +39,7 @@ class GoldenRowsTest {
   }
 
   @Test
-  void gcraAdmitsItsBurstAndSaysNeverToMore() {
+  void gcraAdmitsItsBurstAndMoreNeverFits() {
     var counter = new History<>(new Gcra(10, 1000, 2));
     assertThat(counter.charge(0, 3)).isEqualTo(refuse(2, 2, 0, Decision.NEVER));
     assertThat(counter.charge(0, 1)).isEqualTo(admit(2, 1, 100));
@@ -60,7 +60,7 @@ class GoldenRowsTest {
   }
 
   @Test
-  void aChargedRefusalWaitsForWhatItChargedToo() {
+  void retryAfterOfAChargedRefusalIncludesItsCharge() {
     var bucket = new History<>(new TokenBucket(1000, 60_000));
     bucket.charge(0, 1);
     assertThat(bucket.charge(0, 1000, Overrun.OVERDRAFT))
@@ -71,7 +71,7 @@ class GoldenRowsTest {
   }
 
   @Test
-  void fixedWindowStartsAnewAtEveryMultipleOfItsLength() {
+  void fixedWindowRestartsAtEveryMultipleOfItsLength() {
     var counter = new History<>(new FixedWindow(3, 1000));
     assertThat(counter.charge(1500, 1)).isEqualTo(admit(3, 2, 500));
     assertThat(counter.charge(1500, 2)).isEqualTo(admit(3, 0, 500));
@@ -96,7 +96,7 @@ class GoldenRowsTest {
   }
 
   @Test
-  void slidingWindowEstimatesAsThePublishedExampleDoes() {
+  void slidingWindowMatchesThePublishedExample() {
     var counter = new History<>(new SlidingWindow(50, 60_000, 1));
     counter.charge(59_999, 42);
     counter.charge(75_000, 18); // 42 · 45/60 + 18 = 49.5
@@ -105,7 +105,7 @@ class GoldenRowsTest {
   }
 
   @Test
-  void slidingWindowForgetsOneSliceAtATime() {
+  void slidingWindowExpiresOneSliceAtATime() {
     var counter = new History<>(new SlidingWindow(10, 1000, 10));
     assertThat(counter.charge(0, 10)).isEqualTo(admit(10, 0, 1100));
     assertThat(counter.charge(0, 1)).isEqualTo(refuse(10, 0, 1100, 1010));

@@ -22,7 +22,7 @@ class RateAlgorithmPropertyTest {
 
   @ParameterizedTest(name = "{0}, seeds 0 to 39")
   @MethodSource("algorithms")
-  void decidesAsItsSlowTwinDoes(RateAlgorithm<?> algorithm) {
+  void decidesLikeItsOracle(RateAlgorithm<?> algorithm) {
     for (int seed = 0; seed < SEEDS; seed++) {
       RandomHistory history = new RandomHistory(algorithm, seed, new RandomHistory.Reached());
       for (int i = 0; i < STEPS; i++) {
@@ -36,7 +36,7 @@ class RateAlgorithmPropertyTest {
 
   @ParameterizedTest(name = "{0}, seeds 0 to 39")
   @MethodSource("algorithms")
-  void keepsTheVeryStateWhenItRefusesOrIsOnlyLookedAt(RateAlgorithm<?> algorithm) {
+  void returnsTheSameStateForRefusalsAndPeeks(RateAlgorithm<?> algorithm) {
     for (int seed = 0; seed < SEEDS; seed++) {
       RandomHistory history = new RandomHistory(algorithm, seed, new RandomHistory.Reached());
       for (int i = 0; i < STEPS; i++) {
@@ -51,7 +51,7 @@ class RateAlgorithmPropertyTest {
 
   @ParameterizedTest(name = "{0}, seeds 0 to 39")
   @MethodSource("algorithms")
-  void admitsARefusedCostWhenItSaysAndNotEarlier(RateAlgorithm<?> algorithm) {
+  void admitsARefusedCostExactlyAfterRetryAfter(RateAlgorithm<?> algorithm) {
     for (int seed = 0; seed < SEEDS; seed++) {
       RandomHistory history = new RandomHistory(algorithm, seed, new RandomHistory.Reached());
       for (int i = 0; i < STEPS; i++) {
@@ -68,7 +68,7 @@ class RateAlgorithmPropertyTest {
 
   @ParameterizedTest(name = "{0}, seeds 0 to 39")
   @MethodSource("algorithms")
-  void decidesLikeUnusedFromItsResetTimeOn(RateAlgorithm<?> algorithm) {
+  void decidesLikeAnUnusedStateFromItsResetTimeOn(RateAlgorithm<?> algorithm) {
     for (int seed = 0; seed < SEEDS; seed++) {
       RandomHistory history = new RandomHistory(algorithm, seed, new RandomHistory.Reached());
       for (int i = 0; i < STEPS; i++) {
@@ -85,7 +85,7 @@ class RateAlgorithmPropertyTest {
 
   @ParameterizedTest(name = "{0}, seeds 0 to 39")
   @MethodSource("algorithms")
-  void neverAdmitsMoreThanItsBoundWhateverTheClockDoes(RateAlgorithm<?> algorithm) {
+  void neverAdmitsMoreThanItsBoundUnderAnyClock(RateAlgorithm<?> algorithm) {
     for (int seed = 0; seed < SEEDS; seed++) {
       RandomHistory history = new RandomHistory(algorithm, seed, new RandomHistory.Reached());
       List<Oracle.Entry> admitted = new ArrayList<>();
@@ -103,7 +103,7 @@ class RateAlgorithmPropertyTest {
 
   @ParameterizedTest(name = "{0}, seeds 0 to 39")
   @MethodSource("algorithms")
-  void theHistoriesReachWhatTheseTestsAreAbout(RateAlgorithm<?> algorithm) {
+  void theHistoriesReachTheRelevantCases(RateAlgorithm<?> algorithm) {
     RandomHistory.Reached reached = new RandomHistory.Reached();
     for (int seed = 0; seed < SEEDS; seed++) {
       RandomHistory history = new RandomHistory(algorithm, seed, reached);

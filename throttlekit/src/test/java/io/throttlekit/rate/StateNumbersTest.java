@@ -24,7 +24,7 @@ class StateNumbersTest {
 
   @ParameterizedTest(name = "{0}, seeds 0 to 39")
   @MethodSource("algorithms")
-  <S> void aStateMadeOfItsNumbersDecidesAlike(RateAlgorithm<S> algorithm) {
+  <S> void aStateRestoredFromItsNumbersDecidesAlike(RateAlgorithm<S> algorithm) {
     for (int seed = 0; seed < SEEDS; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       long now = 1_700_000_000_000L;
@@ -50,7 +50,7 @@ class StateNumbersTest {
   }
 
   @Test
-  void aLogKeepsNoMoreThanItsLimitOfEntriesHoweverOftenItIsOverdrawn() {
+  void aLogHasAtMostItsLimitOfEntriesDespiteOverdrafts() {
     SlidingLog log = new SlidingLog(10, 60_000);
     long[] numbers = log.numbers(overdrawn(log, null, 0));
     for (int ms = 1; ms < 1_000; ms++) {
@@ -67,7 +67,7 @@ class StateNumbersTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void otherNumbersAreRefused(RateAlgorithm<?> algorithm) {
+  void invalidNumbersAreRejected(RateAlgorithm<?> algorithm) {
     assertThatThrownBy(() -> algorithm.ofNumbers(new long[0]))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(algorithm.id());

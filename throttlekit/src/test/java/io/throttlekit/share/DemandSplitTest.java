@@ -8,20 +8,20 @@ import org.junit.jupiter.api.Test;
 
 class DemandSplitTest {
   @Test
-  void dividesWhatNobodyWantsEqually() {
+  void dividesUndemandedSlotsEqually() {
     assertThat(DemandSplit.of(10, new long[] {0, 0, 0})).containsExactly(4, 3, 3);
     assertThat(DemandSplit.of(10, new long[] {5, 0, 0})).containsExactly(6, 2, 2);
   }
 
   @Test
-  void meetsSmallDemandsAndDividesTheRestEquallyWhereItDoesNotSuffice() {
+  void meetsSmallDemandsAndDividesTheRestEqually() {
     assertThat(DemandSplit.of(10, new long[] {31, 11, 0})).containsExactly(5, 4, 1);
     assertThat(DemandSplit.of(100, new long[] {40, 10, 90, 30})).containsExactly(30, 10, 30, 30);
     assertThat(DemandSplit.of(100, new long[] {1 << 30, 0})).containsExactly(99, 1);
   }
 
   @Test
-  void anExaggeratedDemandTakesNothingFromAnEqualShare() {
+  void anExaggeratedDemandDoesNotReduceAnEqualShare() {
     assertThat(DemandSplit.of(200, new long[] {1L << 31, 60, 60, 60}))
         .containsExactly(50, 50, 50, 50);
     assertThat(DemandSplit.of(200, new long[] {1L << 31, 10, 10, 10}))
@@ -29,13 +29,13 @@ class DemandSplitTest {
   }
 
   @Test
-  void theFirstAboveTheLevelGetWhatIsLeftOver() {
+  void theFirstAboveTheLevelGetTheRemainder() {
     assertThat(DemandSplit.of(12, new long[] {2, 9, 6, 11})).containsExactly(2, 4, 3, 3);
     assertThat(DemandSplit.of(11, new long[] {6, 6, 11})).containsExactly(4, 4, 3);
   }
 
   @Test
-  void theFirstGetASlotWhereThereAreTooFew() {
+  void withTooFewSlotsTheFirstGetOneEach() {
     assertThat(DemandSplit.of(2, new long[] {0, 9, 9})).containsExactly(1, 1, 0);
     assertThat(DemandSplit.of(0, new long[] {9})).containsExactly(0);
     assertThat(DemandSplit.of(5, new long[0])).isEmpty();
@@ -59,7 +59,7 @@ class DemandSplitTest {
   }
 
   @Test
-  void givesEachItsDemandOrAtLeastAnEqualShareWhateverTheOthersDemand() {
+  void everyShareIsTheDemandOrAtLeastAnEqualShare() {
     SplittableRandom random = new SplittableRandom(2);
     int contested = 0;
     for (int i = 0; i < 20_000; i++) {

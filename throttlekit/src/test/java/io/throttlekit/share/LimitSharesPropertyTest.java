@@ -27,7 +27,7 @@ class LimitSharesPropertyTest {
   private static final int MAX_REQUESTS = 12;
 
   @Test
-  void whatGatesObeyIsReservedAndNeverRisesBeyondTheLimit() {
+  void appliedSharesAreReservedAndNeverRiseBeyondTheLimit() {
     for (int seed = 0; seed < SEEDS; seed++) {
       Fleet fleet = new Fleet(seed);
       for (int step = 0; step < STEPS; step++) {
@@ -44,7 +44,7 @@ class LimitSharesPropertyTest {
   }
 
   @Test
-  void everySlotIsInForceOnceAllHaveAnswered() {
+  void everySlotIsGrantedOnceAllHaveAcknowledged() {
     for (int seed = 0; seed < SEEDS; seed++) {
       Fleet fleet = new Fleet(seed);
       for (int step = 0; step < STEPS; step++) {
@@ -58,13 +58,13 @@ class LimitSharesPropertyTest {
       assertThat(fleet.shares.acknowledged()).as(where).isEqualTo(fleet.shares.limit());
       assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, no change
       if (fleet.shares.limit() >= fleet.gates.size()) {
-        assertThat(fleet.obeyedById().values()).as(where).allMatch(share -> share > 0);
+        assertThat(fleet.appliedById().values()).as(where).allMatch(share -> share > 0);
       }
     }
   }
 
   @Test
-  void theHistoriesReachWhatTheseTestsAreAbout() {
+  void theHistoriesReachTheRelevantCases() {
     Reached reached = new Reached();
     for (int seed = 0; seed < SEEDS; seed++) {
       Fleet fleet = new Fleet(seed, reached);
@@ -92,7 +92,7 @@ class LimitSharesPropertyTest {
   }
 
   /** A limiter with the messages in transit to it and from it. */
-  private static final class ModelGate {
+  private static final class ModelLimiter {
     final String id;
     boolean connected;
     boolean alive;
@@ -103,14 +103,14 @@ class LimitSharesPropertyTest {
     final Deque<Grant> toGate = new ArrayDeque<>();
     final Deque<Long> fromGate = new ArrayDeque<>();
 
-    ModelGate(String id) {
+    ModelLimiter(String id) {
       this.id = id;
     }
   }
 
   private static final class Fleet {
     final LimitShares shares;
-    final Map<String, ModelGate> gates = new LinkedHashMap<>();
+    final Map<String, ModelLimiter> gates = new LinkedHashMap<>();
     private final SplittableRandom random;
     private final Reached reached;
     private long now = Long.MAX_VALUE - 100;
@@ -126,7 +126,7 @@ class LimitSharesPropertyTest {
       this.shares = new LimitShares(random.nextInt(MAX_REQUESTS), LEASE, 3);
       int count = 1 + random.nextInt(5);
       for (int i = 0; i < count; i++) {
-        gates.put("g" + i, new ModelGate("id" + random.nextInt(count)));
+        gates.put("g" + i, new ModelLimiter("id" + random.nextInt(count)));
       }
     }
 
@@ -136,7 +136,7 @@ class LimitSharesPropertyTest {
     }
 
     /** Returns the same by id. */
-    Map<String, Integer> obeyedById() {
+    Map<String, Integer> appliedById() {
       Map<String, Integer> obeyed = new LinkedHashMap<>();
       gates.values().forEach(gate -> obeyed.merge(gate.id, gate.obeys, Integer::sum));
       return obeyed;
@@ -144,7 +144,7 @@ class LimitSharesPropertyTest {
 
     String step() {
       String name = "g" + random.nextInt(gates.size());
-      ModelGate gate = gate(name);
+      ModelLimiter gate = model(name);
       String done = name + " " + anything(name, gate);
       reached.overfull += shares.reserved() > shares.limit() ? 1 : 0;
       reached.alike += alike() ? 1 : 0;
@@ -157,7 +157,7 @@ class LimitSharesPropertyTest {
       return ids.size() > Set.copyOf(ids).size();
     }
 
-    private String anything(String name, ModelGate gate) {
+    private String anything(String name, ModelLimiter gate) {
       return switch (random.nextInt(13)) {
         case 12 -> takeOver(name, gate);
         case 0 -> connect(name, gate);
@@ -174,12 +174,12 @@ class LimitSharesPropertyTest {
           yield "sees it later";
         }
         case 5 -> report(gate);
-        case 6, 7, 8 -> hear(gate);
+        case 6, 7, 8 -> deliver(gate);
         default -> answer(name, gate);
       };
     }
 
-    private String report(ModelGate gate) {
+    private String report(ModelLimiter gate) {
       if (gate.connected) {
         shares.reported(gate.id, random.nextInt(9), random.nextInt(5), now);
       } else if (gates.values().stream().noneMatch(g -> g.alive && g.id.equals(gate.id))) {
@@ -189,11 +189,11 @@ class LimitSharesPropertyTest {
       return "reports";
     }
 
-    private ModelGate gate(String name) {
+    private ModelLimiter model(String name) {
       return Objects.requireNonNull(gates.get(name));
     }
 
-    private String connect(String name, ModelGate gate) {
+    private String connect(String name, ModelLimiter gate) {
       if (gate.connected || (!gate.alive && shares.share(name).isPresent())) {
         return "is there or not gone yet"; // a new limiter needs a new name
       }
@@ -202,34 +202,34 @@ class LimitSharesPropertyTest {
       gate.connected = true;
       shares.joined(name, gate.id);
       round();
-      greet(name, gate);
+      sendCurrentGrant(name, gate);
       return "connects";
     }
 
     /** Connects a limiter on a second stream while the first is open. */
-    private String takeOver(String name, ModelGate gate) {
+    private String takeOver(String name, ModelLimiter gate) {
       if (!gate.connected) {
         return "has nothing to take over";
       }
       reached.takenOver++;
-      hearSome(gate);
+      deliverSome(gate);
       shares.joined(name, gate.id);
       round();
-      greet(name, gate);
+      sendCurrentGrant(name, gate);
       return "takes over";
     }
 
-    private void greet(String name, ModelGate gate) {
+    private void sendCurrentGrant(String name, ModelLimiter gate) {
       // A connection begins with the current share, whether the limiter has received it or not.
       Grant again = new Grant(name, shares.share(name).orElseThrow(), number);
       gate.toGate.clear();
       gate.toGate.add(again);
     }
 
-    private String disconnect(String name, ModelGate gate) {
+    private String disconnect(String name, ModelLimiter gate) {
       if (gate.connected) {
         gate.connected = false;
-        hearSome(gate);
+        deliverSome(gate);
         gate.toGate.clear();
         gate.leftNanos = now;
         shares.left(name, now);
@@ -239,20 +239,20 @@ class LimitSharesPropertyTest {
     }
 
     /** Delivers some messages in transit before the connection breaks. */
-    private void hearSome(ModelGate gate) {
+    private void deliverSome(ModelLimiter gate) {
       while (!gate.toGate.isEmpty() && random.nextBoolean()) {
-        hear(gate);
+        deliver(gate);
       }
     }
 
-    private String end(ModelGate gate) {
+    private String end(ModelLimiter gate) {
       gate.alive = false;
       gate.obeys = 0;
       gate.lastHeard = 0;
       return "ends";
     }
 
-    private String hear(ModelGate gate) {
+    private String deliver(ModelLimiter gate) {
       Grant grant = gate.toGate.poll();
       if (grant == null) {
         return "hears nothing";
@@ -263,7 +263,7 @@ class LimitSharesPropertyTest {
       return "obeys " + grant;
     }
 
-    private String answer(String name, ModelGate gate) {
+    private String answer(String name, ModelLimiter gate) {
       Long said = gate.fromGate.peek();
       if (said == null) {
         return "has nothing to say";
@@ -285,14 +285,14 @@ class LimitSharesPropertyTest {
     private void round() {
       int before = known();
       for (Grant grant : shares.due(now, ++number)) {
-        ModelGate gate = gate(grant.limiter());
+        ModelLimiter gate = model(grant.limiter());
         if (gate.connected) {
           gate.toGate.add(grant);
         }
       }
       reached.forgotten += known() < before ? 1 : 0;
       // A limiter is gone when its lease has expired: that is the purpose of a lease.
-      for (ModelGate gate : gates.values()) {
+      for (ModelLimiter gate : gates.values()) {
         if (!gate.connected && now - gate.leftNanos >= LEASE) {
           end(gate);
         }
@@ -314,7 +314,7 @@ class LimitSharesPropertyTest {
       for (int rounds = 1; ; rounds++) {
         gates.forEach((name, gate) -> {
           while (!gate.toGate.isEmpty()) {
-            hear(gate);
+            deliver(gate);
           }
           shares.acknowledged(name, gate.lastHeard);
         });
@@ -322,7 +322,7 @@ class LimitSharesPropertyTest {
         if (grants.isEmpty()) {
           return rounds;
         }
-        grants.forEach(grant -> gate(grant.limiter()).toGate.add(grant));
+        grants.forEach(grant -> model(grant.limiter()).toGate.add(grant));
       }
     }
   }

@@ -19,49 +19,49 @@ class LimitSharesTest {
   private long number;
 
   @Test
-  void theFirstGateHasAllAndGivesRoomToTheSecond() {
+  void theFirstLimiterHasAllSlotsUntilTheSecondJoins() {
     shares.joined("a", "a");
     assertThat(due()).containsExactly(grant("a", 10));
-    obey("a");
+    acknowledge("a");
     shares.joined("b", "b");
     assertThat(due()).containsExactly(grant("a", 5), grant("b", 0));
-    obey("b");
+    acknowledge("b");
     assertThat(due()).isEmpty();
-    obey("a");
+    acknowledge("a");
     assertThat(due()).containsExactly(grant("b", 5));
     assertThat(settled()).isFalse();
-    obey("b");
+    acknowledge("b");
     assertThat(settled()).isTrue();
   }
 
   @Test
-  void aGateThatDoesNotAnswerKeepsTheLargestItMayObey() {
+  void aSilentLimiterReservesItsLargestUnacknowledgedShare() {
     settle("a", "b");
     shares.limit(4);
     assertThat(due()).containsExactly(grant("a", 2), grant("b", 2));
     assertThat(shares.reserved()).isEqualTo(10);
-    obey("b");
+    acknowledge("b");
     assertThat(shares.reserved()).isEqualTo(7);
     shares.limit(6);
     assertThat(due()).containsExactly(grant("a", 3)); // within the 5 that it may be applying
     assertThat(shares.reserved()).isEqualTo(7);
-    obey("a");
+    acknowledge("a");
     assertThat(due()).containsExactly(grant("b", 3));
   }
 
   @Test
-  void whatIsObeyedIsWhatWasAcknowledgedLastAlsoByWhoLeft() {
+  void acknowledgedIsTheLastAcknowledgementAlsoOfLeftLimiters() {
     settle("a", "b");
     assertThat(shares.acknowledged()).isEqualTo(10);
     shares.limit(4);
     due();
     assertThat(shares.acknowledged()).isEqualTo(10);
-    obey("b");
+    acknowledge("b");
     assertThat(shares.acknowledged()).isEqualTo(5 + 2);
     shares.left("a", 0);
     assertThat(shares.acknowledged()).isEqualTo(5 + 2);
     shares.joined("a", "a");
-    obey("a");
+    acknowledge("a");
     assertThat(shares.acknowledged()).isEqualTo(4);
     shares.left("a", 0);
     shares.reported("a", 0, 0, 0); // nothing is in flight there any more
@@ -69,7 +69,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void lateAndRepeatedAndInventedAcknowledgementsSayNothing() {
+  void lateRepeatedAndInventedAcknowledgementsAreIgnored() {
     settle("a", "b");
     long before = number;
     shares.limit(4);
@@ -84,7 +84,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void nothingIsAcknowledgedBeforeItIsGranted() {
+  void acknowledgementsBeforeAGrantAreIgnored() {
     settle("a");
     shares.joined("b", "b");
     assertThat(shares.acknowledged("b", number)).isFalse();
@@ -93,7 +93,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void aShareStaysReservedForTheLeaseOfAGateThatLeft() {
+  void theShareOfALeftLimiterIsReservedForItsLease() {
     settle("a", "b");
     shares.left("b", now);
     shares.left("b", now + SECOND); // no effect
@@ -104,7 +104,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void aGateThatLeftIsGoneWhenNothingOfItIsInFlight() {
+  void aLeftLimiterWithNothingInFlightIsRemoved() {
     settle("a", "b");
     shares.left("b", now);
     shares.reported("b", 1, 0, now);
@@ -114,7 +114,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void aGateThatComesBackHasWhatItHad() {
+  void aRejoinedLimiterKeepsItsShare() {
     settle("a", "b");
     shares.left("b", now);
     shares.joined("b", "b");
@@ -124,28 +124,28 @@ class LimitSharesTest {
   }
 
   @Test
-  void aLimitBelowWhatIsReservedForTheAbsentLeavesNothing() {
+  void aLimitBelowTheReservationOfAbsentLimitersLeavesNothing() {
     settle("a", "b");
     shares.left("b", now);
     shares.limit(3);
     assertThat(due()).containsExactly(grant("a", 0));
-    obey("a");
+    acknowledge("a");
     assertThat(settled()).isFalse(); // 5 may still be in effect
     now += LEASE;
     assertThat(due()).containsExactly(grant("a", 3));
-    obey("a");
+    acknowledge("a");
     assertThat(settled()).isTrue();
   }
 
   @Test
-  void sharesFollowDemandAndLetItFallSlowly() {
+  void sharesFollowDemandAndDecaySlowly() {
     settle("a", "b");
     shares.reported("a", 5, 16, now);
     shares.reported("b", 0, 0, now);
     assertThat(due()).containsExactly(grant("b", 1));
-    obey("b");
+    acknowledge("b");
     assertThat(due()).containsExactly(grant("a", 9));
-    obey("a");
+    acknowledge("a");
     shares.reported("a", 0, 0, now); // 10, which is twice its share, becomes 7
     assertThat(due()).containsExactly(grant("a", 8));
     now += 10 * SECOND;
@@ -153,7 +153,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void absurdReportsCountAsTheNearestThatMakeSense() {
+  void extremeReportsAreClamped() {
     settle("a", "b");
     shares.reported("a", Long.MAX_VALUE, Long.MAX_VALUE, now);
     shares.reported("b", Long.MIN_VALUE, -1, now);
@@ -163,7 +163,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void anAnonymousGateThatReportsAnythingLeavesTheOthersTheirs() {
+  void arbitraryReportsOfAnAnonymousLimiterKeepTheSharesOfOthers() {
     shares.limit(200);
     settle("a", "b", "c", "d");
     shares.joined("anonymous", "anonymous");
@@ -200,7 +200,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void inventedRefusalsTakeNothingOfAnEqualShareThatTheOthersWant() {
+  void inventedRefusalsKeepEqualSharesOfOthers() {
     shares.limit(200);
     settle("a", "b", "c", "hostile");
     for (int report = 0; report < 10; report++) {
@@ -231,14 +231,14 @@ class LimitSharesTest {
   }
 
   @Test
-  void gatesOfOneIdDivideItsShare() {
+  void limitersOfOneIdDivideItsShare() {
     settle("a", "b");
     shares.joined("b2", "b");
     assertThat(due()).containsExactly(grant("b", 3), grant("b2", 0));
     assertThat(due()).isEmpty(); // b may still apply 5
-    obeyRound("b");
+    acknowledgeRound("b");
     assertThat(due()).containsExactly(grant("b2", 2));
-    obey("b2");
+    acknowledge("b2");
     assertThat(shares.acknowledged()).isEqualTo(10);
     shares.reported("b", 4, 6, now);
     settleRounds();
@@ -247,7 +247,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void theWholeShareReturnsWhenTheLeaseOfTheOtherGateOfAnIdIsOver() {
+  void theFullShareReturnsWhenTheLeaseOfTheOtherLimiterOfAnIdEnds() {
     settle("a", "b");
     shares.joined("b2", "b");
     settleRounds();
@@ -262,7 +262,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void gatesTakeTurnsWhileThereAreFewerSlotsThanGates() {
+  void limitersTakeTurnsIfSlotsAreFewerThanLimiters() {
     settle("a", "b", "c");
     shares.limit(2);
     Set<Set<String>> served = new HashSet<>();
@@ -279,7 +279,7 @@ class LimitSharesTest {
   }
 
   @Test
-  void whoHadDemandLatelyComesBeforeWhoHadNone() {
+  void limitersWithRecentDemandComeFirst() {
     settle("a", "b", "c");
     shares.limit(1);
     shares.reported("c", 0, 1, now);
@@ -294,18 +294,18 @@ class LimitSharesTest {
   }
 
   @Test
-  void zeroFencesEveryGate() {
+  void aLimitOfZeroFencesEveryLimiter() {
     settle("a", "b");
     shares.limit(0);
     assertThat(due()).containsExactly(grant("a", 0), grant("b", 0));
-    obey("a");
-    obey("b");
+    acknowledge("a");
+    acknowledge("b");
     assertThat(settled()).isTrue();
     assertThat(shares.reserved()).isZero();
   }
 
   @Test
-  void isNotSettledWithNobodyThere() {
+  void isNotSettledWithoutLimiters() {
     assertThat(settled()).isFalse();
     shares.joined("a", "a");
     assertThat(settled()).isFalse();
@@ -324,11 +324,11 @@ class LimitSharesTest {
     return shares.due(now, ++number);
   }
 
-  private void obey(String gate) {
+  private void acknowledge(String gate) {
     assertThat(shares.acknowledged(gate, number)).isTrue();
   }
 
-  private void obeyRound(String gate) {
+  private void acknowledgeRound(String gate) {
     assertThat(shares.acknowledged(gate, number - 1)).isTrue();
   }
 

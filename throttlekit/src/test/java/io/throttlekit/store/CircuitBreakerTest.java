@@ -22,14 +22,14 @@ class CircuitBreakerTest {
   private final CircuitBreaker breaker = new CircuitBreaker(time, SETTINGS);
 
   @Test
-  void needsNumbersFromOne() {
+  void rejectsNumbersBelowOne() {
     assertThatIllegalArgumentException().isThrownBy(() -> new Settings(0, 1, 1));
     assertThatIllegalArgumentException().isThrownBy(() -> new Settings(1, 0, 1));
     assertThatIllegalArgumentException().isThrownBy(() -> new Settings(1, 1, 0));
   }
 
   @Test
-  void opensAfterSoManyFailuresInARow() {
+  void opensAfterConsecutiveFailures() {
     assertThat(breaker.failed()).isFalse();
     assertThat(breaker.failed()).isFalse();
     assertThat(breaker.allows()).isTrue();
@@ -40,7 +40,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void anAnswerBetweenFailuresStartsTheCountAnew() {
+  void anAnswerBetweenFailuresResetsTheCount() {
     breaker.failed();
     breaker.failed();
     assertThat(breaker.succeeded()).isFalse();
@@ -50,7 +50,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void aStallOpensItOnceItHasLastedHoweverOftenItIsReported() {
+  void aStallOpensItByDurationNotByReports() {
     long sent = time.monotonicNanos();
     for (int millis = 1; millis < 1_000; millis++) {
       time.advance(1);
@@ -63,7 +63,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void oneCallThatHangsOpensNothingWhileOthersAreAnswered() {
+  void oneHangingCallDoesNotOpenItWhileOthersAreAnswered() {
     long sent = time.monotonicNanos();
     for (int i = 0; i < 10; i++) {
       time.advance(999);
@@ -75,7 +75,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void silenceBeforeACallIsNoneOfIts() {
+  void silenceBeforeACallDoesNotCount() {
     time.advance(60_000);
     long sent = time.monotonicNanos();
     time.advance(999);
@@ -83,7 +83,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void letsOneCallProbeInEachIntervalAndNoBurstAfterALongTime() {
+  void allowsOneProbePerIntervalAndNoBurstAfterALongTime() {
     open();
     time.advance(99);
     assertThat(breaker.allows()).isFalse();
@@ -96,7 +96,7 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void closesOnAnAnswerAndCountsFromNothingAgain() {
+  void closesOnAnAnswerAndCountsFromZero() {
     open();
     assertThat(breaker.succeeded()).isTrue();
     assertThat(breaker.allows()).isTrue();
@@ -106,14 +106,14 @@ class CircuitBreakerTest {
   }
 
   @Test
-  void aStepOfTheWallClockProbesNothing() {
+  void aWallClockStepStartsNoProbe() {
     open();
     time.setWall(1_000_000);
     assertThat(breaker.allows()).isFalse();
   }
 
   @Test
-  void ofManyThreadsOneProbesAndOneIsNotifiedThatItOpened() throws InterruptedException {
+  void ofManyThreadsOneProbesAndOneIsNotified() throws InterruptedException {
     for (int round = 0; round < 200; round++) {
       CircuitBreaker own = new CircuitBreaker(time, new Settings(4, 1_000, 100));
       AtomicInteger opened = new AtomicInteger();
@@ -129,7 +129,7 @@ class CircuitBreakerTest {
   /** Compares with a model that keeps counts and times in plain fields. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void followsItsDiagram(long seed) {
+  void followsItsStateDiagram(long seed) {
     Random random = new Random(seed);
     ManualTime clock = new ManualTime(0);
     CircuitBreaker real = new CircuitBreaker(clock, SETTINGS);

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The behaviour of every {@link CounterStore}, whatever it stores its counters in. */
+/** The behaviour of every {@link CounterStore}, with any storage of its counters. */
 public abstract class CounterStoreConformance {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;
@@ -161,7 +161,7 @@ public abstract class CounterStoreConformance {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void overdraftsAreChargedWhole(RateAlgorithm<?> algorithm) {
+  void overdraftsAreChargedCompletely(RateAlgorithm<?> algorithm) {
     for (Overrun overrun : List.of(Overrun.OVERDRAFT, Overrun.COUNT)) {
       Decision debt =
           acquire(enforced(charge(algorithm, overrun.name(), 7, overrun))).decisions().getFirst();
@@ -228,7 +228,7 @@ public abstract class CounterStoreConformance {
   }
 
   @Test
-  void grantsWhatIsLeftOfALeaseAndThenNothing() {
+  void grantsTheRestThenNothing() {
     acquire(enforced(charge(five, "a", 1)));
     assertThat(lease("a", 3)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 1));
     assertThat(lease("a", 3)).isEqualTo(new LeaseGrant(1, WINDOW_END, START, 0));
@@ -239,8 +239,8 @@ public abstract class CounterStoreConformance {
   }
 
   @Test
-  void aLeaseThatComesTwiceIsGrantedTheSameOnce() {
-    Assumptions.assumeTrue(knowsCalls());
+  void aDuplicateLeaseGetsTheSameGrantOnce() {
+    Assumptions.assumeTrue(supportsCallIds());
     assertThat(lease(3, 16, 1)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 2));
     assertThat(lease(3, 16, 1)).isEqualTo(new LeaseGrant(3, WINDOW_END, START, 2));
     acquire(enforced(charge(five, "a", 1)));
@@ -252,7 +252,7 @@ public abstract class CounterStoreConformance {
         .as("another call")
         .isEqualTo(new LeaseGrant(0, WINDOW_END, START, 0));
     assertThat(store.lease(request(16, 1, 3)).toCompletableFuture())
-        .as("one that was overtaken")
+        .as("a superseded call")
         .failsWithin(Duration.ofSeconds(10));
     clock.setWall(WINDOW_END + 7);
     assertThat(lease(3, 16, 2))
@@ -261,8 +261,8 @@ public abstract class CounterStoreConformance {
   }
 
   @Test
-  void aReturnThatComesTwiceCountsOnce() {
-    Assumptions.assumeTrue(knowsCalls());
+  void aDuplicateReturnCountsOnce() {
+    Assumptions.assumeTrue(supportsCallIds());
     LeaseGrant grant = lease("a", 5);
     join(store.returnUnits(request(16, 1, 5), grant.windowEndMillis(), 2));
     join(store.returnUnits(request(16, 1, 5), grant.windowEndMillis(), 2));
@@ -272,7 +272,7 @@ public abstract class CounterStoreConformance {
   }
 
   /** Returns whether it recognises repeated calls. */
-  protected boolean knowsCalls() {
+  protected boolean supportsCallIds() {
     return true;
   }
 
@@ -294,7 +294,7 @@ public abstract class CounterStoreConformance {
   }
 
   @Test
-  void takesUnitsOfALeaseBackInTheirWindowOnly() {
+  void acceptsReturnedUnitsInTheirWindowOnly() {
     LeaseGrant grant = lease("a", 5);
     returnUnits("a", grant.windowEndMillis(), 2);
     assertThat(left(five, "a")).isEqualTo(2);
@@ -308,7 +308,7 @@ public abstract class CounterStoreConformance {
 
   @ParameterizedTest
   @ValueSource(longs = {6, 1L << 50})
-  void takesNoMoreBackThanIsCounted(long units) {
+  void acceptsNoMoreReturnedUnitsThanCounted(long units) {
     returnUnits("never seen", WINDOW_END, units);
     assertThat(left(five, "never seen")).isEqualTo(5);
     acquire(enforced(charge(five, "a", 3)));
@@ -318,7 +318,7 @@ public abstract class CounterStoreConformance {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void startsAResetCounterAnew(RateAlgorithm<?> algorithm) {
+  void aResetCounterStartsAtZero(RateAlgorithm<?> algorithm) {
     acquire(enforced(charge(algorithm, "a", 5)), enforced(charge(algorithm, "b", 5)));
     join(store.reset(key(algorithm, "a"), algorithm));
     join(store.reset(key(algorithm, "never seen"), algorithm));
@@ -327,7 +327,7 @@ public abstract class CounterStoreConformance {
   }
 
   @Test
-  void keepsCountersApartWhateverIsInTheirEntries() {
+  void keepsCountersOfAnyEntriesApart() {
     List<String> users =
         List.of(
             "a", "a|1:b", "{a}", "{}", "ä", "日本", "\uD83D\uDE00", "\uD83D", "\uDE00", "a\0", "");
@@ -355,7 +355,7 @@ public abstract class CounterStoreConformance {
   }
 
   @Test
-  void neitherAMillionMillisecondsBackNorForwardAdmitTwice() {
+  void clockStepsOfAMillionMillisDoNotAdmitTwice() {
     acquire(enforced(charge(five, "a", 5)));
     clock.setWall(START - 1_000_000);
     assertThat(acquire(enforced(charge(five, "a", 1))).admitted()).isFalse();

@@ -19,7 +19,7 @@ class CounterTest {
   private final SlidingLog log = new SlidingLog(5, SECOND);
 
   @Test
-  void aRetiredCounterHoldsNoStateAndTakesNoCharge() {
+  void aRetiredCounterHoldsNoStateAndAcceptsNoCharge() {
     Counter counter = counter(log);
     Charge charge = charge(log, "a", 1);
     assertThat(counter.charge(charge, NOW)).isNotNull();

@@ -26,7 +26,7 @@ class DeadlineWheelTest {
   }
 
   @Test
-  void deadlinesEndInTheirOwnOrderNotInThatOfTheirArrival() {
+  void deadlinesExpireInOrderOfTimeNotOfArrival() {
     Call second = added(50 * MILLISECOND);
     Call third = added(3_000 * MILLISECOND);
     Call first = added(18 * MILLISECOND);
@@ -43,7 +43,7 @@ class DeadlineWheelTest {
   }
 
   @Test
-  void whatIsRemovedIsNotKept() {
+  void removedDeadlinesAreNotRetained() {
     Call first = added(MILLISECOND);
     Call second = added(MILLISECOND);
     Call third = added(MILLISECOND);
@@ -58,7 +58,7 @@ class DeadlineWheelTest {
   }
 
   @Test
-  void aDeadlineThatIsOverEndsWithTheNextTick() {
+  void aPastDeadlineExpiresAtTheNextTick() {
     expire(5_000 * MILLISECOND);
     Call over = added(4_000 * MILLISECOND);
     assertThat(wheel.nextNanos()).isLessThanOrEqualTo(5_000 * MILLISECOND + TICK);
@@ -67,7 +67,7 @@ class DeadlineWheelTest {
   }
 
   @Test
-  void othersMayBeAddedAndRemovedWhileSomeEnd() {
+  void deadlinesCanBeAddedAndRemovedDuringExpiry() {
     Call first = added(MILLISECOND);
     Call second = added(MILLISECOND);
     List<Call> ended = new ArrayList<>();
@@ -85,7 +85,7 @@ class DeadlineWheelTest {
   /** Compares with a list. Clocks start anywhere, also below 0, and advance by many rounds. */
   @ParameterizedTest(name = "seed {0}")
   @MethodSource("seeds")
-  void endsEachOnceAndAtMostATickLate(long seed) {
+  void expiresEachOnceAndAtMostATickLate(long seed) {
     Random random = new Random(seed);
     long begin = random.nextLong(-(1L << 50), 1L << 50);
     DeadlineWheel<Call> own = new DeadlineWheel<>(begin);

@@ -16,7 +16,7 @@ class DeadlinesTest {
   private final ManualTime time = new ManualTime(0);
   private final Queue<Task> tasks = new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos));
 
-  /** What the thread does before a timer's task that is due earlier than that. */
+  /** What the thread does before a timer's task with an earlier due time. */
   private final Queue<Runnable> unread = new ArrayDeque<>();
 
   private final List<Call> expired = new ArrayList<>();
@@ -33,18 +33,18 @@ class DeadlinesTest {
   private static final class Call extends DeadlineWheel.Entry {}
 
   @Test
-  void anAnsweredCallIsNotKeptUntilItsDeadline() {
+  void anAnsweredCallIsReleasedBeforeItsDeadline() {
     deadlines.add(new Call(), millis(60_000));
     for (int i = 0; i < 1_000; i++) {
       Call call = new Call();
       deadlines.add(call, millis(60_000));
       deadlines.remove(call);
     }
-    assertThat(deadlines.size()).as("one that is not answered").isEqualTo(1);
+    assertThat(deadlines.size()).as("one unanswered call").isEqualTo(1);
   }
 
   @Test
-  void eachCallExpiresAtItsOwnDeadlineWhateverCameBeforeIt() {
+  void eachCallExpiresAtItsOwnDeadline() {
     Call longer = new Call();
     Call shorter = new Call();
     deadlines.add(longer, millis(1_000));
@@ -82,7 +82,7 @@ class DeadlinesTest {
   }
 
   @Test
-  void aTimerThatANewDeadlineReplacedSweepsNothing() {
+  void aReplacedTimerSweepsNothing() {
     for (int i = 40; i > 10; i -= 5) {
       deadlines.add(new Call(), millis(i));
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Several threads charge counters that are evicted and expire.
  *
  * <p>The limit is 1, so every admission has a counter of its own, which is still there when the
- * window ends unless the store counts it as forgotten.
+ * window ends unless the store counts it as evicted.
  */
 @Timeout(120)
 @Tag("exploration")
@@ -45,7 +45,7 @@ class EvictionRaceTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 20_261_121})
-  void everyAdmissionIsStillCountedWhenItsWindowEndsOrWasForgotten(long seed) throws Exception {
+  void everyAdmissionIsCountedUntilItsWindowEndsOrIsEvicted(long seed) throws Exception {
     AtomicLong kept = new AtomicLong();
     CyclicBarrier round =
         new CyclicBarrier(
@@ -61,7 +61,7 @@ class EvictionRaceTest {
               long own = 0;
               for (int r = 0; r < ROUNDS; r++) {
                 for (int i = 0; i < CHARGES; i++) {
-                  own += ask(random);
+                  own += chargeRandomly(random);
                 }
                 round.await(60, TimeUnit.SECONDS);
               }
@@ -87,7 +87,7 @@ class EvictionRaceTest {
             random -> {
               long own = 0;
               for (int i = 0; i < ROUNDS * CHARGES; i++) {
-                own += ask(random);
+                own += chargeRandomly(random);
                 if (charges.incrementAndGet() % between == 0) {
                   time.advance(WINDOW + random.nextInt(3 * WINDOW));
                 }
@@ -100,7 +100,7 @@ class EvictionRaceTest {
   }
 
   @Test
-  void whereThereIsRoomAllIsCountedAndNothingCalledForgottenWhenItsTimeIsUp() throws Exception {
+  void withRoomNothingIsEvictedEarly() throws Exception {
     InMemoryStore roomy = new InMemoryStore(time, 10 * KEYS);
     CyclicBarrier round = new CyclicBarrier(THREADS, () -> time.advance(5 * WINDOW));
     long admitted =
@@ -122,7 +122,7 @@ class EvictionRaceTest {
   }
 
   /** Returns the units admitted by one charge, or by two in one request. */
-  private int ask(RandomGenerator random) {
+  private int chargeRandomly(RandomGenerator random) {
     Charge first = randomCharge(random);
     if (random.nextInt(4) > 0) {
       return store.decide(first).admitted() ? 1 : 0;

@@ -6,11 +6,11 @@ class HeldCountersConformanceTest extends CounterStoreConformance {
 
   @Override
   protected CounterStore open(ManualTime clock) {
-    return new KeptElsewhere(clock);
+    return new HeldCounterStore(clock);
   }
 
   @Override
-  protected boolean knowsCalls() {
+  protected boolean supportsCallIds() {
     return false; // the caller does
   }
 }

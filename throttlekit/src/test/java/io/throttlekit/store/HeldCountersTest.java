@@ -21,7 +21,7 @@ class HeldCountersTest {
   private static final long WINDOW_END = START - START % MINUTE + MINUTE;
 
   private final ManualTime clock = new ManualTime(START);
-  private final KeptElsewhere store = new KeptElsewhere(clock);
+  private final HeldCounterStore store = new HeldCounterStore(clock);
   private final FixedWindow five = new FixedWindow(5, MINUTE);
   private final Gcra gcra = new Gcra(5, MINUTE);
 
@@ -31,7 +31,7 @@ class HeldCountersTest {
     assertThat(decide(charge(five, "a", 1), DataLoss.DENY))
         .isEqualTo(Decision.refuse(5, 0, WINDOW_END - START, WINDOW_END - START));
     assertThat(decide(charge(five, "a", 1), DataLoss.REFILL).remaining())
-        .as("what is refused is not counted")
+        .as("refused units are not counted")
         .isEqualTo(4);
     clock.setWall(WINDOW_END - 1);
     assertThat(decide(charge(five, "a", 0), DataLoss.DENY).admitted()).isFalse();
@@ -50,7 +50,7 @@ class HeldCountersTest {
   }
 
   @Test
-  void countsOverdraftsAndRefundsAllTheSame() {
+  void countsOverdraftsAndRefundsOfDeniedCounters() {
     store.lose();
     Decision overdraft = decide(charge(five, "a", 3, Overrun.OVERDRAFT), DataLoss.DENY);
     assertThat(overdraft.admitted()).isFalse();
@@ -59,7 +59,7 @@ class HeldCountersTest {
   }
 
   @Test
-  void refusesAWholeRequestOfWhichOneClaimIsDenied() {
+  void refusesARequestIfOneClaimIsDenied() {
     store.lose();
     Outcome outcome =
         store
@@ -83,7 +83,7 @@ class HeldCountersTest {
   }
 
   @Test
-  void knowsOnlyWhatItHolds() {
+  void rejectsCountersThatItDoesNotHold() {
     HeldCounters held = new HeldCounters(START, 0);
     assertThatThrownBy(() -> held.acquire(List.of(claim(charge(five, "a", 1), DataLoss.DENY))))
         .isInstanceOf(IllegalArgumentException.class)

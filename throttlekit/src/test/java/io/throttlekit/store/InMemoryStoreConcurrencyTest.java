@@ -59,8 +59,7 @@ class InMemoryStoreConcurrencyTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void singleChargesBesideRequestsWithSeveralAreExactToo(RateAlgorithm<?> algorithm)
-      throws Exception {
+  void singleChargesBesideJointOnesAreExact(RateAlgorithm<?> algorithm) throws Exception {
     Charge single = charge(algorithm, "a", 1);
     List<Claim> several =
         List.of(enforced(charge(algorithm, "b", 0)), enforced(charge(algorithm, "a", 1)));
@@ -104,7 +103,7 @@ class InMemoryStoreConcurrencyTest {
    * because that charge would be lost.
    */
   @Test
-  void chargesNoCounterThatHasLeftTheStore() throws Exception {
+  void chargesNoEvictedCounter() throws Exception {
     FixedWindow window = new FixedWindow(1_000_000, 3_600_000);
     for (int round = 0; round < 200; round++) {
       Counter counter = new Counter(CounterKey.of("scope"), 1, window, 0);
@@ -135,7 +134,7 @@ class InMemoryStoreConcurrencyTest {
   }
 
   @Test
-  void everyAdmissionIsOnACounterThatWasLaterResetOrIsStillThere() throws Exception {
+  void everyAdmissionIsOnAResetOrPresentCounter() throws Exception {
     int limit = 10;
     int resets = 300;
     FixedWindow window = new FixedWindow(limit, 3_600_000);

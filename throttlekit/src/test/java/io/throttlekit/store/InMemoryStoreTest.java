@@ -37,7 +37,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void needsRoomForACounter() {
+  void rejectsACapacityOfZero() {
     assertThatIllegalArgumentException().isThrownBy(() -> new InMemoryStore(time, 0));
   }
 
@@ -59,7 +59,7 @@ class InMemoryStoreTest {
 
   @Test
   @Timeout(60)
-  void decidesARequestThatNeedsMoreCountersThanFit() {
+  void decidesARequestWithMoreCountersThanFit() {
     for (int max : new int[] {1, 2, 100, 1_000}) {
       InMemoryStore store = new InMemoryStore(time, max);
       Claim[] claims = new Claim[max + 50];
@@ -97,7 +97,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void doesNotCallAnUnusedCounterForgotten() {
+  void doesNotCountAnUnusedCounterAsEvicted() {
     InMemoryStore store = new InMemoryStore(time, 10);
     for (int i = 0; i < 10; i++) {
       store.decide(charge(hourly, "user" + i, 1));
@@ -113,7 +113,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void keepsNothingForALookARefundOrARefusalOfAnUnusedCounter() {
+  void keepsNothingForAPeekRefundOrRefusalOfAnUnusedCounter() {
     InMemoryStore store = new InMemoryStore(time, 10);
     assertThat(store.decide(charge(hourly, "a", 0)).remaining()).isEqualTo(5);
     assertThat(store.decide(charge(hourly, "a", -1)).remaining()).isEqualTo(5);
@@ -122,7 +122,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void requestsThatCountNothingPushNothingOut() {
+  void requestsThatCountNothingEvictNothing() {
     InMemoryStore store = new InMemoryStore(time, 100);
     FixedWindow one = new FixedWindow(1, HOUR);
     for (int i = 0; i < 80; i++) {
@@ -138,7 +138,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void aCounterThatLeftIsNotKeptInMemory() {
+  void anEvictedCounterIsNotRetained() {
     InMemoryStore store = new InMemoryStore(time, 1_000);
     List<WeakReference<CounterKey>> keys = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
@@ -161,7 +161,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void startsAResetCounterAnewAndDoesNotCallItForgotten() {
+  void aResetCounterStartsAtZeroAndIsNotAnEviction() {
     InMemoryStore store = new InMemoryStore(time, 10);
     store.decide(charge(hourly, "a", 5));
     store.reset(key(hourly, "a"), hourly);
@@ -186,7 +186,7 @@ class InMemoryStoreTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void countersLeaveByThemselvesOnceTheyAreWhole(RateAlgorithm<?> algorithm) {
+  void countersAreRemovedOnceTheyAreUnused(RateAlgorithm<?> algorithm) {
     InMemoryStore store = new InMemoryStore(time, 1000);
     long whole = 0;
     for (int i = 0; i < 100; i++) {
@@ -200,7 +200,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void keepsAMultipleChargedCounterAsLongAsASingleCharged() {
+  void keepsCountersOfJointChargesAsLongAsOfSingleCharges() {
     InMemoryStore store = new InMemoryStore(time, 1000);
     Gcra slow = new Gcra(1, HOUR, 1000);
     store.decide(List.of(enforced(charge(slow, "a", 1000)), enforced(charge(hourly, "b", 1))));
@@ -222,7 +222,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void keepsACounterThatIsChargedAllTheTime() {
+  void keepsAContinuouslyChargedCounter() {
     InMemoryStore store = new InMemoryStore(time, 1000);
     SlidingLog log = new SlidingLog(3, 10_000);
     long admitted = 0;
@@ -236,7 +236,7 @@ class InMemoryStoreTest {
   }
 
   @Test
-  void countsCountersThatDisagreeingClocksMadeItForget() {
+  void countsCountersEvictedByDisagreeingClocks() {
     InMemoryStore store = new InMemoryStore(time, 1000);
     store.decide(charge(hourly, "a", 5));
     time.advance(3 * HOUR);
@@ -267,7 +267,7 @@ class InMemoryStoreTest {
 
   @Test
   @Timeout(30)
-  void staysFastWhenSomeoneChoosesKeysWithEqualHashCodes() {
+  void staysFastWithKeysOfEqualHashCodes() {
     InMemoryStore store = new InMemoryStore(time, 100_000);
     for (int i = 0; i < 1 << 15; i++) {
       StringBuilder name = new StringBuilder();

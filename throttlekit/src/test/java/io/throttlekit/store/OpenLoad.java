@@ -63,7 +63,7 @@ public final class OpenLoad implements AutoCloseable {
   private void run(long interval) {
     long next = System.nanoTime();
     while (!stopped) {
-      ask();
+      send();
       next += interval;
       for (long left = next - System.nanoTime(); left > 0; left = next - System.nanoTime()) {
         LockSupport.parkNanos(left);
@@ -71,7 +71,7 @@ public final class OpenLoad implements AutoCloseable {
     }
   }
 
-  private void ask() {
+  private void send() {
     long wait = waitsNanos[random.nextInt(waitsNanos.length)];
     String user = "user" + random.nextInt(COUNTERS);
     long asked = System.nanoTime();

@@ -65,7 +65,7 @@ final class RandomRequests {
     }
   }
 
-  private record GiveBack(long now, LeaseRequest lease, long windowEnd, long units)
+  private record ReturnUnits(long now, LeaseRequest lease, long windowEnd, long units)
       implements Step {
     @Override
     public Object askOf(CounterStore store) {
@@ -117,7 +117,7 @@ final class RandomRequests {
     if (first instanceof FixedWindow fixed && kind == 1) {
       long end = clock.wallMillis() - Math.floorMod(clock.wallMillis(), window) + window;
       long units = 1 + random.nextLong(9);
-      return new GiveBack(
+      return new ReturnUnits(
           clock.wallMillis(), lease(fixed), random.nextInt(4) == 0 ? end - window : end, units);
     }
     List<Claim> claims = new ArrayList<>();

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class RecentKeysTest {
-  private static final int UNHEARD = 64;
+  private static final int UNREPORTED = 64;
 
   /** An entry of a cache. */
   private static final class Entry extends Keyed {
@@ -32,7 +32,7 @@ class RecentKeysTest {
   private final RecentKeys<Entry> recent = new RecentKeys<>();
 
   @Test
-  void anEntryIsFoundOnceTheCacheHasHeardOfItAndTheCacheGoesOnHearingOfIt() {
+  void accessesAreReportedToTheCacheAtIntervals() {
     Entry entry = entry("a");
     recent.put(entry);
     List<Integer> renewals = new ArrayList<>();
@@ -53,7 +53,7 @@ class RecentKeysTest {
   }
 
   @Test
-  void entriesOfOnePlaceGoToTheirOtherPlaces() {
+  void entriesOfOneSlotMoveToTheirAlternateSlots() {
     List<Entry> crowd =
         IntStream.iterate(0, i -> i + 1)
             .mapToObj(Integer::toString)
@@ -65,7 +65,7 @@ class RecentKeysTest {
   }
 
   @Test
-  void anEntryInItsOtherPlaceIsDroppedToo() {
+  void anEntryInItsAlternateSlotIsDropped() {
     List<Entry> crowd =
         IntStream.range(0, 100_000)
             .mapToObj(Integer::toString)
@@ -79,21 +79,21 @@ class RecentKeysTest {
   }
 
   @Test
-  void entryOfOneScopeIsNotThatOfAnotherWhereTheirHashesAreTheSame() {
+  void entriesOfEqualHashesInDifferentScopesAreDistinguished() {
     assertThat("Aa".hashCode()).isEqualTo("BB".hashCode());
     CounterKey one = CounterKey.of("Aa", "user", "a");
     CounterKey other = CounterKey.of("BB", "user", "a");
     Entry entry = new Entry(one);
-    entry.lookups = UNHEARD;
+    entry.lookups = UNREPORTED;
     recent.put(entry);
     assertThat(recent.find(other)).isNull();
     assertThat(recent.find(one)).isSameAs(entry);
   }
 
   @Test
-  void anEntryThatHasLeftIsNotPut() {
+  void anEvictedEntryIsNotPut() {
     Entry entry = entry("a");
-    entry.lookups = UNHEARD;
+    entry.lookups = UNREPORTED;
     entry.retire();
     recent.put(entry);
     assertThat(recent.find(entry.key())).isNull();
@@ -108,7 +108,7 @@ class RecentKeysTest {
   }
 
   @Test
-  void theNewestIsFoundHoweverFullItIsAndHasDisplacedOneOther() {
+  void aNewEntryInAFullTableDisplacesOneOther() {
     List<Entry> entries = new ArrayList<>();
     for (int i = 0; i < 10_000; i++) {
       Entry newest = known("user-" + i);
@@ -119,7 +119,7 @@ class RecentKeysTest {
   }
 
   @Test
-  void retiredEntriesLeaveTheirPlaceToOthers() {
+  void retiredEntriesFreeTheirSlots() {
     List<Entry> retired = new ArrayList<>();
     for (int i = 0; i < 5_000; i++) {
       retired.add(known("user-" + i));
@@ -133,7 +133,7 @@ class RecentKeysTest {
   }
 
   @Test
-  void manyEntriesAreFoundOnceThereIsRoomForThem() {
+  void manyEntriesAreFoundAfterTheTableGrows() {
     List<Entry> entries = new ArrayList<>();
     for (int i = 0; i < 20_000; i++) {
       recent.makeRoomFor(entries.size() + 1);
@@ -149,7 +149,7 @@ class RecentKeysTest {
 
   private Entry known(String user) {
     Entry entry = entry(user);
-    entry.lookups = UNHEARD;
+    entry.lookups = UNREPORTED;
     recent.put(entry);
     return entry;
   }

@@ -103,7 +103,7 @@ class SettlementTest {
   }
 
   @Test
-  void aChargeThatFitsOnlyWithoutTheOthersIsARefusalInTheAnswerToo() {
+  void aChargeThatFitsOnlyAloneIsReportedAsRefused() {
     Outcome outcome =
         acquire(enforced(charge(five, "a", 3)), enforced(charge(five, "a", 3, Overrun.OVERDRAFT)));
     assertThat(outcome.admitted()).isFalse();
@@ -169,7 +169,7 @@ class SettlementTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void decidesTheSameAsSingleChargesWouldWhateverTheAlgorithm(RateAlgorithm<?> algorithm) {
+  void decidesLikeSingleChargesForEveryAlgorithm(RateAlgorithm<?> algorithm) {
     InMemoryStore single = new InMemoryStore(new ManualTime(0), 1000);
     for (int i = 0; i < 8; i++) {
       Decision a = single.decide(charge(algorithm, "a", 1));

@@ -30,10 +30,10 @@ public abstract class StallConformance {
   /** A claim of one unit of a user's counter. */
   protected abstract Claim claim(String user);
 
-  /** Lets the server hang for so long. */
+  /** Makes the server hang for that time. */
   protected abstract void pause(long millis);
 
-  /** Lets the server hang. */
+  /** Makes the server hang. */
   protected abstract void hang();
 
   /** Ends {@link #hang}. */
@@ -47,13 +47,13 @@ public abstract class StallConformance {
     return true;
   }
 
-  /** What the listener is notified of when the server hangs and goes on. */
+  /** Returns the listener's notifications of a server that hangs and resumes. */
   protected List<String> statesOfAStop() {
     return List.of("down", "up");
   }
 
   @Test
-  void aPauseFailsOnlyRequestsWhoseOwnDeadlineEndedAndNeverOpensTheBreaker() throws Exception {
+  void aPauseFailsOnlyExpiredRequestsAndNeverOpensTheBreaker() throws Exception {
     warm();
     Measured.twoOfThree(() -> {
       long seed = new Random().nextLong();
@@ -87,8 +87,7 @@ public abstract class StallConformance {
   }
 
   @Test
-  void aLongStopOpensTheBreakerAfterASecondThenFailsAtOnceAndEndsWithin100Millis()
-      throws Exception {
+  void aStallOpensTheBreakerAfterASecondAndClosesItWithin100Millis() throws Exception {
     warm();
     Measured.twoOfThree(() -> {
       long wait = millis(50);
@@ -131,7 +130,7 @@ public abstract class StallConformance {
             .toList();
     assertThat(open).hasSizeGreaterThan(MIN_WHILE_OPEN);
     assertThat(open.stream().filter(each -> !each.failedInItsTime()))
-        .as("of %d, those that probed", open.size())
+        .as("of %d, the ones that probed", open.size())
         .hasSizeLessThanOrEqualTo(open.size() / 3);
   }
 

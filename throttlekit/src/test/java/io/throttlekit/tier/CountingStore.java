@@ -28,7 +28,7 @@ final class CountingStore implements CounterStore {
   private final TimeSource time;
   private final Map<Slot, Long> refunded = new HashMap<>();
   private long counted;
-  private long worthless;
+  private long ineffectiveReturns;
 
   /** A window of a counter. */
   record Slot(CounterKey key, long window) {
@@ -50,8 +50,8 @@ final class CountingStore implements CounterStore {
   }
 
   /** Returns the units whose return had no effect, because their window had ended. */
-  long worthless() {
-    return worthless;
+  long ineffectiveReturns() {
+    return ineffectiveReturns;
   }
 
   /** Returns the units that refunds took off each window. */
@@ -94,7 +94,7 @@ final class CountingStore implements CounterStore {
     CompletionStage<Void> done = store.returnUnits(lease, windowEndMillis, units);
     long back = before - used(lease);
     counted -= back;
-    worthless += units - back;
+    ineffectiveReturns += units - back;
     return done;
   }
 

@@ -13,7 +13,7 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.Terms;
-import io.throttlekit.tier.Journeys.Journey;
+import io.throttlekit.tier.InFlightCalls.InFlightCall;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -35,7 +35,8 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   private static final long ESCROW_AHEAD_MILLIS = 7;
   private static final int REGIONAL_LEASES = 2;
   private static final String EVICT = "evict";
-  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(Node.PATIENCE_MILLIS);
+  private static final long WAIT_TIMEOUT_NANOS =
+      TimeUnit.MILLISECONDS.toNanos(Node.PATIENCE_MILLIS);
 
   /** Ids of answered calls, which the calls in flight determine. */
   private static final Pattern IDS = Pattern.compile("\\[[^]]*]");
@@ -94,11 +95,11 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   private final ManualTime escrowTime;
   private final InMemoryCoordinator coordinator;
   private final HeldUnits escrow;
-  private final List<Journeys> journeys = new ArrayList<>();
+  private final List<InFlightCalls> journeys = new ArrayList<>();
   private final List<Node> nodes = new ArrayList<>();
-  private final List<Knowledge> knowledge = new ArrayList<>();
+  private final List<FederationState> knowledge = new ArrayList<>();
   private final List<List<Node.Reply>> open = new ArrayList<>();
-  private final List<List<Integer>> askedAt = new ArrayList<>();
+  private final List<List<Integer>> calledAt = new ArrayList<>();
   private final TreeMap<Long, Long> admitted = new TreeMap<>();
   private final TieredClaim claim;
   private int requests;
@@ -133,13 +134,13 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   }
 
   private void add(int n) {
-    Journeys calls = new Journeys();
+    InFlightCalls calls = new InFlightCalls();
     ManualTime time = new ManualTime(0);
-    Knowledge known = new Knowledge(time, reached);
+    FederationState known = new FederationState(time, reached);
     Federation federation =
         new Federation(
-            new TravellingCoordinator(coordinator, calls, known),
-            scope.together() ? new TravellingEscrow(escrow, calls, known) : null,
+            new DelayedCoordinator(coordinator, calls, known),
+            scope.together() ? new DelayedEscrow(escrow, calls, known) : null,
             new Clocks(time, (_, _) -> {}),
             new FederationSettings(
                 scope.together() ? "eu" : "r" + n, "n" + n, REGIONAL_LEASES, scope.tickMillis()),
@@ -148,7 +149,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
     knowledge.add(known);
     nodes.add(new Node(new InMemoryStore(time, 10), federation, time, 10));
     open.add(new ArrayList<>());
-    askedAt.add(new ArrayList<>());
+    calledAt.add(new ArrayList<>());
   }
 
   @Override
@@ -158,7 +159,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
       if (requests < scope.requests()) {
         events.add(new Event("request", n, -1));
       }
-      List<Journey<?>> calls = journeys.get(n).calls();
+      List<InFlightCall<?>> calls = journeys.get(n).calls();
       for (int i = 0; i < calls.size(); i++) {
         events.add(new Event("move", n, i));
         if (faults.lost() < scope.most().lost()) {
@@ -185,12 +186,12 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
       case "request" -> {
         requests++;
         open.get(n).add(nodes.get(n).ask(claim));
-        askedAt.get(n).add(ticks);
+        calledAt.get(n).add(ticks);
       }
       case "move" -> journeys.get(n).move(event.index());
       case "lose" -> {
         faults = faults.and(new Faults(1, 0, 0));
-        Journey<?> call = journeys.get(n).calls().get(event.index());
+        InFlightCall<?> call = journeys.get(n).calls().get(event.index());
         boolean arrived = call.hasArrived() || call.isTwice();
         reached.add(call.kind() + (arrived ? ": answer lost" : ": lost"));
         journeys.get(n).lose(event.index());
@@ -227,10 +228,10 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
       each.add(
           "\n    node: open %s, %s, %s, timers %s, calls %s"
               .formatted(
-                  askedAt.get(n),
+                  calledAt.get(n),
                   nodes.get(n).tiers.leases.toString(),
                   scope.most().lost() == 0 ? "" : knowledge.get(n),
-                  nodes.get(n).timer.due(PATIENCE_NANOS),
+                  nodes.get(n).timer.due(WAIT_TIMEOUT_NANOS),
                   journeys.get(n).calls()));
     }
     Collections.sort(each);
@@ -268,7 +269,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
         Node.Reply reply = waiting.get(i);
         if (reply.isThere()) {
           waiting.remove(i);
-          askedAt.get(n).remove(/* index */ i);
+          calledAt.get(n).remove(/* index */ i);
           long window = Math.floorDiv(farTime.wallMillis(), scope.windowMillis());
           admitted.merge(window, reply.admitted() ? 1L : 0L, Long::sum);
         }

@@ -102,7 +102,8 @@ class FederationExplorationTest {
 
   @ParameterizedTest(name = "{0}: {1}")
   @MethodSource("scopes")
-  void noOrderOfEventsAdmitsMoreThanTheLimit(String what, Scope scope, Set<String> interesting) {
+  void neverAdmitsMoreThanTheLimitInAnyOrderOfEvents(
+      String what, Scope scope, Set<String> interesting) {
     Set<String> reached = new HashSet<>();
     Exploration seen =
         Explorer.explore(new Replay<>(() -> new FederatedNodes(scope, reached)), MAX_STATES);

@@ -18,7 +18,7 @@ import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Terms;
-import io.throttlekit.tier.HeldSource.Back;
+import io.throttlekit.tier.HeldSource.ReturnedUnits;
 import io.throttlekit.tier.Node.Reply;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -42,7 +42,7 @@ class GlobalTiersTest {
   private final Node node = new Node(store, source, time, 1_000);
 
   @Test
-  void whatAllShareIsLeasedFromThemAndTheRestFromTheRegion() {
+  void globalClaimsLeaseGloballyAndOthersFromTheRegion() {
     Reply reply = node.ask(global(1), leased(ten, 5, 1), strict(1), cached(1));
     assertThat(reply.admitted()).isTrue();
     assertThat(reply.outcome().decidedBy())
@@ -53,7 +53,7 @@ class GlobalTiersTest {
   }
 
   @Test
-  void whatAllShareAndIsUsedUpRefusesWithoutAskingOrChargingAnyone() {
+  void anExhaustedGlobalClaimRefusesWithoutCallsOrCharges() {
     assertThat(node.admitted(20, global(1))).isEqualTo(10);
     Reply refused = node.ask(global(1), strict(1), leased(ten, 5, 1));
     assertThat(refused.admitted()).isFalse();
@@ -64,7 +64,7 @@ class GlobalTiersTest {
   }
 
   @Test
-  void whatWasTakenGoesBackWhenTheStoreRefusesAnotherDescriptor() {
+  void globalUnitsAreReturnedWhenTheStoreRefusesAnotherDescriptor() {
     assertThat(node.ask(strict(2)).admitted()).isTrue();
     Reply refused = node.ask(global(4), strict(1));
     assertThat(refused.admitted()).isFalse();
@@ -73,7 +73,7 @@ class GlobalTiersTest {
   }
 
   @Test
-  void itGoesBackWhenARefusalIsRemembered() {
+  void globalUnitsAreReturnedOnACachedRefusal() {
     assertThat(node.ask(cached(2)).admitted()).isTrue();
     assertThat(node.ask(cached(1)).admitted()).isFalse();
     assertThat(node.ask(global(4), cached(1)).admitted()).isFalse();
@@ -81,7 +81,7 @@ class GlobalTiersTest {
   }
 
   @Test
-  void whatWasTakenOfBothWindowsGoesBackToBoth() {
+  void unitsOfBothWindowsAreReturnedToBoth() {
     assertThat(node.ask(roomy(1)).admitted()).isTrue();
     assertThat(node.ask(strict(2)).admitted()).isTrue();
     time.advance(WINDOW - 1); // the window may be over
@@ -93,11 +93,12 @@ class GlobalTiersTest {
             .filter(ask -> ask.windowEndMillis() == END + WINDOW)
             .mapToLong(LeaseRequest::units)
             .sum();
-    assertThat(source.back).containsExactly(new Back(END, 6), new Back(END + WINDOW, ofNext - 3));
+    assertThat(source.back)
+        .containsExactly(new ReturnedUnits(END, 6), new ReturnedUnits(END + WINDOW, ofNext - 3));
   }
 
   @Test
-  void itGoesBackToBothThoughItsCellIsGone() {
+  void unitsOfBothWindowsAreReturnedThoughTheirCellIsEvicted() {
     assertThat(node.ask(roomy(1)).admitted()).isTrue();
     assertThat(node.ask(strict(2)).admitted()).isTrue();
     time.advance(WINDOW - 1);
@@ -107,11 +108,12 @@ class GlobalTiersTest {
     source.back.clear();
     store.answerAll();
     assertThat(reply.admitted()).isFalse();
-    assertThat(source.back).containsExactly(new Back(END, 4), new Back(END + WINDOW, 4));
+    assertThat(source.back)
+        .containsExactly(new ReturnedUnits(END, 4), new ReturnedUnits(END + WINDOW, 4));
   }
 
   @Test
-  void refundsAndLooksOfWhatAllShareNeverReachTheStore() {
+  void globalRefundsAndPeeksNeverReachTheStore() {
     assertThat(node.ask(global(10)).admitted()).isTrue();
     assertThat(node.ask(global(0)).admitted()).isFalse();
     assertThat(node.ask(global(-4)).decision()).isEqualTo(Decision.admit(10, 4, 10_010));
@@ -124,7 +126,7 @@ class GlobalTiersTest {
   }
 
   @Test
-  void aRefundCountsOnceThoughItsRequestWaits() {
+  void aRefundOfAWaitingRequestCountsOnce() {
     assertThat(node.ask(global(10)).admitted()).isTrue();
     source.hold();
     Reply reply = node.ask(global(-3), other(1));
@@ -135,7 +137,7 @@ class GlobalTiersTest {
   }
 
   @Test
-  void aRefundOfWhatAllShareIsNotSentToTheStoreWhenAnotherDescriptorRefuses() {
+  void aGlobalRefundOfARefusedRequestIsNotSentToTheStore() {
     assertThat(node.ask(strict(2)).admitted()).isTrue();
     int asked = store.acquired.size();
     assertThat(node.ask(cached(3), global(-3)).admitted()).isFalse();
@@ -144,35 +146,35 @@ class GlobalTiersTest {
   }
 
   @Test
-  void severalLimitsOfOneDescriptorAreDecidedAsOneThoughOnlyOneIsShared() {
+  void limitsOfOneDescriptorAreDecidedTogetherEvenIfOneIsGlobal() {
     TieredClaim own = claim(Role.ENFORCED, STRICT, "b", two, 1);
     assertThat(node.ask(global(1), own).admitted()).isTrue();
     assertThat(node.ask(global(1), own).admitted()).isTrue();
     assertThat(node.ask(global(1), own).admitted()).isFalse();
-    assertThat(node.admitted(20, global(1))).as("8 are left of what is shared").isEqualTo(8);
+    assertThat(node.admitted(20, global(1))).as("8 shared units are left").isEqualTo(8);
   }
 
   @Test
-  void severalSharedLimitsOfOneDescriptorAreSpentTogetherOrNotAtAll() {
+  void globalLimitsOfOneDescriptorAreSpentAtomically() {
     TieredClaim together = sharing(Outage.ERROR, small(), large());
     assertThat(node.admitted(8, together)).isEqualTo(3);
     node.tiers.close();
-    assertThat(source.back).contains(new Back(END, 2));
+    assertThat(source.back).contains(new ReturnedUnits(END, 2));
   }
 
   @Test
-  void whereThisProcessDecidesForOneOfThemTheOtherIsPutBack() {
+  void aLocalOutageDecisionPutsUnitsOfOtherLimitsBack() {
     assertThat(node.ask(sharing(Outage.LOCAL, small())).admitted()).isTrue();
     source.fail(true);
     assertThat(node.ask(sharing(Outage.LOCAL, small(), large())).outcome().decidedBy())
         .containsOnly(DecidedBy.OUTAGE);
     node.tiers.close();
-    assertThat(source.back).containsExactly(new Back(END, 4));
+    assertThat(source.back).containsExactly(new ReturnedUnits(END, 4));
   }
 
   @ParameterizedTest
   @EnumSource(Outage.class)
-  void anOutageOfWhatAllShareDecidesItsOwnClaimsOnly(Outage outage) {
+  void anOutageOfTheCoordinatorDecidesOnlyGlobalClaims(Outage outage) {
     source.fail(true);
     Reply reply = node.ask(global(outage, 1), leased(ten, 5, 1), strict(1), cached(1));
     if (outage == Outage.ERROR) {
@@ -193,12 +195,12 @@ class GlobalTiersTest {
   }
 
   @Test
-  void whatTheRegionLeasesIsAskedForThoughWhatAllShareIsNotAnswered() {
+  void aRegionalLeaseProceedsDuringACoordinatorOutage() {
     source.fail(true);
     source.hold();
     assertThat(node.ask(leased(ten, 5, 1)).admitted()).isTrue();
     Reply reply = node.ask(global(Outage.ALLOW, 1), leased(ten, 5, 4), strict(1));
-    assertThat(node.admitted(4, leased(ten, 5, 1))).as("others spend it meanwhile").isEqualTo(4);
+    assertThat(node.admitted(4, leased(ten, 5, 1))).as("others spend it in between").isEqualTo(4);
     source.answerAll();
     assertThat(reply.admitted()).isTrue();
     assertThat(reply.outcome().decidedBy())
@@ -207,19 +209,19 @@ class GlobalTiersTest {
   }
 
   @Test
-  void aLookAtWhatTheRegionLeasesIsForItsStoreThoughWhatAllShareIsNotAnswered() {
+  void aRegionalPeekReachesTheStoreDuringACoordinatorOutage() {
     source.fail(true);
     Reply reply = node.ask(global(Outage.ALLOW, 1), leased(ten, 5, 0));
     assertThat(reply.outcome().decidedBy()).containsExactly(DecidedBy.OUTAGE, DecidedBy.STORE);
   }
 
   @Test
-  void anOutageOfTheStoreDecidesNothingThatAllShare() {
+  void anOutageOfTheStoreDecidesNoGlobalClaim() {
     store.fail(true);
     store.hold();
     TieredClaim own = claim(Role.ENFORCED, Node.batches(5), Outage.ALLOW, "b", two, 1);
     Reply reply = node.ask(global(4), own);
-    assertThat(node.admitted(7, global(1))).as("others spend it meanwhile").isEqualTo(7);
+    assertThat(node.admitted(7, global(1))).as("others spend it in between").isEqualTo(7);
     store.answerAll();
     assertThat(reply.outcome().decidedBy()).containsExactly(DecidedBy.GLOBAL_LEASE, DecidedBy.NONE);
     assertThat(reply.admitted()).as("3 are left").isFalse();
@@ -227,12 +229,12 @@ class GlobalTiersTest {
   }
 
   @Test
-  void whatAllShareIsAskedForAgainThoughTheStoreIsNotAnswered() {
+  void aGlobalLeaseProceedsDuringAStoreOutage() {
     store.fail(true);
     store.hold();
     TieredClaim own = claim(Role.ENFORCED, Node.batches(5), Outage.ALLOW, "b", two, 1);
     Reply reply = node.ask(roomy(4), own);
-    assertThat(node.admitted(7, roomy(1))).as("others spend it meanwhile").isEqualTo(7);
+    assertThat(node.admitted(7, roomy(1))).as("others spend it in between").isEqualTo(7);
     store.answerAll();
     assertThat(reply.admitted()).isTrue();
     assertThat(reply.outcome().decidedBy())
@@ -241,40 +243,40 @@ class GlobalTiersTest {
   }
 
   @Test
-  void whatIsGrantedToACellThatIsGoneGoesBack() {
+  void aGrantForAnEvictedCellIsReturned() {
     source.hold();
     Reply reply = node.ask(global(1));
     node.tiers.close();
     source.answerOne();
-    assertThat(source.back).containsExactly(new Back(END, 10));
-    assertThat(node.tiers.ended().toCompletableFuture()).as("it is on its way").isNotDone();
+    assertThat(source.back).containsExactly(new ReturnedUnits(END, 10));
+    assertThat(node.tiers.ended().toCompletableFuture()).as("a return is in flight").isNotDone();
     source.answerAll();
     assertThat(reply.admitted()).isTrue();
     assertThat(node.tiers.ended().toCompletableFuture()).isDone();
   }
 
   @Test
-  void itHasEndedWhenEverythingIsGivenBackAndThatIsAnswered() {
+  void hasEndedOnceAllReturnsAreAnswered() {
     assertThat(node.ask(global(1)).admitted()).isTrue();
     assertThat(node.tiers.ended().toCompletableFuture()).as("not before it is closed").isNotDone();
     source.hold();
     node.tiers.close();
     node.tiers.close();
-    assertThat(source.back).containsExactly(new Back(END, 9));
+    assertThat(source.back).containsExactly(new ReturnedUnits(END, 9));
     assertThat(node.tiers.ended().toCompletableFuture()).isNotDone();
     source.answerOne();
     assertThat(node.tiers.ended().toCompletableFuture()).isDone();
   }
 
   @Test
-  void whoWantsAnErrorOfTheStoreKeepsNothingOfWhatAllShare() {
+  void aStoreErrorPutsGlobalUnitsBack() {
     store.fail(true);
     assertThat(node.ask(global(4), strict(1)).failure).hasMessage(HeldStore.NO_ANSWER);
     assertThat(node.ask(global(10)).admitted()).isTrue();
   }
 
   @Test
-  void threeAnswersThatCameTooLateAreAnOutage() {
+  void threeLateGrantsAreAnOutage() {
     assertThat(node.ask(global(1)).admitted()).isTrue();
     time.advance(WINDOW + 20);
     assertThat(node.ask(global(1)).admitted()).as("of the next window").isTrue();

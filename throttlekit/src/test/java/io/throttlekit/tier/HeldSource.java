@@ -23,14 +23,14 @@ final class HeldSource implements LeaseSource {
   static final String NO_ANSWER = "the test's coordinator is down";
 
   final List<LeaseRequest> leases = new ArrayList<>();
-  final List<Back> back = new ArrayList<>();
+  final List<ReturnedUnits> back = new ArrayList<>();
   private final Federation federation;
   private final Deque<Runnable> replies = new ArrayDeque<>();
   private boolean holding;
   private boolean failing;
 
   /** Returned units. */
-  record Back(long windowEndMillis, long units) {}
+  record ReturnedUnits(long windowEndMillis, long units) {}
 
   /**
    * Creates the federation of one region, with a coordinator that has the wall clock of {@code
@@ -56,7 +56,7 @@ final class HeldSource implements LeaseSource {
     replies.remove().run();
   }
 
-  /** Delivers all held answers, and those of calls made meanwhile, and holds none any more. */
+  /** Delivers all held answers and those of calls made in between, and holds none any more. */
   void answerAll() {
     holding = false;
     while (!replies.isEmpty()) {
@@ -82,7 +82,7 @@ final class HeldSource implements LeaseSource {
 
   @Override
   public CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
-    back.add(new Back(windowEndMillis, units));
+    back.add(new ReturnedUnits(windowEndMillis, units));
     return held(federation.returnUnits(lease, windowEndMillis, units));
   }
 

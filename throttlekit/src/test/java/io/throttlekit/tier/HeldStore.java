@@ -28,8 +28,8 @@ final class HeldStore implements CounterStore {
   private final Deque<Runnable> replies = new ArrayDeque<>();
   private boolean holding;
   private boolean failing;
-  private boolean nonsense;
-  private boolean takesNothing;
+  private boolean invalidAnswers;
+  private boolean rejecting;
 
   HeldStore(InMemoryStore store) {
     this.store = store;
@@ -45,7 +45,7 @@ final class HeldStore implements CounterStore {
     replies.remove().run();
   }
 
-  /** Delivers all held replies, and those of calls made meanwhile, and holds none any more. */
+  /** Delivers all held replies and those of calls made in between, and holds none any more. */
   void answerAll() {
     holding = false;
     while (!replies.isEmpty()) {
@@ -63,23 +63,23 @@ final class HeldStore implements CounterStore {
   }
 
   /** Answers requests with fewer decisions than they have charges. */
-  void answerNonsense() {
-    nonsense = true;
+  void answerInvalid() {
+    invalidAnswers = true;
   }
 
   /** Throws at requests, as a store does at too many charges. */
-  void refuseToTake() {
-    takesNothing = true;
+  void rejectRequests() {
+    rejecting = true;
   }
 
   @Override
   public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
-    if (takesNothing) {
+    if (rejecting) {
       throw new IllegalArgumentException("too many");
     }
     acquired.add(claims);
     waits.add(waitNanos);
-    if (nonsense) {
+    if (invalidAnswers) {
       return reply(new Outcome(true, List.of()));
     }
     return failing ? failed() : reply(store.decide(claims));

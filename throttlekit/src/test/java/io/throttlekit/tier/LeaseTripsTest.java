@@ -21,7 +21,7 @@ class LeaseTripsTest {
   private final InMemoryStore counters = new InMemoryStore(storeTime, 10_000);
 
   @Test
-  void aNodeByItselfAsksOnceForEachBatchOfAWindowAlsoWhenThreeTimesTheLimitIsWanted() {
+  void aSingleNodeLeasesOncePerBatchUnderThreeTimesTheLimit() {
     HeldStore store = new HeldStore(counters);
     Node node = new Node(store);
     for (int window = 1; window <= 3; window++) {
@@ -35,7 +35,7 @@ class LeaseTripsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-  void ofSeveralNodesNoneAsksMoreThanThatAndOnceToLearnThatNothingIsLeft(long seed) {
+  void eachOfSeveralNodesLeasesAtMostOnceMoreThanItsBatches(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     List<HeldStore> stores =
         List.of(new HeldStore(counters), new HeldStore(counters), new HeldStore(counters));

@@ -21,7 +21,7 @@ class LeasedTierExplorationTest {
     "2, 2, 2, 2, 2, 2, false, true",
     "1, 3, 2, 2, 3, 2, false, false",
   })
-  void noOrderOfEventsAdmitsMoreThanPromised(
+  void neverAdmitsMoreThanPromisedInAnyOrderOfEvents(
       int nodes,
       long limit,
       long batch,
@@ -43,7 +43,7 @@ class LeasedTierExplorationTest {
     "1, 3, 2, 3, 4, 3, false, false",
   })
   @Tag("thorough")
-  void noOrderOfEventsOfLongerRunsAdmitsMoreThanPromised(
+  void neverAdmitsMoreThanPromisedInAnyOrderOfLongerRuns(
       int nodes,
       long limit,
       long batch,
@@ -52,7 +52,7 @@ class LeasedTierExplorationTest {
       int requests,
       boolean faults,
       boolean coupled) {
-    noOrderOfEventsAdmitsMoreThanPromised(
+    neverAdmitsMoreThanPromisedInAnyOrderOfEvents(
         nodes, limit, batch, windowMillis, ticks, requests, faults, coupled);
   }
 }

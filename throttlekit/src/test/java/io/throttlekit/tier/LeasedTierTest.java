@@ -25,7 +25,7 @@ class LeasedTierTest {
   private final Node node = new Node(store);
 
   @Test
-  void aBatchIsOneCallAndTheNextRequestAfterItIsTheSecond() {
+  void aBatchIsOneCall() {
     assertThat(node.admitted(10, leased(hundred, 10, 1))).isEqualTo(10);
     assertThat(store.leases).hasSize(1);
     assertThat(node.ask(leased(hundred, 10, 1)).decidedBy()).isEqualTo(DecidedBy.LEASE);
@@ -33,7 +33,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void ofManyCellsASweepLooksAtSomeAndTheNextOneAtTheOthers() {
+  void sweepsCoverManyCellsInTurns() {
     Node large = new Node(store, new ManualTime(0), 100_000);
     Tier.Leased idle = new Tier.Leased(new LeaseSize.Fixed(2), true, 0, 2_000);
     for (int i = 0; i < 12_000; i++) {
@@ -64,7 +64,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void aNodeByItselfTellsWhatIsLeftAsTheStoreWould() {
+  void aSingleNodeReportsTheSameRemainingAsTheStore() {
     Decision first = node.ask(leased(hundred, 10, 1)).decision();
     assertThat(first).isEqualTo(Decision.admit(100, 99, WINDOW));
     advance(400);
@@ -73,19 +73,19 @@ class LeasedTierTest {
   }
 
   @Test
-  void theWholeLimitIsReachedThoughTheLastBatchIsGrantedInPart() {
+  void theFullLimitIsAdmittedWithAPartialLastBatch() {
     assertThat(node.admitted(200, leased(hundred, 16, 1))).isEqualTo(100);
     assertThat(store.leases).hasSize(7);
   }
 
   @Test
-  void aBatchBeyondTheLimitAsksForTheLimit() {
+  void aBatchBeyondTheLimitLeasesTheLimit() {
     assertThat(node.admitted(200, leased(hundred, 101, 1))).isEqualTo(100);
     assertThat(store.leases).hasSize(1);
   }
 
   @Test
-  void whatIsUsedUpIsRefusedWithoutAskingUntilTheWindowEnds() {
+  void anExhaustedLimitRefusesWithoutCallsUntilTheWindowEnds() {
     assertThat(node.admitted(500, leased(hundred, 50, 1))).isEqualTo(100);
     int calls = store.leases.size();
     advance(WINDOW - 1);
@@ -97,7 +97,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void anotherNodeIsToldOnceThatNothingIsLeft() {
+  void anotherNodeCallsOnceToFindAnExhaustedLimit() {
     Node other = new Node(store);
     assertThat(other.admitted(100, leased(hundred, 100, 1))).isEqualTo(100);
     int calls = store.leases.size();
@@ -106,7 +106,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void aCostAboveTheLimitIsRefusedForGoodAndTakesNothingFromTheOthers() {
+  void aCostAboveTheLimitNeverFitsAndLeasesNothing() {
     assertThat(node.ask(leased(hundred, 10, 101)).decision().neverFits()).isTrue();
     assertThat(store.leases).isEmpty();
   }
@@ -118,14 +118,14 @@ class LeasedTierTest {
   }
 
   @Test
-  void aRefusedCostLeavesWhatIsLeftToSmallerOnes() {
+  void aRefusedCostLeavesUnitsForSmallerOnes() {
     assertThat(node.admitted(3, leased(hundred, 32, 30))).isEqualTo(3);
     assertThat(node.ask(leased(hundred, 32, 30)).admitted()).isFalse();
     assertThat(node.admitted(20, leased(hundred, 32, 1))).isEqualTo(10);
   }
 
   @Test
-  void aHundredMissesWaitForOneLeaseAndItsUnitsAreCreditedOnce() {
+  void aHundredConcurrentMissesShareOneLease() {
     FixedWindow roomy = new FixedWindow(1_000, WINDOW);
     store.hold();
     List<Reply> replies = new ArrayList<>();
@@ -141,7 +141,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void ofAHundredMissesAsManyAreAdmittedAsTheStoreHasLeft() {
+  void ofAHundredMissesTheRemainingUnitsAreAdmitted() {
     FixedWindow fifty = new FixedWindow(50, WINDOW);
     store.hold();
     List<Reply> replies = new ArrayList<>();
@@ -153,7 +153,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void creditsOfAWindowEndWithItThoughTheNodesOwnClockIsBehind() {
+  void unitsExpireWithTheirWindowDespiteASlowLocalClock() {
     Node slow =
         new Node(store, new ManualTime(0), 10); // its wall clock is a quarter of an hour slow
     assertThat(slow.admitted(4, leased(hundred, 10, 1))).isEqualTo(4);
@@ -165,7 +165,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void aReplyThatIsLateByItsOwnWayIsNotSpentInTheNextWindow() {
+  void unitsOfALateReplyAreNotSpentInTheNextWindow() {
     store.hold();
     Reply reply = node.ask(leased(hundred, 10, 1));
     advance(WINDOW); // granted in the first window, answered in the second
@@ -177,7 +177,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void riderOfALateLeaseAreDecidedByTheStoreItself() {
+  void waitersOfALateLeaseAreDecidedByTheStore() {
     storeTime.advance(WINDOW - storeTime.wallMillis() % WINDOW - 3);
     store.hold();
     Reply reply = node.ask(leased(hundred, 10, 1));
@@ -189,7 +189,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void inTheLastMomentOfAWindowTheStoreDecidesAndNothingIsLost() {
+  void atTheEndOfAWindowTheStoreDecides() {
     assertThat(node.admitted(10, leased(hundred, 10, 1))).isEqualTo(10);
     advance(WINDOW - 2);
     Reply last = node.ask(leased(hundred, 10, 1));
@@ -200,7 +200,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void leftoverOfAWindowIsNotMergedIntoTheGrantOfTheNext() {
+  void unitsOfAWindowAreNotMergedIntoTheNextGrant() {
     assertThat(node.ask(leased(hundred, 10, 1)).admitted()).isTrue(); // 9 are left
     storeTime.advance(WINDOW); // the store's clock is ahead, unknown to the node
     node.time.advance(WINDOW / 2);
@@ -210,7 +210,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void carriedOverLeasesKeepWhatIsLeftAndNoMore() {
+  void carriedOverLeasesKeepAtMostTheirRest() {
     Tier.Leased carry = new Tier.Leased(new LeaseSize.Fixed(10), false, 0, 0);
     TieredClaim one = Node.claim(Role.ENFORCED, carry, "user", hundred, 1);
     List<Node> nodes = List.of(new Node(store), new Node(store), new Node(store), new Node(store));
@@ -227,7 +227,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void coupledLeasesAdmitExactlyTheLimitWhereCarriedOverOnesDoNot() {
+  void coupledLeasesAdmitExactlyTheLimitUnlikeCarriedOverOnes() {
     List<Node> nodes = List.of(new Node(store), new Node(store), new Node(store), new Node(store));
     nodes.forEach(each -> assertThat(each.ask(leased(hundred, 10, 1)).admitted()).isTrue());
     storeTime.advance(WINDOW);
@@ -257,7 +257,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void whatNobodyAsksForGoesBackAndOthersCanHaveIt() {
+  void idleUnitsAreReturnedForOthers() {
     Tier.Leased returning = new Tier.Leased(new LeaseSize.Fixed(60), true, 0, 2_000);
     TieredClaim one = Node.claim(Role.ENFORCED, returning, "user", hundred, 1);
     assertThat(node.ask(one).admitted()).isTrue();
@@ -271,7 +271,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void whatIsPushedOutOfMemoryGoesBack() {
+  void unitsOfEvictedCellsAreReturned() {
     Node small = new Node(store, new ManualTime(0), 1);
     for (int user = 0; user < 50; user++) {
       Tier tier = Node.batches(10);
@@ -282,14 +282,14 @@ class LeasedTierTest {
   }
 
   @Test
-  void whatIsLeasedGoesBackAtTheEnd() {
+  void closeReturnsLeasedUnits() {
     assertThat(node.ask(leased(hundred, 60, 1)).admitted()).isTrue();
     node.tiers.close();
     assertThat(new Node(store).admitted(200, leased(hundred, 60, 1))).isEqualTo(99);
   }
 
   @Test
-  void aGrantForACellThatIsGoneGoesBack() {
+  void aGrantForAnEvictedCellIsReturned() {
     store.hold();
     Reply reply = node.ask(leased(hundred, 60, 1));
     node.tiers.close();
@@ -300,7 +300,7 @@ class LeasedTierTest {
   }
 
   @Test
-  void aHigherLimitIsAskedForAtOnceAndALowerOneLeavesWhatIsGranted() {
+  void aHigherLimitIsLeasedAtOnce() {
     assertThat(node.admitted(200, leased(hundred, 50, 1))).isEqualTo(100);
     FixedWindow more = new FixedWindow(150, WINDOW);
     assertThat(node.admitted(200, leased(more, 50, 1))).isEqualTo(50);

@@ -46,7 +46,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
   private final List<SlowStore> stores = new ArrayList<>();
   private final List<Node> nodes = new ArrayList<>();
   private final List<List<Node.Reply>> open = new ArrayList<>();
-  private final List<List<Integer>> askedAt = new ArrayList<>();
+  private final List<List<Integer>> calledAt = new ArrayList<>();
   private final int[] requests;
   private final TreeMap<Long, Long> admitted = new TreeMap<>();
   private final TieredClaim claim;
@@ -64,7 +64,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
       stores.add(store);
       nodes.add(new Node(store, new ManualTime(0), 10));
       open.add(new ArrayList<>());
-      askedAt.add(new ArrayList<>());
+      calledAt.add(new ArrayList<>());
     }
   }
 
@@ -97,7 +97,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
       case "request" -> {
         requests[event.node()]++;
         open.get(event.node()).add(nodes.get(event.node()).ask(claim));
-        askedAt.get(event.node()).add(ticks);
+        calledAt.get(event.node()).add(ticks);
       }
       case "move" -> stores.get(event.node()).move(event.index());
       case "lose" -> stores.get(event.node()).lose(event.index());
@@ -123,7 +123,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
     text.append(ticks).append(' ').append(admitted).append(" used ").append(used());
     for (int n = 0; n < scope.nodes(); n++) {
       text.append("\n    node ").append(n).append(": ").append(requests[n]).append(" asked, open ");
-      text.append(askedAt.get(n)).append(", ").append(nodes.get(n).tiers.leases.toString());
+      text.append(calledAt.get(n)).append(", ").append(nodes.get(n).tiers.leases.toString());
       text.append(", calls ").append(stores.get(n).calls());
     }
     return text.append(" evictions ").append(evictions).toString();
@@ -148,7 +148,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
         Node.Reply reply = waiting.get(i);
         if (reply.isThere()) {
           waiting.remove(i);
-          askedAt.get(n).remove(/* index */ i);
+          calledAt.get(n).remove(/* index */ i);
           boolean byLease =
               reply.outcome != null && reply.admitted() && reply.decidedBy() == DecidedBy.LEASE;
           admitted.merge(window(storeTime.wallMillis()), byLease ? 1L : 0L, Long::sum);

@@ -34,11 +34,11 @@ final class MixedFleet {
   private final List<Node> nodes = new ArrayList<>();
   private final MixedRequests requests;
   private final List<Reply> replies = new ArrayList<>();
-  private final Map<Journeys.Journey<?>, Moments> moments = new HashMap<>();
+  private final Map<InFlightCalls.InFlightCall<?>, Moments> moments = new HashMap<>();
   private final Map<Slot, Long> spent = new HashMap<>();
   private final Map<Reached, Integer> reached = new EnumMap<>(Reached.class);
 
-  /** When the current answer's units were taken from leases, and decided by the store. */
+  /** When the units of the current answer were taken from leases, and decided by the store. */
   private Moments answering = new Moments(START);
 
   /** Events that a run must include to be conclusive. */
@@ -153,7 +153,7 @@ final class MixedFleet {
         if (random.nextInt(5) > 0) {
           travel(n);
         } else {
-          ask(n);
+          send(n);
         }
       }
     }
@@ -174,7 +174,7 @@ final class MixedFleet {
     }
   }
 
-  private void ask(int node) {
+  private void send(int node) {
     Reply reply = new Reply(requests.next());
     replies.add(reply);
     answering = new Moments(time.wallMillis());
@@ -198,7 +198,7 @@ final class MixedFleet {
   }
 
   private void move(int node, int index) {
-    Journeys.Journey<?> call = ways.get(node).calls().get(index);
+    InFlightCalls.InFlightCall<?> call = ways.get(node).calls().get(index);
     Moments of = answer(node, index);
     if (!call.hasArrived()) {
       of.decided = time.wallMillis();
@@ -208,7 +208,7 @@ final class MixedFleet {
 
   /** Units for a decision were taken when it was requested; units of leases from now on. */
   private Moments answer(int node, int index) {
-    Journeys.Journey<?> call = ways.get(node).calls().get(index);
+    InFlightCalls.InFlightCall<?> call = ways.get(node).calls().get(index);
     Moments known = moments.get(call);
     answering = known != null && SlowStore.decides(call) ? known : new Moments(time.wallMillis());
     return answering;
@@ -217,7 +217,7 @@ final class MixedFleet {
   /** Sorts the calls, because cells are not kept in any order. */
   private void noteCalls() {
     for (SlowStore way : ways) {
-      List<Journeys.Journey<?>> calls = way.calls();
+      List<InFlightCalls.InFlightCall<?>> calls = way.calls();
       int noted = calls.size();
       while (noted > 0 && !moments.containsKey(calls.get(noted - 1))) {
         noted--;

@@ -34,14 +34,14 @@ class MixedTiersTest {
 
   @ParameterizedTest(name = "coupled {0}")
   @CsvSource({"true", "false"})
-  void theStoreHoldsCountedWhatAdmittedRequestsSpentAndWhatWasLeftOver(boolean coupled) {
+  void theStoreCountsSpentAndForfeitedUnits(boolean coupled) {
     for (long seed = 1; seed <= SEEDS; seed++) {
       MixedFleet fleet = run(seed, coupled, false);
       long spent = fleet.spent().values().stream().mapToLong(units -> units).sum();
       long refunded = fleet.store().refunded().values().stream().mapToLong(units -> units).sum();
       assertThat(fleet.store().counted())
           .as("seed %d", seed)
-          .isEqualTo(spent - refunded + fleet.forfeited() + fleet.store().worthless());
+          .isEqualTo(spent - refunded + fleet.forfeited() + fleet.store().ineffectiveReturns());
     }
   }
 
@@ -54,7 +54,7 @@ class MixedTiersTest {
   }
 
   @Test
-  void theRunsReachWhatTheyAreFor() {
+  void runsReachEveryCase() {
     Map<Reached, Integer> reached = new EnumMap<>(Reached.class);
     long late = 0;
     long worthless = 0;
@@ -64,7 +64,7 @@ class MixedTiersTest {
       MixedFleet fleet = run(seed, true, false);
       fleet.reached().forEach((what, times) -> reached.merge(what, times, Integer::sum));
       late += fleet.late();
-      worthless += fleet.store().worthless();
+      worthless += fleet.store().ineffectiveReturns();
       forfeited += fleet.forfeited();
       refunded += fleet.store().refunded().size();
     }

@@ -7,7 +7,7 @@ import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
-import io.throttlekit.tier.Journeys.Journey;
+import io.throttlekit.tier.InFlightCalls.InFlightCall;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
@@ -16,7 +16,7 @@ final class SlowStore implements CounterStore {
   private static final String ACQUIRE = "acquire";
 
   private final CounterStore store;
-  private final Journeys journeys = new Journeys();
+  private final InFlightCalls journeys = new InFlightCalls();
 
   /** Requests that the store itself has admitted since the last reset. */
   private int admittedThere;
@@ -25,12 +25,12 @@ final class SlowStore implements CounterStore {
     this.store = store;
   }
 
-  List<Journey<?>> calls() {
+  List<InFlightCall<?>> calls() {
     return journeys.calls();
   }
 
   /** Returns whether a call requests a decision, not a lease. */
-  static boolean decides(Journey<?> call) {
+  static boolean decides(InFlightCall<?> call) {
     return call.what().equals(ACQUIRE);
   }
 

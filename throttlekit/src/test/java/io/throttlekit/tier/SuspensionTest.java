@@ -10,10 +10,10 @@ import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
-import io.throttlekit.tier.HeldSource.Back;
+import io.throttlekit.tier.HeldSource.ReturnedUnits;
 import org.junit.jupiter.api.Test;
 
-/** A suspended virtual machine: its monotonic clock stops, its wall clock goes on. */
+/** A suspended virtual machine: its monotonic clock stops, its wall clock continues. */
 class SuspensionTest {
   private static final long WINDOW = 10_000;
   private static final long TICK = Suspension.EVERY_NANOS / 1_000_000;
@@ -32,34 +32,34 @@ class SuspensionTest {
           1_000);
 
   @Test
-  void unitsOfAWindowThatEndedMeanwhileAreNotSpent() {
+  void unitsOfAWindowEndedDuringASuspensionAreNotSpent() {
     assertThat(node.admitted(1, leased(hundred, 10, 1))).isEqualTo(1);
     storeTime.advance(WINDOW);
     node.time.setWall(node.time.wallMillis() + WINDOW);
     node.time.advance(Suspension.EVERY_NANOS / 1_000_000);
     assertThat(node.admitted(200, leased(hundred, 10, 1)))
-        .as("of the window that lasts: none is of the one before")
+        .as("of the current window: none is of the previous one")
         .isEqualTo(100);
     assertThat(node.counted.unitsReturned).isEqualTo(9);
   }
 
   @Test
-  void globalUnitsOfAWindowThatEndedMeanwhileAreNotSpent() {
+  void globalUnitsOfAWindowEndedDuringASuspensionAreNotSpent() {
     assertThat(global.admitted(3, hundred(1))).isEqualTo(3);
     long held = source.leases.getFirst().units() - 3;
     assertThat(held).isPositive();
     frozenFor(WINDOW);
     global.time.advance(TICK);
     assertThat(global.admitted(200, hundred(1)))
-        .as("of the window that lasts: none is of the one before")
+        .as("of the current window: none is of the previous one")
         .isEqualTo(100);
     assertThat(global.counted.unitsReturned).isEqualTo(held);
-    assertThat(source.back).containsExactly(new Back(1_000_000 + WINDOW, held));
+    assertThat(source.back).containsExactly(new ReturnedUnits(1_000_000 + WINDOW, held));
   }
 
   /** The bound: the leased units, for the time in which the clocks are not compared. */
   @Test
-  void globalUnitsMayBeSpentForFiveMillisecondsAndNoMoreThanWereLeased() {
+  void globalUnitsMayBeSpentForFiveMillisAfterASuspension() {
     assertThat(global.admitted(3, hundred(1))).isEqualTo(3);
     frozenFor(WINDOW);
     global.time.advance(TICK - 1);
@@ -74,14 +74,14 @@ class SuspensionTest {
   }
 
   @Test
-  void globalUnitsOfAWindowThatLastsAreGivenBackAndLeasedAgain() {
+  void globalUnitsOfACurrentWindowAreReturnedAndLeasedAgain() {
     assertThat(global.admitted(3, hundred(1))).isEqualTo(3);
     frozenFor(WINDOW / 2);
     global.time.advance(TICK);
     assertThat(global.admitted(200, hundred(1))).isEqualTo(97);
   }
 
-  /** Suspends the machine of the process; the coordinator's goes on. */
+  /** Suspends the machine of the process; the coordinator's continues. */
   private void frozenFor(long millis) {
     coordinatorTime.advance(millis);
     global.time.setWall(global.time.wallMillis() + millis);
@@ -93,7 +93,7 @@ class SuspensionTest {
   }
 
   @Test
-  void clocksThatAreCorrectedAreNoSuspension() {
+  void clockCorrectionsAreNoSuspension() {
     assertThat(node.admitted(1, leased(hundred, 10, 1))).isEqualTo(1);
     node.time.setWall(node.time.wallMillis() + 99);
     node.time.advance(Suspension.EVERY_NANOS / 1_000_000);

@@ -37,7 +37,7 @@ class TiersTest {
   private final Node node = new Node(store);
 
   @Test
-  void strictIsOneCallForEachRequestHoweverManyDescriptors() {
+  void strictIsOneCallPerRequest() {
     Gcra pace = new Gcra(2, WINDOW);
     assertThat(node.ask(strict("a", pace), strict("b", ten)).admitted()).isTrue();
     assertThat(node.ask(strict("a", pace), strict("b", ten)).admitted()).isTrue();
@@ -48,7 +48,7 @@ class TiersTest {
   }
 
   @Test
-  void aRefusalAnswersUntilItsRetryTimeWithoutAsking() {
+  void aCachedRefusalAnswersUntilItsRetryTime() {
     Gcra pace = new Gcra(1, WINDOW);
     TieredClaim one = claim(Role.ENFORCED, CACHED, "a", pace, 1);
     assertThat(node.ask(one).admitted()).isTrue();
@@ -73,7 +73,7 @@ class TiersTest {
   }
 
   @Test
-  void theSmallestCostThatWasRefusedRefuses() {
+  void theSmallestRefusedCostIsCached() {
     assertThat(node.ask(cached("a", ten, 8)).admitted()).isTrue();
     assertThat(node.ask(cached("a", ten, 3)).admitted()).isFalse();
     assertThat(node.ask(cached("a", ten, 9)).admitted()).isFalse();
@@ -82,14 +82,14 @@ class TiersTest {
   }
 
   @Test
-  void aRefusalThatOnlyASiblingCausedIsNotRemembered() {
+  void aRefusalCausedByASiblingIsNotCached() {
     assertThat(node.ask(cached("a", ten, 3)).admitted()).isTrue();
     assertThat(node.ask(cached("a", ten, 4), cached("a", ten, 4)).admitted()).isFalse();
     assertThat(node.ask(cached("a", ten, 4)).admitted()).isTrue();
   }
 
   @Test
-  void aRefusalOfMoreThatComesLaterDoesNotHideOneOfLess() {
+  void aLaterRefusalOfALargerCostKeepsThatOfASmallerOne() {
     assertThat(node.ask(cached("a", ten, 8)).admitted()).isTrue();
     store.hold();
     node.ask(cached("a", ten, 3));
@@ -99,7 +99,7 @@ class TiersTest {
   }
 
   @Test
-  void aRefundOrAnotherLimitEndsARefusal() {
+  void aRefundOrAnotherLimitClearsACachedRefusal() {
     assertThat(node.ask(cached("a", ten, 10)).admitted()).isTrue();
     assertThat(node.ask(cached("a", ten, 1)).admitted()).isFalse();
     assertThat(node.ask(cached("a", ten, -1)).admitted()).isTrue();
@@ -109,7 +109,7 @@ class TiersTest {
   }
 
   @Test
-  void aRefusalDoesNotOutliveTheRateThatRefused() {
+  void aCachedRefusalEndsWithItsLimit() {
     Gcra daily = new Gcra(1, 86_400_000, 1);
     Gcra often = new Gcra(1_000, 86_400_000, 1);
     assertThat(node.ask(claim(Role.ENFORCED, CACHED, "a", daily, 1)).admitted()).isTrue();
@@ -118,11 +118,11 @@ class TiersTest {
     assertThat(node.ask(claim(Role.ENFORCED, CACHED, "a", daily, 1)).admitted()).isFalse();
     assertThat(store.acquired).hasSize(asked);
     node.ask(claim(Role.ENFORCED, CACHED, "a", often, 1));
-    assertThat(store.acquired).as("asked again").hasSize(asked + 1);
+    assertThat(store.acquired).as("the store is called again").hasSize(asked + 1);
   }
 
   @Test
-  void whatIsTakenFromALeaseGoesBackWhenAnotherDescriptorRefuses() {
+  void leasedUnitsArePutBackWhenAnotherDescriptorRefuses() {
     TieredClaim lease = leased(ten, 10, 3);
     assertThat(node.ask(lease, strict("b", two)).admitted()).isTrue();
     assertThat(node.ask(lease, strict("b", two)).admitted()).isTrue();
@@ -133,7 +133,7 @@ class TiersTest {
   }
 
   @Test
-  void whatIsTakenInOneWindowDoesNotGoBackIntoTheNext() {
+  void unitsOfAWindowAreNotPutBackIntoTheNext() {
     assertThat(node.ask(strict("b", two)).admitted()).isTrue();
     assertThat(node.ask(strict("b", two)).admitted()).isTrue();
     assertThat(node.ask(leased(ten, 10, 3)).admitted()).isTrue();
@@ -148,7 +148,7 @@ class TiersTest {
   }
 
   @Test
-  void aReloadGivesWhatWasLeasedBackAndLeasesAsTheNewPolicySays() {
+  void aReloadReturnsLeasesAndAppliesTheNewPolicy() {
     assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
     assertThat(node.ask(leased(ten, 4, 1)).admitted()).isTrue();
     assertThat(store.givenBack).containsExactly(9L);
@@ -156,7 +156,7 @@ class TiersTest {
   }
 
   @Test
-  void whoHasWaitedThroughAReloadSharesTheLeaseOfWhoCameAfterIt() {
+  void requestsBeforeAndAfterAReloadShareALease() {
     FixedWindow roomy = new FixedWindow(100, WINDOW);
     store.hold();
     Reply before = node.ask(leased(roomy, 10, 1));
@@ -170,7 +170,7 @@ class TiersTest {
   }
 
   @Test
-  void whatWaitsForALeaseIsCountedAsDemandOnce() {
+  void aWaitingRequestCountsAsDemandOnce() {
     FixedWindow thousand = new FixedWindow(1_000, WINDOW);
     Tier adaptive = new Tier.Leased(new LeaseSize.Adaptive(), true, 0, 0);
     LeaseSizer expected = LeaseSizer.of(new LeaseSize.Adaptive(), 1_000);
@@ -184,7 +184,7 @@ class TiersTest {
   }
 
   @Test
-  void aRefusalOutOfMemoryAsksNobodyAndChargesNobody() {
+  void aLocalRefusalCausesNoCallAndNoCharge() {
     assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
     Reply refused = node.ask(leased(ten, 10, 1), strict("b", two));
     assertThat(refused.admitted()).isFalse();
@@ -194,7 +194,7 @@ class TiersTest {
   }
 
   @Test
-  void whatAlwaysCountsIsCountedThoughMemoryRefuses() {
+  void overdraftsAreCountedDespiteALocalRefusal() {
     assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
     Charge debt = new Charge(Node.key("b"), two, 5, Overrun.OVERDRAFT);
     TieredClaim overdraft =
@@ -207,7 +207,7 @@ class TiersTest {
   }
 
   @Test
-  void aQuotaThatPassesOutOfMemoryKeepsTheOthersFromRefusing() {
+  void aLocallyAdmittingQuotaKeepsOthersFromRefusing() {
     assertThat(node.ask(strict("b", two), strict("b", two)).admitted()).isTrue();
     TieredClaim lease = claim(Role.QUOTA, Node.batches(10), "user", ten, 1);
     TieredClaim full = claim(Role.QUOTA, STRICT, "b", two, 1);
@@ -218,7 +218,7 @@ class TiersTest {
   }
 
   @Test
-  void aShadowRefusesNothingAndKeepsNothingOfARefusedRequest() {
+  void aShadowClaimRefusesNothingAndIsNotChargedIfRefused() {
     TieredClaim shadow = claim(Role.SHADOW, Node.batches(10), "user", ten, 1);
     assertThat(node.admitted(15, shadow)).isEqualTo(15);
     advance(WINDOW);
@@ -229,7 +229,7 @@ class TiersTest {
   }
 
   @Test
-  void severalLeasesOfOneRequestAreWaitedForTogether() {
+  void severalLeasesOfOneRequestAreAwaitedTogether() {
     store.hold();
     Reply reply =
         node.ask(
@@ -245,7 +245,7 @@ class TiersTest {
 
   @ParameterizedTest
   @EnumSource(Outage.class)
-  void anOutageIsAnsweredAsTheClaimWants(Outage outage) {
+  void anOutageIsAnsweredByTheOutageModeOfTheClaim(Outage outage) {
     store.fail(true);
     for (Tier tier : List.of(STRICT, CACHED, Node.batches(5))) {
       Reply reply = node.ask(claim(Role.ENFORCED, tier, outage, tier.toString(), ten, 1));
@@ -269,7 +269,7 @@ class TiersTest {
   }
 
   @Test
-  void oneClaimThatWantsAnErrorFailsTheRequestAndNothingIsSpent() {
+  void aClaimWithOutageErrorFailsTheRequestWithoutCharge() {
     assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
     store.fail(true);
     Reply reply =
@@ -282,7 +282,7 @@ class TiersTest {
   }
 
   @Test
-  void whereTheStoreHasLostItsCountersItIsAskedAgain() {
+  void aDataLossClearsCachedRefusals() {
     assertThat(node.admitted(3, cached("a", two, 1))).isEqualTo(2);
     assertThat(node.admitted(20, leased(ten, 10, 1))).isEqualTo(10);
     counters.reset(Node.key("a"), two);
@@ -295,16 +295,16 @@ class TiersTest {
   }
 
   @Test
-  void whatIsLeasedIsSpentThroughAnOutage() {
+  void leasedUnitsAreSpentDuringAnOutage() {
     assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
     store.fail(true);
     assertThat(node.admitted(9, leased(ten, 10, 1))).isEqualTo(9);
   }
 
   @Test
-  void aRequestThatTheStoreDoesNotTakeLeavesWhatWasLeased() {
+  void aRequestRejectedByTheStorePutsLeasedUnitsBack() {
     assertThat(node.ask(leased(ten, 5, 1)).admitted()).isTrue();
-    store.refuseToTake();
+    store.rejectRequests();
     assertThatIllegalArgumentException()
         .isThrownBy(() -> node.ask(leased(ten, 5, 4), strict("b", ten)));
     assertThat(node.admitted(4, leased(ten, 5, 1))).as("put back").isEqualTo(4);
@@ -312,14 +312,14 @@ class TiersTest {
   }
 
   @Test
-  void whoWantsAnErrorIsToldWhyALeaseFailed() {
+  void withOutageErrorTheFailureOfALeaseIsReported() {
     store.fail(true);
     assertThat(node.ask(leased(ten, 5, 1)).failure).hasMessage(HeldStore.NO_ANSWER);
   }
 
   @Test
-  void aStoreThatAnswersNonsenseIsAFailureAndLeavesNobodyWaiting() {
-    store.answerNonsense();
+  void anInvalidAnswerOfTheStoreFailsTheRequest() {
+    store.answerInvalid();
     Reply reply = node.ask(leased(ten, 5, 1), strict("b", ten));
     assertThat(reply.failure).hasMessage("the store failed");
     assertThat(node.admitted(5, leased(ten, 5, 1))).as("put back").isEqualTo(5);

@@ -24,7 +24,7 @@ class WaitTimeoutsTest {
   private final Node node = new Node(store);
 
   @Test
-  void nobodyWaitsForALeaseLongerThanThePatienceButALateOneIsCredited() {
+  void waitsAreBoundedByTheTimeoutAndLateGrantsAreCredited() {
     store.hold();
     Reply reply = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1));
     advance(Node.PATIENCE_MILLIS - 1);
@@ -40,7 +40,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void whoIsAnsweredIsNotKeptUntilThePatienceEndsAndOneTimerServesAll() {
+  void answeredRequestsAreReleasedAtOnceAndShareOneTimer() {
     for (int i = 0; i < 100; i++) {
       store.hold();
       Reply reply = node.ask(leased(new FixedWindow(1_000, WINDOW), 1, 1));
@@ -55,7 +55,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void noRequestThatWasAnsweredIsKeptByTheCellItWaitedFor() {
+  void timedOutRequestsAreNotRetainedByTheirCell() {
     store.hold();
     TieredClaim claim = claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1);
     for (int i = 0; i < 30_000; i++) {
@@ -71,7 +71,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void everyoneWhoWaitsTooLongIsToldAlsoAfterOthersWereAnswered() {
+  void timedOutRequestsAreNotifiedAfterOthersWereAnswered() {
     store.hold();
     Reply first = node.ask(claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1));
     advance(2);
@@ -88,7 +88,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void aRequestWhosePatienceEndsWhileItIsWorkedOnDoesNotWaitAgain() {
+  void aRequestThatTimesOutWhileItIsProcessedDoesNotWaitAgain() {
     Reply reply = new Reply();
     TieredClaim claim = claim(Role.ENFORCED, Node.batches(5), Outage.DENY, "a", ten, 1);
     TieredRequest request = new TieredRequest(node.tiers, List.of(claim), reply);
@@ -100,7 +100,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void whoSaysThatItWaitsLessIsToldEarlierThanThoseBeforeIt() {
+  void aShorterTimeoutExpiresBeforeEarlierRequests() {
     store.hold();
     Reply patient = node.ask(waiting("a"));
     Reply hasty = node.ask(new Reply(millis(2)), waiting("a"));
@@ -117,7 +117,7 @@ class WaitTimeoutsTest {
     advance(Node.PATIENCE_MILLIS - 2);
     node.timer.run();
     assertThat(patient.admitted()).isFalse();
-    assertThat(longer.admitted()).as("nobody waits longer than the settings say").isFalse();
+    assertThat(longer.admitted()).as("waits are bounded by the settings").isFalse();
     assertThat(node.tiers.timeouts.size()).isZero();
     assertThat(node.timer.size())
         .as("the sweep of the cells, and that of calls to repeat")
@@ -125,7 +125,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void whoHasNoTimeLeftIsToldByTheNextTimer() {
+  void aRequestWithoutRemainingTimeTimesOutAtTheNextTick() {
     store.hold();
     Reply reply = node.ask(new Reply(0), waiting("a"));
     assertThat(reply.isThere()).isFalse();
@@ -135,7 +135,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void theStoreIsGivenAsLongAsTheCallerWaitsAndNoLongerThanTheSettingsSay() {
+  void theStoresDeadlineIsTheSmallerOfCallerAndSettings() {
     TieredClaim strict = claim(Role.ENFORCED, new Tier.Strict(), "a", ten, 1);
     node.ask(new Reply(millis(2)), strict);
     node.ask(new Reply(millis(60_000)), strict);
@@ -146,7 +146,7 @@ class WaitTimeoutsTest {
   }
 
   @Test
-  void whatARequestHasWaitedForALeaseIsNoLongerLeftForTheStore() {
+  void timeSpentWaitingForALeaseReducesTheStoresDeadline() {
     store.hold();
     TieredClaim strict = claim(Role.ENFORCED, new Tier.Strict(), "b", ten, 1);
     Reply reply = node.ask(new Reply(millis(4)), waiting("a"), strict);

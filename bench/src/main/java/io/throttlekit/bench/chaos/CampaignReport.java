@@ -48,7 +48,7 @@ public record CampaignReport(long seed, Duration time, List<RoundResult> rounds)
     return rounds.stream()
         .flatMap(round -> round.happened().stream())
         .filter(each -> each.fault().kind().equals(kind))
-        .map(Happened::extent)
+        .map(FaultResult::extent)
         .toList();
   }
 

@@ -19,7 +19,7 @@ final class Lane {
   private final PrintStream log;
   private final long beginNanos;
   private final TimeSource time = TimeSource.system();
-  private final List<Happened> happened = new ArrayList<>();
+  private final List<FaultResult> happened = new ArrayList<>();
 
   private final boolean machines;
 
@@ -39,14 +39,14 @@ final class Lane {
    * @param machines whether they are faults of machines, by which units get lost; else of clients
    * @return the faults, once all have ended; or the error
    */
-  static CompletableFuture<List<Happened>> run(
+  static CompletableFuture<List<FaultResult>> run(
       List<Planned> planned, boolean machines, Stage stage, PrintStream log) {
     long now = TimeSource.system().monotonicNanos();
     Lane lane = new Lane(planned, machines, stage, log, now);
     return CompletableFuture.supplyAsync(lane::all, task -> Thread.ofVirtual().start(task));
   }
 
-  private List<Happened> all() {
+  private List<FaultResult> all() {
     for (int place = 0; place < planned.size(); place++) {
       Planned next = planned.get(place);
       try {
@@ -62,7 +62,7 @@ final class Lane {
     return happened;
   }
 
-  private Happened one(Planned next, @org.jspecify.annotations.Nullable Planned following)
+  private FaultResult one(Planned next, @org.jspecify.annotations.Nullable Planned following)
       throws Exception {
     Waiting.untilNanos(beginNanos + TimeUnit.MILLISECONDS.toNanos(next.atMillis()));
     long failedBefore = stage.load().outcomes().figures().failed();
@@ -78,7 +78,7 @@ final class Lane {
     long until =
         following == null ? next.atMillis() + 2 * next.lastsMillis() : following.atMillis();
     Waiting.untilNanos(beginNanos + TimeUnit.MILLISECONDS.toNanos(until));
-    return new Happened(
+    return new FaultResult(
         next.fault(),
         TimeUnit.NANOSECONDS.toMillis(began - beginNanos),
         TimeUnit.NANOSECONDS.toMillis(ended - began),

@@ -7,7 +7,7 @@ import java.util.Locale;
 /**
  * Result of one fault by itself.
  *
- * @param what the fault, for people
+ * @param what the fault, as readable text
  * @param kind of the coordinator
  * @param overshoot units beyond the limits of all counters
  * @param utilization of the limit that regions share, over the whole windows of the row

@@ -13,7 +13,7 @@ import io.throttlekit.bench.chaos.fleet.Counters;
 import io.throttlekit.bench.chaos.fleet.Waiting;
 import io.throttlekit.bench.chaos.traffic.Admissions;
 import io.throttlekit.bench.chaos.traffic.Load;
-import io.throttlekit.bench.machine.OthersUse;
+import io.throttlekit.bench.machine.ExternalCpuUse;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -48,11 +48,11 @@ final class Round implements AutoCloseable {
   private final Load load;
   private final Stage stage;
   private final PrintStream log;
-  private final OthersUse others;
+  private final ExternalCpuUse others;
   private final long beganMillis;
   private final List<QuietTime> quiet = new ArrayList<>();
 
-  private Round(ChaosFleet fleet, OthersUse others, PrintStream log) {
+  private Round(ChaosFleet fleet, ExternalCpuUse others, PrintStream log) {
     this.fleet = fleet;
     this.others = others;
     this.log = log;
@@ -69,7 +69,7 @@ final class Round implements AutoCloseable {
    */
   static Round start(Path folder, CoordinatorKind kind, PrintStream log)
       throws IOException, SQLException {
-    OthersUse others = new OthersUse();
+    ExternalCpuUse others = new ExternalCpuUse();
     try {
       return new Round(ChaosFleet.start(folder, kind), others, log);
     } catch (IOException | SQLException | RuntimeException e) {
@@ -84,7 +84,7 @@ final class Round implements AutoCloseable {
     try (Round round = start(folder, kind, log)) {
       round.awaitFirstUnits();
       round.quiet();
-      List<Happened> happened = round.happen(schedule);
+      List<FaultResult> happened = round.happen(schedule);
       round.quiet();
       return round.result(happened);
     }
@@ -120,13 +120,13 @@ final class Round implements AutoCloseable {
   }
 
   /** Runs the faults of both lanes, and waits until they have ended. */
-  List<Happened> happen(Schedule schedule) throws InterruptedException {
-    List<CompletableFuture<List<Happened>>> lanes =
+  List<FaultResult> happen(Schedule schedule) throws InterruptedException {
+    List<CompletableFuture<List<FaultResult>>> lanes =
         List.of(
             Lane.run(schedule.machines(), true, stage, log),
             Lane.run(schedule.clients(), false, stage, log));
-    List<Happened> happened = new ArrayList<>();
-    for (CompletableFuture<List<Happened>> lane : lanes) {
+    List<FaultResult> happened = new ArrayList<>();
+    for (CompletableFuture<List<FaultResult>> lane : lanes) {
       try {
         happened.addAll(
             lane.get(lastMillis(schedule) / 1_000 + MAX_LATE_SECONDS, TimeUnit.SECONDS));
@@ -147,7 +147,7 @@ final class Round implements AutoCloseable {
   }
 
   /** Checks that the fleet answers, and compares admitted units with the limits. */
-  RoundResult result(List<Happened> happened) throws IOException {
+  RoundResult result(List<FaultResult> happened) throws IOException {
     probe();
     long lost = stage.lost().read();
     long toMillis = time.wallMillis();

@@ -29,7 +29,7 @@ import java.util.TreeMap;
  */
 record RoundResult(
     CoordinatorKind kind,
-    List<Happened> happened,
+    List<FaultResult> happened,
     Map<String, Long> overshoot,
     List<String> problems,
     double utilization,
@@ -76,7 +76,7 @@ record RoundResult(
   static RoundResult of(
       ChaosFleet fleet,
       Stage stage,
-      List<Happened> happened,
+      List<FaultResult> happened,
       List<String> problems,
       List<QuietTime> quiet,
       long fromMillis,
@@ -133,7 +133,7 @@ record RoundResult(
   /** Returns the units that were lost during and after a fault of machines, by its kind. */
   Map<String, Long> lostByFault() {
     Map<String, Long> byKind = new TreeMap<>();
-    for (Happened each : happened) {
+    for (FaultResult each : happened) {
       if (each.lost() != 0) {
         byKind.merge(each.fault().kind(), each.lost(), Long::sum);
       }

@@ -11,7 +11,7 @@ import java.util.TreeSet;
 /**
  * Command line of {@code --name value} pairs and other words.
  *
- * <p>Every mistake in it is an {@link IllegalArgumentException} with one line for people.
+ * <p>Every error in it is an {@link IllegalArgumentException} with a one-line message.
  */
 public record Arguments(List<String> words, Map<String, String> options) {
 
@@ -25,7 +25,7 @@ public record Arguments(List<String> words, Map<String, String> options) {
    * Parses a command line.
    *
    * @param known names of the options, without dashes
-   * @throws IllegalArgumentException when an option is not known or has no value
+   * @throws IllegalArgumentException if an option is unknown or has no value
    */
   static Arguments parse(Set<String> known, String... args) {
     return parse(known, Set.of(), args);
@@ -49,7 +49,7 @@ public record Arguments(List<String> words, Map<String, String> options) {
         options.put(name, "");
       } else if (!args[i].startsWith("--") || !known.contains(name)) {
         throw new IllegalArgumentException(
-            "no option " + args[i] + (known.isEmpty() ? "; there are none" : there(known)));
+            "no option " + args[i] + (known.isEmpty() ? "; there are none" : knownOptions(known)));
       } else if (++i < args.length) {
         options.put(name, args[i]);
       } else {
@@ -60,7 +60,7 @@ public record Arguments(List<String> words, Map<String, String> options) {
   }
 
   /**
-   * Returns the only word besides options.
+   * Returns the only operand besides options.
    *
    * @param what its description
    */
@@ -71,7 +71,7 @@ public record Arguments(List<String> words, Map<String, String> options) {
     return words.getFirst();
   }
 
-  /** Throws when there are words besides options. */
+  /** Throws if there are operands besides options. */
   public void noWords() {
     if (!words.isEmpty()) {
       throw new IllegalArgumentException("expected nothing but options, got " + shown());
@@ -123,7 +123,7 @@ public record Arguments(List<String> words, Map<String, String> options) {
     throw new IllegalArgumentException("--" + name + " is a number " + range + ", not " + value);
   }
 
-  private static String there(Set<String> known) {
+  private static String knownOptions(Set<String> known) {
     return "; there are --" + String.join(", --", new TreeSet<>(known));
   }
 

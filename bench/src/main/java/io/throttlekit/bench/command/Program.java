@@ -17,7 +17,7 @@ public interface Program {
     /**
      * Parses the command line without running the command.
      *
-     * @throws IllegalArgumentException with one line for people when it is wrong
+     * @throws IllegalArgumentException with a one-line message if it is invalid
      */
     Program read(Arguments arguments);
   }

@@ -15,7 +15,7 @@ record OpenRegions(List<Connections> connections) implements AutoCloseable {
     return new OpenRegions(connections);
   }
 
-  /** Lets {@code demand} send to all of them, together at this rate. */
+  /** Makes {@code demand} send to all of them, together at this rate. */
   void offer(EvenDemand demand, double skew, double perSecond) {
     for (int region = 0; region < connections.size(); region++) {
       double share = SkewRow.share(region, skew, connections.size());

@@ -8,7 +8,7 @@ public sealed interface Load permits ClosedLoop, OpenLoop {
   /**
    * Offers the load and waits until every call has ended.
    *
-   * @throws IllegalStateException when too many calls fail, since a load of errors measures nothing
+   * @throws IllegalStateException if too many calls fail, since a load of errors measures nothing
    */
   LoadResult offer(Connections connections, Requests requests, Bounds bounds)
       throws InterruptedException;

@@ -31,7 +31,7 @@ public record LoadResult(
     return latencies.getValueAtPercentile(percentile) / 1e6;
   }
 
-  /** Returns one line for people. */
+  /** Returns a one-line description. */
   @Override
   public String toString() {
     return "%,d answers (%,d over limit, %,d failed) in %.2f s: %,.0f/s, p50 %.3f p90 %.3f p99 %.3f p99.9 %.3f max %.3f ms"

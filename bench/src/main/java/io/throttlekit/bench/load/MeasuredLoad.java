@@ -27,7 +27,7 @@ public record MeasuredLoad(LoadResult load, double cpuMicros, long residentBytes
     return new MeasuredLoad(result, micros, after.residentBytes());
   }
 
-  /** Returns one line for people. */
+  /** Returns a one-line description. */
   @Override
   public String toString() {
     return "%s; server %.2f µs CPU per decision, %.0f MB resident"

@@ -69,7 +69,7 @@ final class Decider implements AutoCloseable {
 
   /** Decides; an answer that needs a store is an error. */
   Answer decide(RateLimitRequest request) {
-    return requireNonNull(frontEnd.decide(request, Never.CALLED));
+    return requireNonNull(frontEnd.decide(request, NoDeferredAnswer.CALLED));
   }
 
   /** Releases a permit as Envoy's stream-done call does, without parsing that call's bytes. */
@@ -77,7 +77,8 @@ final class Decider implements AutoCloseable {
     String[] entries = {"upstream", "payments", "throttlekit_lease", lease};
     Descriptor descriptor = new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
     return requireNonNull(
-        frontEnd.decide(new RateLimitRequest(DOMAIN, List.of(descriptor), 1), Never.CALLED));
+        frontEnd.decide(
+            new RateLimitRequest(DOMAIN, List.of(descriptor), 1), NoDeferredAnswer.CALLED));
   }
 
   /** Returns the bytes of the response. */
@@ -102,7 +103,7 @@ final class Decider implements AutoCloseable {
     telemetry.close();
   }
 
-  private enum Never implements AnswerCallback {
+  private enum NoDeferredAnswer implements AnswerCallback {
     CALLED;
 
     @Override

@@ -25,7 +25,7 @@ public class LeasedDecisionBenchmark extends ShortRuns {
 
   /** Measures one permit and its release. */
   @Benchmark
-  public byte[] takeAndGiveBack() {
+  public byte[] acquireAndRelease() {
     RateLimitRequest read = decider.read(request);
     Answer answer = decider.decide(read);
     byte[] response = decider.write(read, answer);

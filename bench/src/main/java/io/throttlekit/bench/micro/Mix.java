@@ -36,7 +36,7 @@ public enum Mix {
   /**
    * Checks the decisions of a run.
    *
-   * @throws IllegalStateException when a decision does not match, or there was none
+   * @throws IllegalStateException if a decision does not match, or there was none
    */
   void check(long admitted, long refused) {
     if ((this == ADMITTED ? refused : admitted) > 0 || admitted + refused == 0) {

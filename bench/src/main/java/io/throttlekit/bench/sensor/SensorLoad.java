@@ -69,7 +69,7 @@ final class SensorLoad {
   /**
    * Checks that the server has used all units that were sent to it.
    *
-   * @throws IllegalStateException when it has not
+   * @throws IllegalStateException if it has not
    */
   void check() throws IOException {
     double used = server.metric(sensor.metric());

@@ -18,22 +18,22 @@ final class SensorStream extends ClientCall.Listener<byte[]> {
   private final TimeSource time;
   private final long end;
   private final CompletableFuture<Long> done = new CompletableFuture<>();
-  private final byte[] greeting;
-  private boolean greeted;
+  private final byte[] firstMessage;
+  private boolean firstSent;
   private long place;
   private long sent;
   private boolean complete;
 
   private SensorStream(
       ClientCall<byte[], byte[]> call,
-      byte[] greeting,
+      byte[] firstMessage,
       List<byte[]> messages,
       long first,
       TimeSource time,
       long end) {
     this.call = call;
     this.place = first;
-    this.greeting = greeting;
+    this.firstMessage = firstMessage;
     this.messages = messages;
     this.time = time;
     this.end = end;
@@ -49,13 +49,13 @@ final class SensorStream extends ClientCall.Listener<byte[]> {
   static CompletableFuture<Long> begin(
       ManagedChannel channel,
       Sensor sensor,
-      byte[] greeting,
+      byte[] firstMessage,
       List<byte[]> messages,
       long first,
       TimeSource time,
       long end) {
     ClientCall<byte[], byte[]> call = channel.newCall(sensor.method(), CallOptions.DEFAULT);
-    SensorStream stream = new SensorStream(call, greeting, messages, first, time, end);
+    SensorStream stream = new SensorStream(call, firstMessage, messages, first, time, end);
     call.start(stream, new Metadata());
     call.request(2); // a load report is answered at once, a log at its end, if at all
     return stream.done;
@@ -63,9 +63,9 @@ final class SensorStream extends ClientCall.Listener<byte[]> {
 
   @Override
   public void onReady() { // the only place that sends, on one thread
-    if (!greeted) {
-      greeted = true;
-      call.sendMessage(greeting);
+    if (!firstSent) {
+      firstSent = true;
+      call.sendMessage(firstMessage);
     }
     while (!complete && call.isReady()) {
       if (time.monotonicNanos() - end >= 0) {

@@ -30,7 +30,7 @@ public final class ServerProcess implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile("ready grpc=(\\S+)(?: http=(\\S+))?(?:.* sensors=(\\S+))?.*");
   // The first start may build the project, on a busy machine.
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(10);
 
   private final String name;
   private final LinkedProcess linked;
@@ -61,7 +61,7 @@ public final class ServerProcess implements AutoCloseable {
    * @param command a program that stays the same process, or one that replaces itself with exec
    * @param environment variables beside those of this process
    * @param log file for its standard error
-   * @throws IOException when it cannot be started, ends early, or is not ready within ten minutes
+   * @throws IOException if it cannot be started, ends early, or is not ready within ten minutes
    */
   public static ServerProcess start(
       String name, List<String> command, Map<String, String> environment, File log)
@@ -74,7 +74,8 @@ public final class ServerProcess implements AutoCloseable {
     CompletableFuture<String> ready = new CompletableFuture<>();
     Thread.ofVirtual().name(name + "-output").start(() -> read(linked.process(), ready));
     try {
-      Matcher line = READY.matcher(ready.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
+      Matcher line =
+          READY.matcher(ready.orTimeout(START_TIMEOUT.toSeconds(), TimeUnit.SECONDS).join());
       if (!line.matches()) {
         throw new IOException(name + " ended before it was ready: see " + log);
       }

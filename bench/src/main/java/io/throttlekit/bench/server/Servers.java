@@ -43,7 +43,7 @@ public record Servers(Path program, Path folder) {
    * Makes the service's AOT caches for counters of these kinds, {@code memory} or {@code shared},
    * unless they are there. A start without one trains in the background, beside the measurement.
    *
-   * <p>A program that does not know the command starts without a cache, or makes it by itself.
+   * <p>A program without that command starts without a cache, or creates it by itself.
    */
   public void makeCaches(String... kinds) throws IOException, InterruptedException {
     for (String kind : kinds) {

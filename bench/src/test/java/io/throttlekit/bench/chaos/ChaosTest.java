@@ -28,7 +28,7 @@ class ChaosTest {
   @TempDir private Path folder;
 
   @Test
-  void noFaultAdmitsBeyondALimitOrEndsAProcessOrLeavesAHealthyWindowEmpty() throws Exception {
+  void noFaultExceedsALimitEndsAProcessOrStarvesAHealthyWindow() throws Exception {
     Campaign campaign = new Campaign(SEED, Duration.ofSeconds(SECONDS), folder);
     CampaignReport report = campaign.run(System.out);
     System.out.println(report.markdown());

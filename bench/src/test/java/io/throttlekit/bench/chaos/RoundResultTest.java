@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class RoundResultTest {
 
   @Test
-  void aWindowWithoutFaultsThatIsEmptyAndRequestsWithoutAnswersAreProblems() {
+  void emptyHealthyWindowsAndUnansweredRequestsAreProblems() {
     assertThat(result(List.of(150L, 1L), 0).problems()).isEmpty();
     assertThat(result(List.of(150L, 0L), 0).problems())
         .containsExactly("nothing was admitted in 1 windows without faults");
@@ -29,7 +29,7 @@ class RoundResultTest {
   }
 
   @Test
-  void onAMachineThatOthersUseNeitherIs() {
+  void neitherIsAProblemOnABusyMachine() {
     assertThat(result(List.of(150L, 0L), 3, .5).problems()).isEmpty();
   }
 
@@ -47,7 +47,7 @@ class RoundResultTest {
   }
 
   @Test
-  void aReportListsWhatWasNotJudged() {
+  void aReportListsUnjudgedRounds() {
     CampaignReport report =
         new CampaignReport(42, Duration.ofMinutes(3), List.of(result(List.of(), 0)));
     assertThat(report.unjudged()).hasSize(1);
@@ -73,7 +73,7 @@ class RoundResultTest {
   }
 
   @Test
-  void slowReadersOfWhichNoneConnectsAreAProblem() throws Exception {
+  void slowReadersThatNeverConnectAreAProblem() throws Exception {
     int closed;
     try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       closed = server.getLocalPort();
@@ -86,7 +86,7 @@ class RoundResultTest {
   }
 
   @Test
-  void unitsThatGotLostInAFaultAreToldFromOthers() {
+  void unitsLostInAFaultAreCountedApartFromOthers() {
     RoundResult result = result(List.of(), 0);
     assertThat(result.lostByFault()).isEqualTo(Map.of("store killed", 7L));
     assertThat(result.lostWithoutFault()).isEqualTo(2);
@@ -104,7 +104,7 @@ class RoundResultTest {
   }
 
   private static RoundResult result(List<Long> quietWindows, long unanswered, double others) {
-    Happened killed = new Happened(new ServerKilled(0), 0, 500, 1, 20, 7, "");
+    FaultResult killed = new FaultResult(new ServerKilled(0), 0, 500, 1, 20, 7, "");
     return new RoundResult(
         CoordinatorKind.REDIS,
         List.of(killed),

@@ -42,7 +42,7 @@ class ScheduleTest {
 
   @ParameterizedTest(name = "{0} s")
   @ValueSource(ints = {36, 60, 300, 1_800})
-  void everyKindHappensWhateverTheSeedAndTheSameSeedRepeatsIt(int seconds) {
+  void everySeedHasEveryKindAndIsReproducible(int seconds) {
     for (long seed = 1; seed <= 50; seed++) {
       List<Schedule> rounds = rounds(seed, seconds);
       Set<String> kinds = new TreeSet<>();
@@ -68,7 +68,7 @@ class ScheduleTest {
   }
 
   @Test
-  void faultsOfALaneFollowEachOtherAndFloodsHaveKeysOfTheirOwn() {
+  void faultsOfALaneDoNotOverlapAndFloodsUseDistinctKeys() {
     for (long seed = 1; seed <= 50; seed++) {
       Set<Long> firstKeys = new TreeSet<>();
       int floods = 0;

@@ -13,7 +13,7 @@ class ArgumentsTest {
   private static final Set<String> KNOWN = Set.of("seconds", "keys");
 
   @Test
-  void areWordsAndPairs() {
+  void parseOperandsAndOptions() {
     Arguments arguments = Arguments.parse(KNOWN, "127.0.0.1:1", "--seconds", "3");
     assertThat(arguments.only("HOST:PORT")).isEqualTo("127.0.0.1:1");
     assertThat(arguments.seconds("seconds", 1, 10)).isEqualTo(Duration.ofSeconds(3));
@@ -22,7 +22,7 @@ class ArgumentsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"--second", "--help", "-h", "--", "-"})
-  void refuseAnOptionThatThereIsNotAndNameThoseThatThereAre(String option) {
+  void rejectAnUnknownOptionAndNameTheKnownOnes(String option) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Arguments.parse(KNOWN, option, "3"))
         .withMessage("no option " + option + "; there are --keys, --seconds");
@@ -40,14 +40,14 @@ class ArgumentsTest {
   }
 
   @Test
-  void refuseEveryOptionWhereThereAreNone() {
+  void rejectEveryOptionIfNoneIsDefined() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Arguments.parse(Set.of(), "--keys", "3"))
         .withMessage("no option --keys; there are none");
   }
 
   @Test
-  void refuseAnOptionWithoutItsValue() {
+  void rejectAnOptionWithoutItsValue() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Arguments.parse(KNOWN, "--seconds"))
         .withMessage("--seconds needs a value");
@@ -55,14 +55,14 @@ class ArgumentsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"x", "", "1.5", "0", "-1", "3601", "99999999999999999999"})
-  void refuseWhatIsNoNumberOfTheRange(String value) {
+  void rejectNumbersOutOfRange(String value) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Arguments.parse(KNOWN, "--seconds", value).seconds("seconds", 1, 10))
         .withMessage("--seconds is a number from 1 to 3600, not " + value);
   }
 
   @Test
-  void refuseWordsThatNobodyAskedForAndMissOnesThatAre() {
+  void rejectUnexpectedAndMissingOperands() {
     Arguments two = Arguments.parse(KNOWN, "a", "b");
     assertThatIllegalArgumentException()
         .isThrownBy(two::noWords)

@@ -23,7 +23,7 @@ class ProgramTest {
   private final PrintStream errors = new PrintStream(bytes, true, StandardCharsets.UTF_8);
 
   @Test
-  void everyProgramRefusesAWrongCommandLineInOneLineAndWithExitCode2() throws Exception {
+  void aUsageErrorOfAnyProgramIsOneLineAndExitCode2() throws Exception {
     assertThat(load("--rounds", "3")).isEqualTo(2);
     assertThat(load()).isEqualTo(2);
     assertThat(load("example.com:80")).isEqualTo(2);
@@ -52,7 +52,7 @@ class ProgramTest {
   }
 
   @Test
-  void whatFailsLaterIsOneLineToo() throws Exception {
+  void laterFailuresAreReportedInOneLine() throws Exception {
     int code =
         Program.start(
             _ ->
@@ -84,7 +84,7 @@ class ProgramTest {
   }
 
   @Test
-  void whatSucceedsSaysNothingHereAndExitsWith0() throws Exception {
+  void aSuccessPrintsNothingAndExitsWith0() throws Exception {
     assertThat(Program.start(_ -> () -> {}, Set.of(), errors)).isZero();
     assertThat(bytes.size()).isZero();
   }

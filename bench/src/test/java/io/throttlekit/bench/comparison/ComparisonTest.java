@@ -55,7 +55,7 @@ class ComparisonTest {
   }
 
   @Test
-  void cachesAreMadeByTheProgramThatMayFailToDoSo() throws IOException, InterruptedException {
+  void failuresToCreateCachesAreIgnored() throws IOException, InterruptedException {
     Path calls = folder.resolve("calls");
     Path program = folder.resolve("program");
     Files.writeString(program, "#!/bin/sh\necho \"$@\" >>" + calls + "\n[ $2 = memory ]\n");
@@ -65,7 +65,7 @@ class ComparisonTest {
   }
 
   @Test
-  void theNoOpServerTakesOverWhatShapesAJvmButNotItsClassPathOrArchive() {
+  void theNoOpServerInheritsJvmOptionsExceptClassPathAndArchive() {
     List<String> running =
         List.of(
             "/usr/bin/java",

@@ -63,7 +63,7 @@ class LoadTest {
   }
 
   @Test
-  void loadOnAServerThatIsGoneFails() {
+  void loadOnAClosedServerFails() {
     server.close();
     assertThatThrownBy(
             () -> new ClosedLoop(1).offer(connections, requests, new Bounds(5_000, LONG)))

@@ -14,7 +14,7 @@ class TallyTest {
   private final Tally tally = new Tally(start, Bounds.lasting(Duration.ofSeconds(2)));
 
   @Test
-  void tellsAdmittedFromRefusedAndFailed() {
+  void countsAdmittedRefusedAndFailedApart() {
     tally.answered(start, start + 5, reply(Code.OK));
     tally.answered(start, start + 5, reply(Code.OVER_LIMIT));
     tally.answered(start, start + 5, reply(Code.OVER_LIMIT));
@@ -27,7 +27,7 @@ class TallyTest {
   }
 
   @Test
-  void countsALatencyFromTheMomentItWasMeantToBegin() {
+  void measuresLatencyFromTheIntendedStart() {
     long second = 1_000_000_000L;
     tally.answered(start, start + second, reply(Code.OK));
     assertThat(tally.result(start + second).millisAt(99)).isBetween(999.0, 1_001.0);

@@ -20,7 +20,7 @@ class ProcessUsageTest {
   }
 
   @Test
-  void saysSoWhenTheProcessHasEnded() {
+  void throwsIfTheProcessHasEnded() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> ProcessUsage.parse(STAT, List.of("Name:\tx", "State:\tZ (zombie)")))
         .withMessageContaining("ended");

@@ -20,13 +20,13 @@ class KeyedLimiterBenchmarkTest {
   }
 
   @Test
-  void thereAreOursAndTheOthers() throws NoSuchFieldException {
+  void listsOurAlgorithmsAndOtherLibraries() throws NoSuchFieldException {
     assertThat(limiters()).contains("gcra", "store:gcra", "bucket4j", "resilience4j").hasSize(9);
   }
 
   @ParameterizedTest
   @MethodSource("limiters")
-  void everyLimiterAdmitsAllOrRefusesAllAsTheMixSays(String limiter) {
+  void everyLimiterAdmitsOrRefusesAllAsTheMixDefines(String limiter) {
     for (Mix mix : Mix.values()) {
       KeyedLimiterBenchmark benchmark = new KeyedLimiterBenchmark();
       benchmark.limiter = limiter;

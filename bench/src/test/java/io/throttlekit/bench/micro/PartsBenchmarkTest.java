@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.Param;
 class PartsBenchmarkTest {
 
   @Test
-  void theMatchBenchmarkFindsTheRulesThatItMeansToFindAndNoOthers() {
+  void theMatchBenchmarkFindsExactlyTheIntendedRules() {
     PolicyMatchBenchmark benchmark = new PolicyMatchBenchmark();
     KeyOrder order = new KeyOrder();
     for (int i = 0; i < 100; i++) {
@@ -32,7 +32,7 @@ class PartsBenchmarkTest {
   }
 
   @Test
-  void theDecisionBenchmarksAnswerWithWhatIsLeft() throws InvalidProtocolBufferException {
+  void theDecisionBenchmarksReportTheRemainingUnits() throws InvalidProtocolBufferException {
     for (String limits : List.of("without", "with")) {
       DecisionBenchmark benchmark = new DecisionBenchmark();
       benchmark.limits = limits;
@@ -48,17 +48,17 @@ class PartsBenchmarkTest {
   }
 
   @Test
-  void theLeasesOfTheBenchmarkAllComeBack() throws InvalidProtocolBufferException {
+  void allLeasesOfTheBenchmarkAreReleased() throws InvalidProtocolBufferException {
     LeasedDecisionBenchmark benchmark = new LeasedDecisionBenchmark();
     for (int i = 0; i < 1_000; i++) { // ten times the limit
-      RateLimitResponse read = RateLimitResponse.parseFrom(benchmark.takeAndGiveBack());
+      RateLimitResponse read = RateLimitResponse.parseFrom(benchmark.acquireAndRelease());
       assertThat(read.getDynamicMetadata().containsFields("lease")).isTrue();
     }
     benchmark.close();
   }
 
   @Test
-  void thePermitBenchmarkTakesAndGivesBack() {
+  void thePermitBenchmarkReleasesItsPermits() {
     PermitBenchmark benchmark = new PermitBenchmark();
     for (int i = 0; i < 1_000; i++) { // ten times the limit
       benchmark.acquireAndRecord();

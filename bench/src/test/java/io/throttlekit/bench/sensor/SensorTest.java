@@ -26,8 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SensorTest {
 
   @Test
-  void entriesAreOfRequestsThatTheUpstreamAnsweredAndMoreThanTheServiceRemembers()
-      throws InvalidProtocolBufferException {
+  void entriesAreAnsweredRequestsBeyondTheServicesIdCache() throws InvalidProtocolBufferException {
     Set<String> ids = new HashSet<>();
     int entries = 0;
     for (byte[] message : Sensor.ACCESS_LOG.messages(3)) {
@@ -47,7 +46,7 @@ class SensorTest {
   }
 
   @Test
-  void reportsAreOfTheSteeredClusterToo() throws InvalidProtocolBufferException {
+  void reportsIncludeTheSteeredCluster() throws InvalidProtocolBufferException {
     for (byte[] message : Sensor.LOAD_REPORT.messages(0)) {
       assertThat(LoadStatsRequest.parseFrom(message).getClusterStatsList())
           .hasSize(10)
@@ -57,8 +56,7 @@ class SensorTest {
 
   @ParameterizedTest
   @EnumSource
-  void aStreamSaysAsMuchAsItCanUntilItsTimeIsUpAndTheServerHasReadIt(Sensor sensor)
-      throws Exception {
+  void aStreamSendsAtFullSpeedUntilItsTimeIsUp(Sensor sensor) throws Exception {
     AtomicLong looks = new AtomicLong();
     try (NoOpServer server = NoOpServer.start(0);
         Connections connections = new Connections(server.target(), 1)) {
@@ -77,7 +75,7 @@ class SensorTest {
   }
 
   @Test
-  void aStreamThatBreaksSaysSo() throws IOException {
+  void aBrokenStreamFails() throws IOException {
     NoOpServer server = NoOpServer.start(0);
     try (Connections connections = new Connections(server.target(), 1)) {
       var stream =

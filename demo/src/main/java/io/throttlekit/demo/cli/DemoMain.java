@@ -91,7 +91,7 @@ public final class DemoMain implements Callable<Integer> {
   static CommandLine commandLine() {
     return new CommandLine(new DemoMain())
         .registerConverter(long.class, DemoMain::whole)
-        .setParameterExceptionHandler(DemoMain::wrongUse);
+        .setParameterExceptionHandler(DemoMain::usageError);
   }
 
   @Override
@@ -118,7 +118,7 @@ public final class DemoMain implements Callable<Integer> {
         demo::stop,
         () -> {
           OverloadSummary summary = demo.run(plan, System.out, terminal);
-          return !json ? summary.words() : terminal ? summary.json() : summary.wordsAndJson();
+          return !json ? summary.words() : terminal ? summary.json() : summary.textAndJson();
         });
   }
 
@@ -194,7 +194,7 @@ public final class DemoMain implements Callable<Integer> {
             .formatted(fewest, MAX_SECONDS, mesh ? " with --mesh" : "", text));
   }
 
-  private static int wrongUse(ParameterException mistake, String[] arguments) {
+  private static int usageError(ParameterException mistake, String[] arguments) {
     PrintWriter err = mistake.getCommandLine().getErr();
     err.println(
         "bin/demo: "

@@ -118,7 +118,7 @@ final class Arm {
   /** Changes the capacity of the upstream. */
   void begin(Phase phase, Capacity capacity) {
     if (phase.afresh()) {
-      workers.forgetTheLeft();
+      workers.removeAbandoned();
     }
     workers.employ((int) Math.round(capacity.workers() * phase.capacity()));
   }

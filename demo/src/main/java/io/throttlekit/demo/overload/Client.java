@@ -111,7 +111,7 @@ final class Client {
 
   private final class Connection extends SimpleChannelInboundHandler<HttpObject> {
     private final Channel channel;
-    private @Nullable Future<?> givesUp;
+    private @Nullable Future<?> timeoutTask;
     private int second;
     private long intendedNanos;
     private int status;
@@ -128,7 +128,7 @@ final class Client {
       this.second = second;
       this.intendedNanos = intendedNanos;
       long left = intendedNanos + waitTimeoutNanos - time.monotonicNanos();
-      givesUp = loop.schedule(this::giveUp, left, NANOSECONDS);
+      timeoutTask = loop.schedule(this::onTimeout, left, NANOSECONDS);
       var request =
           new DefaultFullHttpRequest(
               HttpVersion.HTTP_1_1, HttpMethod.GET, "/", Unpooled.EMPTY_BUFFER);
@@ -162,18 +162,18 @@ final class Client {
       var _ = channel.close(); // counts the request in progress as failed
     }
 
-    private void giveUp() {
+    private void onTimeout() {
       var _ = channel.close();
     }
 
     private boolean isUnderWay() {
-      return givesUp != null;
+      return timeoutTask != null;
     }
 
     private void ended() {
-      if (givesUp != null) {
-        boolean _ = givesUp.cancel(false);
-        givesUp = null;
+      if (timeoutTask != null) {
+        boolean _ = timeoutTask.cancel(false);
+        timeoutTask = null;
       }
     }
   }

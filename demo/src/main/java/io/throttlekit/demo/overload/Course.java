@@ -22,7 +22,7 @@ final class Course {
 
   private final List<Second> seconds;
   private final long goodNanos;
-  private final int mostMillis;
+  private final int maxMillis;
   private final AtomicIntegerArray limits;
 
   /** The outcome of a request. */
@@ -70,8 +70,8 @@ final class Course {
    */
   Course(int length, Duration good, Duration patience) {
     this.goodNanos = good.toNanos();
-    this.mostMillis = (int) patience.toMillis();
-    this.seconds = Stream.generate(() -> new Second(mostMillis)).limit(length).toList();
+    this.maxMillis = (int) patience.toMillis();
+    this.seconds = Stream.generate(() -> new Second(maxMillis)).limit(length).toList();
     this.limits = new AtomicIntegerArray(length);
   }
 
@@ -92,7 +92,7 @@ final class Course {
 
   /** Records a request that timed out or could not be sent. */
   void failed(int second) {
-    admitted(second, Outcome.FAILED, mostMillis * 1_000_000L);
+    admitted(second, Outcome.FAILED, maxMillis * 1_000_000L);
   }
 
   /** Records the limit in effect in a second, from 0. */
@@ -119,12 +119,12 @@ final class Course {
   private void admitted(int second, Outcome outcome, long nanos) {
     long millis = (Math.max(nanos, 0) + 999_999) / 1_000_000;
     Second within = seconds.get(second);
-    within.took((int) Math.min(millis, mostMillis));
+    within.took((int) Math.min(millis, maxMillis));
     within.count(outcome);
   }
 
   private OptionalInt percentile(List<Second> span) {
-    long[] millis = new long[mostMillis + 1];
+    long[] millis = new long[maxMillis + 1];
     span.forEach(second -> second.addTo(millis));
     long all = LongStream.of(millis).sum();
     // The nearest rank, rounded up.
@@ -149,8 +149,8 @@ final class Course {
     private final Map<Outcome, LongAdder> counts = new EnumMap<>(Outcome.class);
     private final AtomicIntegerArray millis;
 
-    Second(int mostMillis) {
-      this.millis = new AtomicIntegerArray(mostMillis + 1);
+    Second(int maxMillis) {
+      this.millis = new AtomicIntegerArray(maxMillis + 1);
       for (Outcome outcome : Outcome.values()) {
         counts.put(outcome, new LongAdder());
       }

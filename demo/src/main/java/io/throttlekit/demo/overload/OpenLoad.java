@@ -26,7 +26,7 @@ final class OpenLoad {
   private final Chance chance;
   private final IntToDoubleFunction perSecond;
   private final Sender sender;
-  private final Duration patience;
+  private final Duration timeout;
   private final TimeSource time;
   private final AtomicLongArray latest;
   private final CountDownLatch answered = new CountDownLatch(1);
@@ -57,14 +57,14 @@ final class OpenLoad {
       int seconds,
       IntToDoubleFunction perSecond,
       Sender sender,
-      Duration patience,
+      Duration timeout,
       TimeSource time) {
     this.loop = loop;
     this.chance = chance;
     this.latest = new AtomicLongArray(seconds);
     this.perSecond = perSecond;
     this.sender = sender;
-    this.patience = patience;
+    this.timeout = timeout;
     this.time = time;
   }
 
@@ -86,7 +86,7 @@ final class OpenLoad {
    * @throws IllegalStateException if that takes a minute longer than expected
    */
   void awaitAnswers() throws InterruptedException {
-    if (!answered.await(patience.toSeconds() + 60, TimeUnit.SECONDS)) {
+    if (!answered.await(timeout.toSeconds() + 60, TimeUnit.SECONDS)) {
       throw new IllegalStateException("the machine is too busy to end the load");
     }
   }
@@ -115,6 +115,6 @@ final class OpenLoad {
 
   private void end() {
     ended = true;
-    var _ = loop.schedule(answered::countDown, patience.toNanos() + TICK_NANOS, NANOSECONDS);
+    var _ = loop.schedule(answered::countDown, timeout.toNanos() + TICK_NANOS, NANOSECONDS);
   }
 }

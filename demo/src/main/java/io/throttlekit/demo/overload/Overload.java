@@ -33,7 +33,7 @@ import java.util.stream.Collectors;
  * Envoy and an upstream of its own, and receives the same requests at the same time. Used once.
  */
 public final class Overload {
-  private static final Duration PATIENCE = Duration.ofSeconds(1);
+  private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(1);
   private static final int ARRIVALS = 1; // a random stream of its own
 
   /** One event loop for all clients, one for all upstreams. */
@@ -82,16 +82,17 @@ public final class Overload {
       throws IOException, InterruptedException {
     Path envoy = envoy();
     Schedule schedule = plan.schedule();
-    progress.accept(words(plan));
+    progress.accept(describe(plan));
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
       EventLoopGroup loops = EventLoops.of(LOOPS);
       started.push(() -> loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly());
       var setting =
-          new Arm.Setting(envoy, capacity, PATIENCE, plan.seed(), loops.next(), loops.next(), time);
+          new Arm.Setting(
+              envoy, capacity, CLIENT_TIMEOUT, plan.seed(), loops.next(), loops.next(), time);
       List<Arm> arms = new ArrayList<>();
       for (Limiter limiter : plan.arms()) {
-        Course course = new Course(schedule.seconds(), capacity.deadline(), PATIENCE);
+        Course course = new Course(schedule.seconds(), capacity.deadline(), CLIENT_TIMEOUT);
         arms.add(Arm.start(limiter, setting, course, folder.resolve(limiter.word()), started));
       }
       OpenLoad load =
@@ -101,7 +102,7 @@ public final class Overload {
               schedule.seconds(),
               second -> schedule.at(second).load() * capacity.perSecond(),
               (second, intended) -> arms.forEach(arm -> arm.send(second, intended)),
-              PATIENCE,
+              CLIENT_TIMEOUT,
               time);
       int seconds = offer(load, schedule, arms, new OverloadScreen(out, terminal, schedule));
       return summary(plan, arms, seconds, load);
@@ -116,7 +117,7 @@ public final class Overload {
     };
   }
 
-  private String words(OverloadPlan plan) {
+  private String describe(OverloadPlan plan) {
     Schedule schedule = plan.schedule();
     return String.format(
         Locale.ROOT,

@@ -16,7 +16,7 @@ final class OverloadScreen {
   private static final String CLEAR_LINE = "\033[K";
   private static final int WIDTH = 12; // seconds of a curve, so that a row fits into 80 columns
   private static final int LINE_SECONDS = 5;
-  private static final int PATIENCE_SECONDS = 1; // timeout of clients, as in Overload
+  private static final int CLIENT_TIMEOUT_SECONDS = 1; // timeout of clients, as in Overload
 
   private final PrintStream out;
   private final boolean terminal;
@@ -34,7 +34,7 @@ final class OverloadScreen {
 
   /** Shows the complete seconds after {@code elapsed} ones. */
   void show(int elapsed, Map<Limiter, Course> arms) {
-    int complete = elapsed - PATIENCE_SECONDS;
+    int complete = elapsed - CLIENT_TIMEOUT_SECONDS;
     if (complete < 1) {
       return;
     }
@@ -96,22 +96,22 @@ final class OverloadScreen {
   private void line(int complete, Map<Limiter, Course> arms) {
     String each =
         arms.entrySet().stream()
-            .map(arm -> words(arm.getKey(), arm.getValue().figures(complete - 1, complete)))
+            .map(arm -> toText(arm.getKey(), arm.getValue().figures(complete - 1, complete)))
             .collect(Collectors.joining("; "));
     out.println(title(complete) + "; in this second " + each);
   }
 
-  private static String words(Limiter limiter, Figures second) {
+  private static String toText(Limiter limiter, Figures second) {
     return "%s %d in time, %d refused, p99 %s ms, limit %s"
         .formatted(
             limiter.word(),
             second.good(),
             second.refused(),
-            words(second.p99Millis()),
-            words(second.limit()));
+            toText(second.p99Millis()),
+            toText(second.limit()));
   }
 
-  private static String words(OptionalInt value) {
+  private static String toText(OptionalInt value) {
     return value.isPresent() ? Integer.toString(value.getAsInt()) : "-";
   }
 }

@@ -57,7 +57,7 @@ public record OverloadSummary(
   }
 
   /** Returns the table, followed by the JSON on the last line, for logs that programs read. */
-  public String wordsAndJson() {
+  public String textAndJson() {
     return words() + System.lineSeparator() + json();
   }
 

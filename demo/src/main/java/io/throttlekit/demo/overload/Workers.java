@@ -60,7 +60,7 @@ final class Workers {
       answer = null; // also releases the connection
     }
 
-    private boolean isLeft() {
+    private boolean isAbandoned() {
       return answer == null;
     }
 
@@ -97,8 +97,8 @@ final class Workers {
   }
 
   /** Removes requests from the queue whose client has left, as a restart would. */
-  synchronized void forgetTheLeft() {
-    queue.removeIf(Job::isLeft);
+  synchronized void removeAbandoned() {
+    queue.removeIf(Job::isAbandoned);
   }
 
   /** Returns the number of waiting requests. */

@@ -28,7 +28,7 @@ class DemoMainTest {
     "foo,             there is no 'foo' here",
     "--seed x,        'x' is not a whole number"
   })
-  void wrongUseIsSaidInWordsAndStartsNothing(String line, String mistake) {
+  void aUsageErrorIsReportedAndNothingStarts(String line, String mistake) {
     StringWriter err = new StringWriter();
     CommandLine command = DemoMain.commandLine().setErr(new PrintWriter(err));
     assertThat(command.execute(line.split(" ", -1))).isEqualTo(2);

@@ -13,7 +13,7 @@ class CourseTest {
   private final Course course = new Course(4, Duration.ofMillis(200), Duration.ofSeconds(1));
 
   @Test
-  void tellsGoodFromLateRefusedAndFailed() {
+  void countsGoodLateRefusedAndFailedApart() {
     course.answered(1, 200, 200 * MILLI);
     course.answered(1, 200, 200 * MILLI + 1);
     course.answered(2, 503, MILLI);
@@ -27,7 +27,7 @@ class CourseTest {
   }
 
   @Test
-  void p99IsTheWholeMillisecondThat99Of100DoNotExceedAndRefusalsAreNotAmongThem() {
+  void p99IsRoundedUpToMillisecondsAndExcludesRefusals() {
     for (int i = 1; i <= 98; i++) {
       course.answered(0, 200, 10 * MILLI);
     }
@@ -41,7 +41,7 @@ class CourseTest {
   }
 
   @Test
-  void whatClientsGaveUpTookAsLongAsTheyWait() {
+  void aTimedOutRequestCountsWithTheClientTimeout() {
     course.answered(0, 200, 10 * MILLI);
     course.failed(0);
     assertThat(course.figures(0, 1).p99Millis()).hasValue(1000);
@@ -62,7 +62,7 @@ class CourseTest {
   }
 
   @Test
-  void theLimitIsTheMedianOfWhatWasSeen() {
+  void theLimitIsTheMedianOfItsSamples() {
     course.limit(0, 40);
     course.limit(1, 0);
     course.limit(3, 30);

@@ -34,7 +34,7 @@ class LimiterTest {
       """;
 
   @Test
-  void readsTheLimitFromWhatEnvoySays() {
+  void readsTheLimitFromEnvoysAdminPages() {
     assertThat(Limiter.OURS.read(RUNTIME)).isEqualTo(17);
     assertThat(
             Limiter.ENVOY.read(
@@ -43,7 +43,7 @@ class LimiterTest {
   }
 
   @Test
-  void untilTheServiceHasSaidSomethingTheBootstrapHolds() {
+  void theBootstrapLimitHoldsUntilTheFirstPush() {
     assertThat(Limiter.OURS.read("{\"layers\": [], \"entries\": {}}")).isEqualTo(100);
   }
 

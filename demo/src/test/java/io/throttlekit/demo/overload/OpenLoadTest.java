@@ -30,7 +30,7 @@ class OpenLoadTest {
   }
 
   @Test
-  void sendsAtTheRateOfEachSecondAndThenNoMore() throws Exception {
+  void sendsAtTheRateOfEachSecondAndStops() throws Exception {
     List<Sent> sent = sentBySeed(1);
     for (int second = 0; second < SECONDS; second++) {
       int of = second;
@@ -45,7 +45,7 @@ class OpenLoadTest {
   }
 
   @Test
-  void requestsComeIndependentlyAndAgainAtTheSameTimesFromTheSameSeed() throws Exception {
+  void arrivalsAreIndependentAndReproducibleBySeed() throws Exception {
     List<Sent> sent = sentBySeed(1);
     assertThat(sentBySeed(1)).isEqualTo(sent);
     assertThat(sentBySeed(2)).isNotEqualTo(sent);

@@ -30,7 +30,7 @@ class OverloadPhaseTest {
 
   @Test
   @Timeout(480)
-  void theServiceSavesTheUpstreamByWhatItHears() throws Exception {
+  void theServiceProtectsTheUpstreamByItsSensors() throws Exception {
     OverloadSummary summary = run();
     for (int runs = 1; runs < RUNS && missedOnABusyMachine(summary); runs++) {
       summary = run();

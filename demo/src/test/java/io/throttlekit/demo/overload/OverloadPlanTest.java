@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class OverloadPlanTest {
 
   @Test
-  void allOfItIsDoneInNineMinutes() {
+  void allPhasesFitInNineMinutes() {
     OverloadPlan plan = OverloadPlan.of(null, null, null, 1);
     assertThat(plan.schedule().seconds()).isEqualTo(540);
     assertThat(plan.schedule().counted()).isEqualTo(60);
@@ -34,7 +34,7 @@ class OverloadPlanTest {
   }
 
   @Test
-  void saysInWordsWhatThereIsNot() {
+  void unknownPhasesAndArmsAreRejectedWithAMessage() {
     assertWrong("3", null, null, "there is no phase '3', but 0.8, 1.2, 2, 5, halved, restored");
     assertWrong("2,", null, null, "there is no phase ''");
     assertWrong(null, "gateway", null, "there is no arm 'gateway', but none, envoy, ours");
@@ -44,7 +44,7 @@ class OverloadPlanTest {
   }
 
   @Test
-  void noUpstreamIsFasterThanASmallMachineCanShow() {
+  void capacityIsBoundedByASmallMachine() {
     assertThat(Capacity.USUAL.perSecond()).isEqualTo(125);
     assertThat(Capacity.USUAL.deadline()).isEqualTo(Duration.ofMillis(400));
     assertThatThrownBy(() -> new Capacity(13, Duration.ofMillis(40), Lengths.FIXED))

@@ -31,13 +31,13 @@ class OverloadScreenTest {
   }
 
   @Test
-  void aTerminalOfLettersOnlyGetsCurvesOfThose() {
+  void anAsciiTerminalGetsAsciiCurves() {
     run(true, StandardCharsets.US_ASCII);
     assertThat(bytes.toString(StandardCharsets.US_ASCII)).contains(".#.#").doesNotContain("?");
   }
 
   @Test
-  void elsewhereALineEachFiveSecondsTellsASecondThatIsComplete() {
+  void withoutATerminalPrintsACompleteSecondEachFiveSeconds() {
     run(false, StandardCharsets.UTF_8);
     assertThat(bytes.toString(StandardCharsets.UTF_8).lines())
         .hasSize(3)

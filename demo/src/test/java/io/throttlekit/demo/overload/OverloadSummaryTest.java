@@ -17,7 +17,7 @@ class OverloadSummaryTest {
       new Figures(15, 20, 0, 14_965, OptionalInt.of(1000), OptionalInt.empty());
 
   @Test
-  void tellsOursOfEachPhaseAndEveryArmOnOneLineOfJson() {
+  void printsEachPhaseAndArmAsOneLineOfJson() {
     assertThat(summary(2, Map.of(Limiter.NONE, LOST, Limiter.OURS, SAVED)).json())
         .isEqualTo(
             "{\"phases\":[{\"phase\":\"2\",\"offered\":2.0,\"capacity\":1.0,\"goodput\":0.980,"
@@ -36,14 +36,14 @@ class OverloadSummaryTest {
   }
 
   @Test
-  void halfTheWorkersCouldDoHalfAsMuch() {
+  void halfTheWorkersHaveHalfTheCapacity() {
     Figures half = new Figures(3_600, 0, 5_000, 0, OptionalInt.of(90), OptionalInt.of(9));
     assertThat(summary(4, Map.of(Limiter.OURS, half)).json())
         .contains("\"offered\":1.2,\"capacity\":0.5,\"goodput\":0.960");
   }
 
   @Test
-  void saysTheSameInATableAndWhenTheMachineWasBusy() {
+  void printsATableAndWarnsOfABusyMachine() {
     OverloadSummary summary = summary(2, Map.of(Limiter.NONE, LOST, Limiter.OURS, SAVED));
     assertThat(summary.words())
         .containsPattern("(?m)^2 +none +0.002 +1000 +- +0 +20 +14965$")
@@ -51,7 +51,7 @@ class OverloadSummaryTest {
         .contains("answers within 400 ms")
         .doesNotContain("busy")
         .doesNotContain("less than a minute");
-    assertThat(summary.wordsAndJson().lines())
+    assertThat(summary.textAndJson().lines())
         .hasSize(5)
         .endsWith(summary.json())
         .startsWith(summary.words().lines().findFirst().orElseThrow());

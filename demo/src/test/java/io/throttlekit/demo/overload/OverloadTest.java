@@ -27,7 +27,7 @@ class OverloadTest {
 
   @Test
   @Timeout(120)
-  void anOverloadIsTheEndOfAnUpstreamWithoutALimitAndNotOfOneWithEnvoysOwn() throws Exception {
+  void anOverloadCollapsesAnUnlimitedUpstreamButNotOneBehindEnvoysFilter() throws Exception {
     OverloadSummary summary =
         run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), "2", "none,envoy", "10");
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
@@ -51,7 +51,7 @@ class OverloadTest {
   }
 
   @Test
-  void withoutAnEnvoyThereIsNoOverload() {
+  void failsWithoutAnEnvoy() {
     assertThatThrownBy(() -> run(new EnvoyLookup.Unavailable("no network"), "2", "none", "10"))
         .isInstanceOf(IOException.class)
         .hasMessage("no Envoy: no network");

@@ -18,7 +18,7 @@ class WorkersTest {
   private final List<String> answers = new ArrayList<>();
 
   @Test
-  void worksOnAsManyAsThereAreWorkersAndOnTheOthersInTheirOrder() {
+  void servesOneRequestPerWorkerAndQueuesTheRestInOrder() {
     List.of("a", "b", "c", "d", "e").forEach(this::accept);
     assertThat(workers.waiting()).isEqualTo(3);
     time.goTo(1_000);
@@ -28,7 +28,7 @@ class WorkersTest {
   }
 
   @Test
-  void aMachineThatIsLateMakesNoWorkerSlowerInTheMean() {
+  void lateTimersDoNotSlowWorkersOnAverage() {
     time.lateBy(7);
     List.of("a", "b", "c", "d", "e", "f").forEach(this::accept);
     time.goTo(1_000);
@@ -36,7 +36,7 @@ class WorkersTest {
   }
 
   @Test
-  void worksForThoseWhoHaveLeftAndTellsNobody() {
+  void servesAbandonedJobsWithoutAnswering() {
     accept("a");
     accept("b");
     Job left = accept("c");
@@ -49,14 +49,14 @@ class WorkersTest {
   }
 
   @Test
-  void forgetsOnlyThoseWhoHaveLeft() {
+  void dropsOnlyAbandonedJobs() {
     accept("a");
     accept("b");
     Job left = accept("c");
     accept("d");
     accept("e");
     left.leave();
-    workers.forgetTheLeft();
+    workers.removeAbandoned();
     assertThat(workers.waiting()).isEqualTo(2);
     time.goTo(1_000);
     assertThat(answers).containsExactly("a@40", "b@40", "d@80", "e@80");
@@ -64,7 +64,7 @@ class WorkersTest {
   }
 
   @Test
-  void fewerWorkersDoLessOnceTheyHaveEndedAndMoreBeginAtOnce() {
+  void removedWorkersFinishTheirJobAndAddedOnesStartAtOnce() {
     List.of("a", "b", "c", "d", "e", "f", "g").forEach(this::accept);
     workers.employ(1);
     time.goTo(90);

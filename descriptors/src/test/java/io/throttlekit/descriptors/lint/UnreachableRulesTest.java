@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UnreachableRulesTest {
 
   @Test
-  void namesTheWildcardThatTakesEverythingFirst() {
+  void reportsTheWildcardThatMatchesEverythingFirst() {
     assertThat(
             find(
                 key("user").value("a*").line(3).limit(1).of(),
@@ -50,7 +50,7 @@ class UnreachableRulesTest {
   }
 
   @Test
-  void namesTheWildcardThatHidesADefaultWhereverItStands() {
+  void reportsAWildcardThatHidesADefaultInAnyOrder() {
     assertThat(
             find(
                 key("user").line(3).limit(1).of(key("path").limit(1).of()),
@@ -82,7 +82,7 @@ class UnreachableRulesTest {
   }
 
   @Test
-  void whatItCallsReachableByItsTextIs() {
+  void descriptorsReportedAsReachableByTextMatch() {
     PolicyBook book =
         Descriptors.book(
             "d",
@@ -97,7 +97,7 @@ class UnreachableRulesTest {
   }
 
   @Test
-  void seesWhatIsHiddenOnALevelOfThousandWildcardsAndDescriptors() {
+  void findsHiddenDescriptorsAmongAThousandWildcards() {
     List<DescriptorNode> level = new ArrayList<>();
     for (int i = 0; i < 1_001; i++) {
       level.add(key("k" + i).value("*").line(i).of());
@@ -110,7 +110,7 @@ class UnreachableRulesTest {
   }
 
   @Test
-  void saysOnceWhereThereIsTooMuchToCompare() {
+  void reportsOnceThatThereAreTooManyToCompare() {
     List<DescriptorNode> level = new ArrayList<>();
     for (int i = 0; i < 20_000; i++) {
       level.add(key("a-rather-long-key").value("x" + i + "-*").line(i).of());
@@ -177,7 +177,7 @@ class UnreachableRulesTest {
   }
 
   @Test
-  void seesTwoWildcardsThatOnlyTogetherCoverAThird() {
+  void findsTwoWildcardsThatTogetherCoverAThird() {
     DescriptorNode left = key("a*_*b*c").line(1).of();
     DescriptorNode right = key("a*b*_*c").line(2).of();
     DescriptorNode third = key("a*b*c").line(3).of();
@@ -192,7 +192,7 @@ class UnreachableRulesTest {
   }
 
   @Test
-  void neverWarnsOfKeyAndValueNorOfADefaultThatAWildcardLeavesAValue() {
+  void doesNotWarnOfAnExactValueOrAReachableDefault() {
     assertThat(
             find(
                 key("user").value("*").of(),
@@ -208,7 +208,7 @@ class UnreachableRulesTest {
    */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {7, 20_261_121})
-  void flagsExactlyWhatRequestsNeverFind(long seed) {
+  void flagsExactlyTheDescriptorsThatNoRequestMatches(long seed) {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
     RandomPolicies policies = new RandomPolicies(random);
     int flagged = 0;

@@ -36,7 +36,7 @@ class BadPoliciesTest {
 
   @ParameterizedTest
   @MethodSource("badPolicies")
-  void reportsEveryProblemOfAFileWithItsPlaceAndHint(PolicySource bad) {
+  void reportsEveryProblemOfAFileWithItsLocationAndHint(PolicySource bad) {
     LoadResult result = loader.load(List.of(bad));
 
     assertThat(result.problems().stream().map(Problem::toString).toList())
@@ -46,7 +46,7 @@ class BadPoliciesTest {
   }
 
   @Test
-  void tellsAtLeastSixtyDifferentMistakes() throws Exception {
+  void reportsAtLeastSixtyDifferentErrors() throws Exception {
     Stream<String> messages =
         badPolicies().stream()
             .flatMap(BadPoliciesTest::expected)
@@ -55,7 +55,7 @@ class BadPoliciesTest {
   }
 
   @Test
-  void reportsTenMistakesOfSeveralFilesInOneRun() throws Exception {
+  void reportsTenErrorsOfSeveralFilesInOneRun() throws Exception {
     List<PolicySource> ten =
         badPolicies().stream()
             .filter(s -> expected(s).count() == 1 && expected(s).allMatch(e -> e.contains("error")))

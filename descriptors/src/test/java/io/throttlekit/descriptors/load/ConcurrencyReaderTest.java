@@ -33,7 +33,7 @@ class ConcurrencyReaderTest {
   private static final LeaseTerms MINUTE = new LeaseTerms(60_000, Release.STREAM_DONE);
 
   @Test
-  void hasDefaultsForAllThatItDoesNotSay() {
+  void omittedFieldsHaveDefaults() {
     assertThat(limit(""))
         .isEqualTo(
             new ConcurrencyRule(
@@ -74,13 +74,13 @@ class ConcurrencyReaderTest {
     "'min: 2, max: 3, initial: 3', 2, 3, 3",
     "'initial: 200', 20, 200, 200"
   })
-  void aRangeIsAsItIsWrittenAndFitsAroundIt(String fields, int min, int max, int initial) {
+  void readsARangeAndFitsItsDefaultsAroundIt(String fields, int min, int max, int initial) {
     assertThat(limit("algorithm: aimd, " + fields).range())
         .isEqualTo(new LimitRange(min, max, initial));
   }
 
   @Test
-  void oneBoundThatLeavesNoRoomIsAWarning() {
+  void aBoundThatLeavesNoRoomIsAWarning() {
     assertThat(problems(policy("max: 1")))
         .containsExactly(
             "a.yaml:3:33: warning: the concurrency limit is always 1: this `max` leaves it no room"
@@ -93,7 +93,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void readsEveryPartOfEachGate() {
+  void readsEveryFieldOfEachPointOfEnforcement() {
     assertThat(
             limit(
                     "lease: {ttl: 5s, release: access_log, flush_interval: 5ms, service_time:"
@@ -113,7 +113,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void aLogThatIsNotBufferedIsSoonEnoughForEveryRequest() {
+  void anUnbufferedLogIsTimelyForEveryRequest() {
     String lease = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
     assertThat(((AtService) limit(lease).gate()).lease().release()).isEqualTo(Release.ACCESS_LOG);
   }
@@ -217,7 +217,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void parametersThatAreNotWrittenAreTheDefaultsOfTheAlgorithms() {
+  void omittedParametersHaveTheDefaultsOfTheAlgorithms() {
     assertThat(limit("algorithm: failsafe").failsafe()).isNull();
     assertThat(limit("algorithm: failsafe, failsafe: {}").failsafe())
         .isEqualTo(FailsafeLimit.Settings.defaults());
@@ -259,7 +259,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void itsIdentityIsTheDomainAndNotTheAlgorithmNorTheNumbers() {
+  void theLimiterScopeContainsTheDomainAndNoParameters() {
     Rule rule = onlyRule(policy("min: 2"));
     assertThat(onlyRule(policy("algorithm: aimd, max: 50")).limiterScope())
         .isEqualTo(rule.limiterScope());
@@ -269,7 +269,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void readsAsWordsThatPeopleUnderstand() {
+  void describesItselfInPlainEnglish() {
     assertThat(onlyRule(policy("")).inWords())
         .isEqualTo(
             "1 to 1000 in flight (probed_vegas, from 20), with a lease for each request until its"
@@ -311,7 +311,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void saysNothingMoreOfWhatCouldNotBeRead() {
+  void reportsNothingMoreOfAnUnreadableRule() {
     assertThat(problems(policy("<<: *gone"))).singleElement().asString().contains("gone");
     assertThat(problems(policy("gate: envoi, queue: {}, cluster: up")))
         .singleElement()
@@ -337,7 +337,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void whatNeedsASensorIsAnErrorWithoutOne() {
+  void aRuleThatNeedsASensorIsAnErrorWithoutOne() {
     LoadOptions blind = new LoadOptions(true, "", true, false, false);
     String log = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
     LoadResult result =
@@ -368,7 +368,7 @@ class ConcurrencyReaderTest {
   }
 
   @Test
-  void whatIsPushedCannotBeAShadow() {
+  void aPushedLimitCannotBeInShadowMode() {
     String shadow = policy("gate: envoy, cluster: up").replace("{key", "{shadow_mode: true, key");
     assertThat(problems(shadow))
         .singleElement()

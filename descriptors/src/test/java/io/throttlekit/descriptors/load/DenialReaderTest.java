@@ -34,14 +34,14 @@ class DenialReaderTest {
   }
 
   @Test
-  void whatIsNotSaidIsLeftToTheService() {
+  void omittedFieldsAreLeftToTheService() {
     assertThat(onlyRule(policy("concurrency: {}", "")).denial())
         .isEqualTo(new Denial(0, Map.of(), null, null));
     assertThat(onlyRule("domain: d\ndescriptors: [{key: k, concurrency: {}}]\n").denial()).isNull();
   }
 
   @Test
-  void metadataIsWhatJsonHas() {
+  void metadataHasTheTypesOfJson() {
     Denial denial =
         Objects.requireNonNull(
             onlyRule(policy("concurrency: {}", "metadata: {a: [1, x], b: {c: true}}")).denial());
@@ -50,7 +50,7 @@ class DenialReaderTest {
   }
 
   @Test
-  void onlyErrorsThatEnvoyKnowsAreStatuses() {
+  void onlyErrorStatusesOfEnvoyAreAccepted() {
     Set<Integer> accepted = new HashSet<>();
     for (int status = 0; status < 700; status++) {
       if (problems(policy("concurrency: {}", "status: " + status)).isEmpty()) {
@@ -80,7 +80,7 @@ class DenialReaderTest {
         "a: ä",
         "A: b, a: c"
       })
-  void whatCannotBeSentIsAnError(String header) {
+  void headersThatCannotBeSentAreErrors(String header) {
     assertThat(problems(policy("concurrency: {}", "headers: {" + header + "}")))
         .singleElement()
         .asString()

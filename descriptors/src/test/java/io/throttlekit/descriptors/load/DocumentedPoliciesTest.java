@@ -23,7 +23,7 @@ class DocumentedPoliciesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"README.md", "docs/POLICIES.md", "docs/ENVOY.md"})
-  void loadWithoutAWord(String document) throws IOException {
+  void loadWithoutWarnings(String document) throws IOException {
     Matcher shown = POLICY.matcher(read(document));
     assertThat(shown.find()).isTrue();
     do {
@@ -33,7 +33,7 @@ class DocumentedPoliciesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"README.md", "docs/CONCURRENCY-LIMITS.md"})
-  void loadAsPartsOfAPolicyToo(String document) throws IOException {
+  void loadAsPartsOfAPolicy(String document) throws IOException {
     Matcher shown = DESCRIPTORS.matcher(read(document));
     assertThat(shown.find()).isTrue();
     do {
@@ -42,7 +42,7 @@ class DocumentedPoliciesTest {
   }
 
   @Test
-  void thoseOfTheDeploymentsLoadToo() throws IOException {
+  void deployedPoliciesLoad() throws IOException {
     Path root = Path.of(Objects.requireNonNull(System.getProperty("throttlekit.root")));
     LoadResult result =
         new PolicyLoader(new LoadOptions(false))

@@ -28,7 +28,7 @@ class GeneratedRulesTest {
   private final Map<String, Integer> reached = new TreeMap<>();
 
   /** Properties of a rule, without its place. */
-  private record Said(
+  private record RuleProperties(
       String name,
       List<RateAlgorithm<?>> algorithms,
       boolean shadow,
@@ -40,10 +40,10 @@ class GeneratedRulesTest {
       DataLoss onDataLoss,
       List<String> replaces) {
 
-    static Said by(Rule rule) {
+    static RuleProperties by(Rule rule) {
       List<RateAlgorithm<?>> algorithms =
           rule.limits().stream().<RateAlgorithm<?>>map(Limit::algorithm).toList();
-      return new Said(
+      return new RuleProperties(
           rule.name(),
           algorithms,
           rule.shadow(),
@@ -59,7 +59,7 @@ class GeneratedRulesTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 20_261_122})
-  void areReadAsTheyAreMeant(long seed) {
+  void areReadAsGenerated(long seed) {
     RandomPolicies policies = RandomPolicies.ofEveryKind(new SplittableRandom(seed));
     for (int i = 0; i < POLICIES; i++) {
       RandomPolicies.Policy policy = policies.policy("shop");
@@ -68,9 +68,9 @@ class GeneratedRulesTest {
       assertThat(read.problems())
           .as("seed %s policy %s:%n%s", seed, i, policy)
           .noneMatch(problem -> problem.severity() == Severity.ERROR);
-      assertThat(Objects.requireNonNull(read.book()).rules().stream().map(Said::by))
+      assertThat(Objects.requireNonNull(read.book()).rules().stream().map(RuleProperties::by))
           .as("seed %s policy %s:%n%s", seed, i, policy)
-          .containsExactlyElementsOf(meant.stream().map(Said::by).toList());
+          .containsExactlyElementsOf(meant.stream().map(RuleProperties::by).toList());
       meant.forEach(this::note);
     }
     assertThat(reached)

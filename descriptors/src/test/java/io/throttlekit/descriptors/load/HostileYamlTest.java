@@ -41,7 +41,7 @@ class HostileYamlTest {
   }
 
   @Test
-  void allowsAliasesThatStandForMuch() {
+  void allowsAliasesOfLargeNodes() {
     StringBuilder policy =
         new StringBuilder(
             """
@@ -56,7 +56,7 @@ class HostileYamlTest {
   }
 
   @Test
-  void joinsARateLimitOrMetadataGivenAHundredThousandTimesOnASmallStack() throws Exception {
+  void mergesAHundredThousandRepeatedKeysOnASmallStack() throws Exception {
     for (String repeated :
         List.of("rate_limit: {unit: day, requests_per_unit: 1}", "metadata: {a: b}")) {
       String policy =
@@ -68,7 +68,7 @@ class HostileYamlTest {
   }
 
   @Test
-  void joinsARateLimitThatAThousandMergesBring() throws Exception {
+  void mergesARateLimitFromAThousandMergeKeys() throws Exception {
     String policy =
         "domain: d\ndescriptors:\n- &a {key: k, rate_limit: {unit: day, requests_per_unit: 1}}\n"
             + "- key: l\n"
@@ -80,7 +80,7 @@ class HostileYamlTest {
   }
 
   @Test
-  void findsItsWayAmongManyKeysAndAnchorsOfOneHashCode() {
+  void staysFastWithManyKeysAndAnchorsOfOneHashCode() {
     int bits = 14;
     StringBuilder policy = new StringBuilder("domain: d\ndescriptors:\n");
     for (int i = 0; i < 1 << bits; i++) {
@@ -156,7 +156,7 @@ class HostileYamlTest {
   }
 
   @Test
-  void saysWhereAFileIsNotUtf8() {
+  void reportsTheLocationOfInvalidUtf8() {
     byte[] bytes = {'d', ':', ' ', (byte) 0xC3, (byte) 0xA9, '\n', 'k', (byte) 0xFF, 'x'};
     String text = SourceText.decode(bytes);
     assertThat(problems(text))

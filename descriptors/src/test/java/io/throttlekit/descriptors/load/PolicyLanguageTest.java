@@ -53,7 +53,7 @@ class PolicyLanguageTest {
       Files.writeString(document, expected);
     } else {
       assertThat(text)
-          .as("policy-language.yaml says how to write the tables of POLICIES.md anew")
+          .as("policy-language.yaml describes how to regenerate the tables of POLICIES.md")
           .isEqualTo(expected);
     }
     for (String place : language.places()) {
@@ -67,7 +67,7 @@ class PolicyLanguageTest {
   }
 
   @Test
-  void everyKeyIsDeclaredWhole() {
+  void everyKeyIsDeclaredCompletely() {
     for (String name : language.places()) {
       Place place = language.place(name);
       assertThat(place.where()).as(name).matches("(in|at) .*");
@@ -102,13 +102,13 @@ class PolicyLanguageTest {
   }
 
   @Test
-  void whatTheRulesTakeForTheDefaultIsTheDeclaredOne() {
+  void theDefaultsOfTheRulesAreTheDeclaredOnes() {
     assertThat(
             Loading.onlyRule(
                     "domain: d\ndescriptors:\n  - {key: k, rate_limit:"
                         + " {unit: day, requests_per_unit: 9, tier: leased}}\n")
                 .inWords())
-        .as("the declared return_idle_after is the one that is not worth a word")
+        .as("the declared return_idle_after is the one that is not described")
         .endsWith(", leased in adaptive batches");
     assertThat(language.place("concurrency").key("algorithm").words())
         .isEqualTo(Arrays.stream(LimitAlgorithm.values()).map(LimitAlgorithm::id).toList());
@@ -135,7 +135,7 @@ class PolicyLanguageTest {
     return switch (name[0]) {
       case "keys:" -> keys(name[1]);
       case "effects:" -> effects(name[1]);
-      case "words:" -> words(name[1], name[2]);
+      case "words:" -> allowedValues(name[1], name[2]);
       default -> ranges();
     };
   }
@@ -166,7 +166,7 @@ class PolicyLanguageTest {
     return lines;
   }
 
-  private List<String> words(String place, String name) {
+  private List<String> allowedValues(String place, String name) {
     Key key = language.place(place).key(name);
     Set<String> columns = new LinkedHashSet<>();
     key.cells().values().forEach(cells -> columns.addAll(cells.keySet()));

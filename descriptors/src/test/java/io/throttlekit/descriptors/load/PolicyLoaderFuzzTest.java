@@ -76,7 +76,7 @@ class PolicyLoaderFuzzTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5})
-  void givesABookOrAnErrorForAnyInputAndNeverHangs(long seed) {
+  void returnsABookOrAnErrorForAnyInputAndNeverHangs(long seed) {
     RandomGenerator random = new SplittableRandom(seed);
     PolicyMutations mutations = new PolicyMutations(random, SEEDS);
     int books = 0;

@@ -83,7 +83,7 @@ class PolicyLoaderTest {
   }
 
   @Test
-  void namesTheUnitOfAWindowThatIsOne() {
+  void namesTheUnitOfAWindowOfOneUnit() {
     assertThat(limit("requests_per_unit: 5, every: 60s").unit()).isEqualTo(LimitUnit.MINUTE);
     assertThat(limit("requests_per_unit: 5, every: 59s").unit()).isNull();
   }
@@ -249,7 +249,7 @@ class PolicyLoaderTest {
   }
 
   @Test
-  void nobodyCanChangeMetadataAtAnyDepth() {
+  void metadataIsImmutableAtAnyDepth() {
     Map<String, Object> metadata =
         Objects.requireNonNull(
             onlyRule(
@@ -275,7 +275,7 @@ class PolicyLoaderTest {
   }
 
   @Test
-  void joinsWhatIsGivenTwiceFieldByField() {
+  void mergesRepeatedKeysFieldByField() {
     Rule rule =
         onlyRule(
             """
@@ -294,7 +294,7 @@ class PolicyLoaderTest {
   }
 
   @Test
-  void aMergeTakesThePlaceOfWhatStandsBeforeIt() {
+  void aMergeOverridesEarlierKeys() {
     assertThat(limit("requests_per_unit: 5, unit: day, <<: {requests_per_unit: 1}"))
         .extracting(Limit::requestsPerUnit, Limit::unit)
         .containsExactly(1L, LimitUnit.DAY);
@@ -313,7 +313,7 @@ class PolicyLoaderTest {
   }
 
   @Test
-  void knowsADomainWithoutDescriptors() {
+  void listsADomainWithoutDescriptors() {
     PolicyBook book = book("---\n# nothing yet\ndomain: d\ndescriptors:\n", "domain: e\n");
     assertThat(book.domains()).containsExactly("d", "e");
     assertThat(book.rules()).isEmpty();
@@ -336,7 +336,7 @@ class PolicyLoaderTest {
   }
 
   @Test
-  void warnsOfRulesThatNoRequestReaches() {
+  void warnsOfUnreachableRules() {
     assertThat(
             problems(
                 """
@@ -355,7 +355,7 @@ class PolicyLoaderTest {
   }
 
   @Test
-  void saysTheSameAboutAnAliasedPlaceOnce() {
+  void reportsAProblemOfAnAliasedNodeOnce() {
     assertThat(
             problems(
                 """

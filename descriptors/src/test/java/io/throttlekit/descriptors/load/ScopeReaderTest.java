@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ScopeReaderTest {
   @Test
-  void isOfItsRegionUnlessThePolicySaysOtherwise() {
+  void defaultsToTheRegion() {
     for (String said : List.of("", "scope: ", "scope: region", "scope: Region, tier: leased")) {
       assertThat(rule(said).scope()).as(said).isEqualTo(Scope.REGION);
     }
@@ -30,7 +30,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void whatRegionsShareIsLeasedWhetherOrNotItSaysSo() {
+  void aGlobalRuleIsAlwaysLeased() {
     for (String said : List.of("scope: global", "scope: GLOBAL, tier: leased, overdraft: false")) {
       Rule rule = rule(said);
       assertThat(rule.scope()).as(said).isEqualTo(Scope.GLOBAL);
@@ -41,7 +41,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void aLeaseSaysHowWithoutATierBesideIt() {
+  void aLeaseConfiguresAGlobalRuleWithoutATier() {
     assertThat(rule("scope: global, lease: {size: 8, low_water: 2, return_idle_after: 0}").tier())
         .isEqualTo(global(new LeaseSize.Fixed(8), 2, 0));
     assertThat(rule("scope: global, lease: {window_coupled: true}").tier())
@@ -49,7 +49,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void saysWhatAllRegionsHaveToAgreeOnAndWhatBecomesOfItWithoutACoordinator() {
+  void readsSharedTermsAndTheOutageMode() {
     Tier tier = rule("scope: global, on_outage: regional_only, on_data_loss: deny").tier();
     assertThat(tier)
         .isEqualTo(
@@ -65,7 +65,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void warnsOfItsLeaseAsOfAnyOther() {
+  void checksItsLeaseLikeAnyOther() {
     assertThat(problems(policy("scope: global, lease: {size: 100}")))
         .singleElement()
         .asString()
@@ -73,7 +73,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void onlyWhatRegionsShareGoesOnInARegion() {
+  void regionalOnlyIsAllowedForGlobalRulesOnly() {
     assertThat(List.of("error", "deny", "allow", "local", "regional_only"))
         .extracting(word -> rule("scope: global, on_outage: " + word).onOutage())
         .containsExactly(OnOutage.values());
@@ -101,7 +101,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void saysNothingElseOfAScopeThatCouldNotBeRead() {
+  void reportsNothingElseOfAnUnreadableScope() {
     for (String said :
         List.of(
             "scope: goblal, lease: {size: 2}, on_outage: regional_only",
@@ -111,7 +111,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void withoutFederationIsRefusedWhereItStands() {
+  void withoutFederationAGlobalRuleIsAnErrorAtItsLocation() {
     LoadOptions alone = new LoadOptions(true, "", false, true, true);
     String several =
         "domain: e\ndescriptors: [{key: k, limits: ["
@@ -131,7 +131,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void explainsItInWords() {
+  void describesAGlobalRule() {
     assertThat(rule("scope: global, lease: {size: 8}, on_outage: regional_only").inWords())
         .isEqualTo(
             "99 per day (fixed_window), leased over all regions in batches of 8, on outage"
@@ -139,7 +139,7 @@ class ScopeReaderTest {
   }
 
   @Test
-  void nothingButWhatIsLeasedByTheWindowIsGlobal() {
+  void onlyWindowCoupledLeasesCanBeGlobal() {
     Tier carriedOver = new Tier.Leased(new LeaseSize.Adaptive(), false, 0, 0);
     assertThatIllegalArgumentException().isThrownBy(() -> Sharing.of(Scope.GLOBAL, null));
     assertThatIllegalArgumentException()

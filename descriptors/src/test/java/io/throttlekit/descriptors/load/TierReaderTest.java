@@ -22,7 +22,7 @@ class TierReaderTest {
       new Tier.Leased(new LeaseSize.Adaptive(), true, 0, 30_000);
 
   @Test
-  void isStrictAndRefillsUnlessThePolicySaysOtherwise() {
+  void defaultsToStrictWithRefill() {
     Rule rule = rule("");
     assertThat(rule.tier()).isEqualTo(STRICT);
     assertThat(rule.namesTier()).isFalse();
@@ -40,7 +40,7 @@ class TierReaderTest {
   }
 
   @Test
-  void readsWhatToAnswerWithoutCountersAndAfterTheirLoss() {
+  void readsOnOutageAndOnDataLoss() {
     assertThat(List.of("error", "deny", "allow", "local"))
         .extracting(word -> rule("on_outage: " + word).onOutage())
         .containsExactly(OnOutage.ERROR, OnOutage.DENY, OnOutage.ALLOW, OnOutage.LOCAL);
@@ -49,7 +49,7 @@ class TierReaderTest {
   }
 
   @Test
-  void aLeaseHasDefaultsForAllThatItDoesNotSay() {
+  void omittedFieldsOfALeaseHaveDefaults() {
     assertThat(rule("tier: leased, lease: {}").tier()).isEqualTo(LEASED);
     assertThat(leased("size: adaptive")).isEqualTo(LEASED);
     assertThat(leased("size: predictive"))
@@ -64,12 +64,12 @@ class TierReaderTest {
 
   @ParameterizedTest
   @CsvSource({"0, 0", "0s, 0", "1ms, 1", "1m30s, 90000", "23h, 82800000"})
-  void returnsWhatIsIdleAfterAnyDurationOrNever(String text, long millis) {
+  void readsReturnIdleAfter(String text, long millis) {
     assertThat(leased("return_idle_after: " + text).returnIdleAfterMillis()).isEqualTo(millis);
   }
 
   @Test
-  void takesTheLargestSizeAndSaysThatItIsCapped() {
+  void acceptsTheLargestSizeAndWarnsThatItIsCapped() {
     String policy = policy("tier: leased, lease: {size: " + Cost.MAX + "}");
     assertThat(onlyRule(policy).tier())
         .isEqualTo(new Tier.Leased(new LeaseSize.Fixed(Cost.MAX), true, 0, 30_000));
@@ -77,7 +77,7 @@ class TierReaderTest {
   }
 
   @Test
-  void warnsOfNothingThatMakesADifference() {
+  void doesNotWarnOfEffectiveSettings() {
     for (String lease :
         List.of(
             "size: 99",
@@ -92,7 +92,7 @@ class TierReaderTest {
   }
 
   @Test
-  void measuresALeaseOfSeveralLimitsByTheLargestWhereItHelpsAndTheSmallestWhereItHurts() {
+  void aLeaseOfSeveralLimitsIsCheckedAgainstTheLargestAndTheSmallest() {
     assertThat(ofLimits("{size: 50, low_water: 4}", "")).isEmpty();
     assertThat(ofLimits("{size: 51}", ""))
         .singleElement()
@@ -107,7 +107,7 @@ class TierReaderTest {
   }
 
   @Test
-  void aLimitThatAdmitsNothingIsNoMeasureOfALease() {
+  void aLimitOfZeroIsIgnoredWhenALeaseIsChecked() {
     String limits = "limits: [{unit: day, requests_per_unit: 0}]";
     assertThat(
             problems(
@@ -132,14 +132,14 @@ class TierReaderTest {
   }
 
   @Test
-  void anUnlimitedRuleIsStrictWithoutAWord() {
+  void anUnlimitedRuleIsStrictWithoutAWarning() {
     String policy = "domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n";
     assertThat(problems(policy)).isEmpty();
     assertThat(onlyRule(policy).tier()).isEqualTo(STRICT);
   }
 
   @Test
-  void cachedDenialsGoWithEveryAlgorithm() {
+  void cachedDenialsAreAllowedWithEveryAlgorithm() {
     for (String algorithm :
         List.of("fixed_window", "sliding_window", "sliding_log", "gcra", "token_bucket")) {
       String fields = "tier: cached_deny, algorithm: " + algorithm;
@@ -149,13 +149,13 @@ class TierReaderTest {
   }
 
   @Test
-  void toSayThatThereIsNoOverdraftGoesWithEveryTier() {
+  void overdraftFalseIsAllowedWithEveryTier() {
     assertThat(rule("tier: leased, overdraft: false").tier()).isEqualTo(LEASED);
     assertThat(rule("tier: cached_deny, overdraft: no").tier()).isEqualTo(CACHED_DENY);
   }
 
   @Test
-  void saysNothingOfATierThatCouldNotBeRead() {
+  void reportsNothingElseOfAnUnreadableTier() {
     assertThat(problems(policy("tier: laesed, overdraft: true, algorithm: gcra, lease: {size: 2}")))
         .singleElement()
         .asString()
@@ -180,7 +180,7 @@ class TierReaderTest {
     "'tier: leased, lease: {size: predict}', predictive",
     "'tier: leased, lease: {size: adaptiv}', adaptive"
   })
-  void aWordThatIsNearlyOneSuggestsIt(String fields, String meant) {
+  void aMisspeltValueGetsASuggestion(String fields, String meant) {
     assertThat(problems(policy(fields)))
         .singleElement()
         .asString()
@@ -188,7 +188,7 @@ class TierReaderTest {
   }
 
   @Test
-  void aWordThatOnlyBeginsLikeOneOfOtherMeaningSuggestsNothing() {
+  void aValueWithTheSamePrefixGetsNoSuggestion() {
     assertThat(problems(policy("on_data_loss: refuse")))
         .singleElement()
         .asString()
@@ -196,7 +196,7 @@ class TierReaderTest {
   }
 
   @Test
-  void aLeaseOfANamedStrictTierIsNotSaidToBeThatOfTheDefault() {
+  void aLeaseOfAnExplicitStrictTierIsReportedAsSuch() {
     assertThat(problems(policy("tier: strict, lease: {size: 2}")))
         .singleElement()
         .asString()
@@ -204,7 +204,7 @@ class TierReaderTest {
   }
 
   @Test
-  void warnsOfNoLeaseThatIsAnError() {
+  void doesNotWarnOfALeaseThatIsAnError() {
     String lease = "lease: {size: 500, low_water: 200, return_idle_after: 2d}";
     assertThat(problems(policy("tier: cached_deny, " + lease)))
         .singleElement()
@@ -213,7 +213,7 @@ class TierReaderTest {
   }
 
   @Test
-  void saysOfTiersThatDifferOnlyThatTheyDo() {
+  void differingTiersAreReportedOnce() {
     String limits =
         "[{unit: day, requests_per_unit: 5, tier: leased},"
             + " {unit: day, requests_per_unit: 5, algorithm: gcra}]";

@@ -54,7 +54,7 @@ class ExplainerTest {
   }
 
   @Test
-  void saysAllThatDecides() {
+  void describesEveryFieldOfARule() {
     PolicyBook loaded =
         Loading.book(
             """
@@ -74,7 +74,7 @@ class ExplainerTest {
   }
 
   @Test
-  void saysHowAFleetSharesALimitAndWhatItDoesWithoutItsCounters() {
+  void describesTierAndOutageModes() {
     assertThat(inWords("tier: cached_deny, algorithm: gcra, on_data_loss: deny"))
         .isEqualTo("99 per day (gcra, burst 99), with cached denials, on data loss deny");
     assertThat(inWords("tier: leased, on_outage: local"))
@@ -99,7 +99,7 @@ class ExplainerTest {
   }
 
   @Test
-  void tellsExactWildcardAndUnlimitedApart() {
+  void distinguishesExactWildcardAndUnlimited() {
     assertThat(explain("user", "premium", "path", "/").steps().getFirst())
         .hasToString("entry 1 user=premium: exactly `user_premium` (shop.yaml:10:5)");
     assertThat(explain("file", "food").steps().getFirst())
@@ -126,7 +126,7 @@ class ExplainerTest {
   }
 
   @Test
-  void noticesKeysValuesAndDomainsThatDifferOnlyInCase() {
+  void suggestsKeysValuesAndDomainsOfAnotherCase() {
     assertThat(misses("User", "bob"))
         .contains("key `User` differs only in case from `user` (shop.yaml:3:5)");
     assertThat(misses("plan", "Gold"))
@@ -139,7 +139,7 @@ class ExplainerTest {
   }
 
   @Test
-  void noticesPatternsAndValuesOfTheSameKey() {
+  void suggestsPatternsAndValuesOfTheSameKey() {
     Explanation explanation = explain("file", "fo");
     assertThat(explanation.summary()).isEqualTo("no rule: entry 1 file=fo, and nothing matches it");
     assertThat(explanation.nearMisses())
@@ -164,7 +164,7 @@ class ExplainerTest {
   }
 
   @Test
-  void noticesAnotherOrderAndEntriesTooMany() {
+  void reportsAnotherOrderAndSurplusEntries() {
     assertThat(misses("path", "/", "user", "bob"))
         .containsExactly(
             "the same entries in another order match rule `user.path` at shop.yaml:5:5:"
@@ -179,7 +179,7 @@ class ExplainerTest {
   }
 
   @Test
-  void noticesARuleThatAMoreSpecificDescriptorHides() {
+  void reportsARuleHiddenByAMoreSpecificDescriptor() {
     PolicyBook hiding =
         book(
             "d",
@@ -193,7 +193,7 @@ class ExplainerTest {
   }
 
   @Test
-  void saysWhenThereIsNothingToLookAt() {
+  void reportsEmptyDescriptorsAndMissingLimits() {
     assertThat(explain().summary()).isEqualTo("no rule: the descriptor has no entries");
     assertThat(explain("tenant", "t", "op", "x").summary()).endsWith(" states no limit");
     assertThatThrownBy(() -> explain("user")).isInstanceOf(IllegalArgumentException.class);

@@ -32,7 +32,7 @@ class LevelTest {
   }
 
   @Test
-  void findsTextsWhoseHashCodesAreNeighbours() {
+  void findsTextsOfConsecutiveHashCodes() {
     List<CompiledDescriptor> descriptors = new ArrayList<>();
     for (char c = 0x100; c < 0x1100; c++) {
       descriptors.add(compiled(key("k" + c).of()));

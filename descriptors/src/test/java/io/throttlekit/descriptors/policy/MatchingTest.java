@@ -43,7 +43,7 @@ class MatchingTest {
   }
 
   @Test
-  void doesNotComeBackToTheDefaultWhenTheExactBranchDeadEnds() {
+  void doesNotBacktrackToTheDefaultFromAnExactBranch() {
     PolicyBook book =
         book(
             "d",
@@ -92,7 +92,7 @@ class MatchingTest {
   }
 
   @Test
-  void knowsOnlyItsDomainsAndListsRulesInOrder() {
+  void findsOnlyItsDomainsAndListsRulesInOrder() {
     PolicyBook book =
         book("d", key("a").limit(1).of(key("b").unlimited().of()), key("c").limit(2).of());
 

@@ -52,7 +52,7 @@ class MetricKeysTest {
     "wd=w1, wd_w1, same, true",
     "any=x, any_x, same, true",
   })
-  void areThoseOfEnvoyproxyRatelimit(
+  void equalThoseOfEnvoyproxyRatelimit(
       String request, String metricKeys, String charged, boolean dynamic) {
     String[] entries = entries(request);
     Rule rule = Objects.requireNonNull(Descriptors.match(book, entries));

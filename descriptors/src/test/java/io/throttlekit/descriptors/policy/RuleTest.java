@@ -51,7 +51,7 @@ class RuleTest {
   }
 
   @Test
-  void keepsCountersApartWhoseTextsWouldJoinToTheSame() {
+  void keepsCountersWithEqualJoinedTextsApart() {
     PolicyBook book = book("d", key("a_b").limit(1).of(), key("a").limit(1).of());
 
     assertThat(counter(book, "a_b", "c")).isNotEqualTo(counter(book, "a", "b_c"));
@@ -107,7 +107,7 @@ class RuleTest {
   }
 
   @Test
-  void knowsTheMillisecondsOfEveryUnit() {
+  void everyUnitHasItsMilliseconds() {
     assertThat(LimitUnit.values())
         .extracting(LimitUnit::millis)
         .containsExactly(
@@ -121,7 +121,7 @@ class RuleTest {
   }
 
   @Test
-  void readsAsItsDomainPathAndPlace() {
+  void printsItsDomainPathAndLocation() {
     PolicyBook book = book("d", key("user").value("u*").of(key("path").line(12).limit(1).of()));
 
     assertThat(rule(book, "user", "u1", "path", "/"))

@@ -25,7 +25,7 @@ class WindowTextTest {
 
   @ParameterizedTest
   @CsvSource({"0s", "10", "''", "s", "1s1m", "-1s", "1.5s", "1 s", "2w", "1ms1s", "9999999999999s"})
-  void givesZeroForWhatIsNoDuration(String text) {
+  void returnsZeroForAMalformedDuration(String text) {
     assertThat(WindowText.millis(text)).isZero();
   }
 
@@ -39,7 +39,7 @@ class WindowTextTest {
     "s, false",
     "10, false"
   })
-  void tellsNoTimeFromWhatIsNoDuration(String text, boolean zero) {
+  void distinguishesAZeroDurationFromAMalformedOne(String text, boolean zero) {
     assertThat(WindowText.isZero(text)).isEqualTo(zero);
   }
 }

@@ -31,7 +31,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  void takesAFolderWithoutPoliciesForAMistake() throws IOException {
+  void rejectsAFolderWithoutPolicies() throws IOException {
     write("notes.txt", "no");
     assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)).whole())
         .isInstanceOf(IOException.class)
@@ -39,7 +39,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  void readsAFileWhateverItsName() throws IOException {
+  void readsAnExplicitFileOfAnyName() throws IOException {
     Path file = write(".policy", "domain: d");
     assertThat(PolicyFiles.read(List.of(file)).whole())
         .containsExactly(new PolicySource(file.toString(), "domain: d"));
@@ -80,7 +80,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  void namesALinkThatLeadsBack() throws IOException {
+  void reportsACyclicLink() throws IOException {
     write("a/x.yaml", "x");
     link("a/back", "..");
     assertThatThrownBy(() -> PolicyFiles.read(List.of(folder)).whole())
@@ -89,7 +89,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  void letsTheLoaderSayThatAFileIsTooLargeOrNotText() throws IOException {
+  void leavesTooLargeAndBinaryFilesToTheLoader() throws IOException {
     Path large = folder.resolve("large.yaml");
     Files.write(large, new byte[SourceText.MAX_BYTES + 5_000]);
     Path binary = folder.resolve("x.yaml");
@@ -160,7 +160,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  void goesOnAfterWhatItCannotReadAndTellsEachPath() throws IOException {
+  void reportsEachUnreadablePathAndReadsTheRest() throws IOException {
     Path first = write("a.yaml", "a");
     link("b.yaml", "nowhere");
     write("c.yaml", "c");

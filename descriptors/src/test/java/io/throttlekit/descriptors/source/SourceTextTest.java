@@ -11,7 +11,7 @@ class SourceTextTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"\n", "\r\n", "\r"})
-  void countsLinesAsTheParserDoesWhateverEndsThem(String end) {
+  void countsLinesLikeTheParserForEveryLineEnd(String end) {
     String before = "domain: d" + end + "descriptors:" + end;
     assertThat(problems(before + "- key: a\u0001" + end))
         .containsExactly(

@@ -21,13 +21,13 @@ class WordingTest {
     "unti, unit",
     "vaule, value"
   })
-  void findsTheWordThatWasMeant(String written, String meant) {
+  void findsTheNearestKey(String written, String meant) {
     assertThat(Wording.nearest(written, KEYS)).isEqualTo(meant);
   }
 
   @ParameterizedTest
   @CsvSource({"colour", "x", "''", "per"})
-  void suggestsNothingForWhatIsLikeNone(String written) {
+  void suggestsNothingForADissimilarKey(String written) {
     assertThat(Wording.nearest(written, KEYS)).isNull();
     assertThat(Wording.suggest(written, KEYS)).startsWith("allowed: requests_per_unit, unit");
   }
@@ -55,12 +55,12 @@ class WordingTest {
     "'\u3164', '`\\u3164`'",
     "'größe 日本 \ud83d\ude00', '`größe 日本 \ud83d\ude00`'"
   })
-  void spellsOutWhatNobodySees(String text, String quoted) {
+  void escapesInvisibleCharacters(String text, String quoted) {
     assertThat(Wording.quote(text)).isEqualTo(quoted);
   }
 
   @Test
-  void shortensByWhatPeopleCountAsCharacters() {
+  void truncatesByCodePoints() {
     String sixty = "\ud83d\ude00".repeat(60);
     assertThat(Wording.quote(sixty)).isEqualTo("`" + sixty + "`");
     assertThat(Wording.quote(sixty + "x")).isEqualTo("`" + sixty + "…`");

@@ -40,7 +40,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void aRefusalIsNoAcknowledgement() {
+  void aNackIsNotAnAcknowledgement() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
@@ -57,7 +57,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void aRefusalIsToldOnOneLine() {
+  void aNackIsDescribedInOneLine() {
     Status forged = Status.newBuilder().setCode(3).setMessage("no\nERROR all is lost").build();
     assertThat(DiscoveryMessage.refusal(forged))
         .isEqualTo("code: 3 message: \"no\\nERROR all is lost\"");
@@ -67,7 +67,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void anAnswerToWhatWasNeverSentSaysNothing() {
+  void anUnknownNonceIsIgnored() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
@@ -83,7 +83,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void whoComesBackIsToldWhateverVersionItNames() {
+  void aReconnectedEnvoyIsSentItsShareForAnyVersion() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -106,7 +106,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void aSlowStreamIsToldOnlyTheNewest() {
+  void aSlowStreamIsSentOnlyTheNewestLimit() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy slow = FakeEnvoy.connectSlow(served.channel(), "slow");
     for (int requests = 9; requests > 3; requests--) {
@@ -122,7 +122,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void anEnvoyWithoutALimitIsAnsweredToo() {
+  void anEnvoyWithoutALimitIsAnswered() {
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     assertThat(a.unread()).isEqualTo(1);
     a.obeyAll();
@@ -130,7 +130,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void otherResourcesAreNotAnsweredAndDoNotEndTheStream() {
+  void otherResourceTypesAreIgnored() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.open(served.channel(), "a", "", false);
     a.ask("type.googleapis.com/envoy.config.cluster.v3.Cluster");
@@ -142,7 +142,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void whoNamesNoUsableNodeIsTurnedAway() {
+  void anUnusableNodeIdIsRejected() {
     for (String unusable : List.of("", "x".repeat(257), "a\nb")) {
       FakeEnvoy nameless = FakeEnvoy.connect(served.channel(), unusable);
       assertThat(nameless.failure()).contains("INVALID_ARGUMENT", "node id");
@@ -175,7 +175,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void anEnvoyThatIsBackBeforeItsOldStreamEndedHasItsWholeShareAtOnce() {
+  void anEnvoyReconnectedBeforeItsOldStreamEndedHasItsWholeShare() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy older = FakeEnvoy.connect(served.channel(), "a");
     older.obeyAll();
@@ -200,7 +200,7 @@ class ClusterLimitStreamsTest {
    * streams.
    */
   @Test
-  void aVersionThatIsLongerThanAnyOfOursIsNotKept() {
+  void anOverlongVersionIsNotStored() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy older = FakeEnvoy.connect(served.channel(), "a");
     older.obeyAll();
@@ -209,7 +209,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void anAnonymousEnvoyThatReportsAnythingLeavesTheOthersTheirs() {
+  void arbitraryReportsOfAnAnonymousEnvoyKeepTheSharesOfOthers() {
     try (ServedLimits fleet = new ServedLimits(LimitServerSettings.DEFAULT)) {
       fleet.limits().offer("up", Priority.DEFAULT, 200);
       List<FakeEnvoy> envoys = new ArrayList<>();
@@ -236,7 +236,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void anEnvoyThatInventsRefusalsLeavesTheOthersAnEqualShareWhenTheyWantIt() {
+  void inventedRefusalsOfAnEnvoyKeepEqualSharesOfOthers() {
     try (ServedLimits fleet = new ServedLimits(LimitServerSettings.DEFAULT)) {
       fleet.limits().offer("up", Priority.DEFAULT, 200);
       Map<String, FakeEnvoy> honest = new LinkedHashMap<>();
@@ -256,7 +256,7 @@ class ClusterLimitStreamsTest {
         hostile.obeyAll();
         fleet.pause(Duration.ofMillis(500));
         if (half == 19) {
-          assertThat(hostile.share("up")).as("what the others do not want").isGreaterThan(150);
+          assertThat(hostile.share("up")).as("surplus of the others").isGreaterThan(150);
         }
       }
       honest.values().forEach(FakeEnvoy::obeyAll);
@@ -265,7 +265,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() {
+  void aNodeIdNotAllowedByTheCertificateIsRejected() {
     NodeIds onlyA = "a"::equals;
     ServerInterceptor binding =
         new ServerInterceptor() {
@@ -285,7 +285,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void thereAreNoMoreStreamsThanAllowed() {
+  void streamsBeyondTheMaximumAreRejected() {
     served.limits().offer("up", Priority.DEFAULT, 9);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy.connect(served.channel(), "b");
@@ -299,7 +299,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void anEnvoyThatNoLongerAsksHasNoShare() {
+  void anUnsubscribedEnvoyHasNoShare() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -312,7 +312,7 @@ class ClusterLimitStreamsTest {
   }
 
   @Test
-  void deltaStreamsAreToldTheSame() throws IOException {
+  void deltaStreamsReceiveTheSame() throws IOException {
     served.limits().offer("up", Priority.DEFAULT, 10);
     List<DeltaDiscoveryResponse> answers = new ArrayList<>();
     StreamObserver<DeltaDiscoveryRequest> requests =

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests a real Envoy with the example bootstrap, and an upstream that holds its requests. */
 @RealEnvoy
 class EnvoyLimitTest {
-  private static final Duration PATIENCE = ofSeconds(30);
+  private static final Duration TIMEOUT = ofSeconds(30);
 
   @TempDir Path folder;
   private final BlockingQueue<Integer> obeyed = new LinkedBlockingQueue<>();
@@ -65,17 +65,17 @@ class EnvoyLimitTest {
   }
 
   @Test
-  void obeysWhatItWasToldLastThroughEveryChange() throws Exception {
+  void appliesTheLastPushedLimitThroughEveryChange() throws Exception {
     int port = reserved.number();
     LimitServer limits = serve(port, "one");
     limits.offer("upstream", Priority.DEFAULT, 2);
     try (EnvoyProcess envoy = start(bootstrap(port))) {
-      awaitObeyed(2);
+      awaitAcknowledged(2);
       assertThat(passOf(5, envoy)).isEqualTo(2);
 
       List<CompletableFuture<HttpResponse<Void>>> running = admitted(2, envoy);
       limits.offer("upstream", Priority.DEFAULT, 1);
-      awaitObeyed(1);
+      awaitAcknowledged(1);
       assertThat(send(envoy).get().statusCode()).isEqualTo(503);
       upstream.release();
       assertThat(running).allMatch(request -> request.join().statusCode() == 200);
@@ -83,60 +83,60 @@ class EnvoyLimitTest {
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
       servers.removeFirst().shutdownNow().awaitTermination();
-      await().atMost(PATIENCE).until(() -> connected(envoy).contains("connected_state: 0"));
+      await().atMost(TIMEOUT).until(() -> connected(envoy).contains("connected_state: 0"));
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
       serve(port, "another").offer("upstream", Priority.DEFAULT, 3);
-      awaitObeyed(3);
+      awaitAcknowledged(3);
       assertThat(passOf(5, envoy)).isEqualTo(3);
       assertThat(envoy.log()).doesNotContain("[error]");
     }
   }
 
   @Test
-  void obeysItsBootstrapWhileNobodyIsThere() throws Exception {
+  void appliesItsBootstrapWithoutALimitServer() throws Exception {
     int port = reserved.number();
     String four = bootstrap(port).replace("max_requests: 100", "max_requests: 4");
     try (EnvoyProcess envoy = start(four)) {
       assertThat(passOf(6, envoy)).isEqualTo(4);
       serve(port, "late").offer("upstream", Priority.DEFAULT, 2);
-      awaitObeyed(2);
+      awaitAcknowledged(2);
       assertThat(passOf(4, envoy)).isEqualTo(2);
     }
   }
 
   @Test
-  void goesBackToItsBootstrapWhenTheLimitIsTakenBack() throws Exception {
+  void revertsToItsBootstrapWhenTheLimitIsWithdrawn() throws Exception {
     LimitServer limits = serve(0, "one");
     limits.offer("upstream", Priority.DEFAULT, 0);
     String three =
         bootstrap(servers.getFirst().getPort()).replace("max_requests: 100", "max_requests: 3");
     try (EnvoyProcess envoy = start(three)) {
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> envoy.admin("/runtime").contains("circuit_breakers.upstream"));
       assertThat(passOf(2, envoy)).isZero();
       limits.withdraw("upstream", Priority.DEFAULT);
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> !envoy.admin("/runtime").contains("circuit_breakers.upstream"));
       assertThat(passOf(4, envoy)).isEqualTo(3);
     }
   }
 
   @Test
-  void obeysOverDeltaToo() throws Exception {
+  void appliesALimitOverDelta() throws Exception {
     serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
     String delta =
         bootstrap(servers.getFirst().getPort()).replace("api_type: GRPC", "api_type: DELTA_GRPC");
     try (EnvoyProcess envoy = start(delta)) {
-      awaitObeyed(2);
+      awaitAcknowledged(2);
       assertThat(passOf(3, envoy)).isEqualTo(2);
     }
   }
 
   @Test
-  void obeysOverAStreamOfItsOwnBesideAnotherControlPlane() throws Exception {
+  void appliesALimitOverADedicatedStreamBesideAnotherControlPlane() throws Exception {
     serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
     String alone =
         bootstrap(servers.getFirst().getPort())
@@ -146,7 +146,7 @@ class EnvoyLimitTest {
                     + " grpc_services: [{envoy_grpc: {cluster_name: throttlekit}}]}")
             .replaceFirst("(?s)dynamic_resources:.*?layered_runtime:", "layered_runtime:");
     try (EnvoyProcess envoy = start(alone)) {
-      awaitObeyed(2);
+      awaitAcknowledged(2);
       assertThat(passOf(3, envoy)).isEqualTo(2);
     }
   }
@@ -171,15 +171,15 @@ class EnvoyLimitTest {
 
   private String bootstrap(int servicePort) {
     return EnvoyExample.CONCURRENCY_LIMIT.bootstrap(
-        EnvoyWiring.anyPorts(servicePort, upstream.port(), PATIENCE));
+        EnvoyWiring.anyPorts(servicePort, upstream.port(), TIMEOUT));
   }
 
   private EnvoyProcess start(String bootstrap) throws IOException {
     return EnvoyProcess.start(EnvoyProgram.path(), bootstrap, folder);
   }
 
-  private void awaitObeyed(int requests) {
-    await().atMost(PATIENCE).until(() -> obeyed.contains(requests));
+  private void awaitAcknowledged(int requests) {
+    await().atMost(TIMEOUT).until(() -> obeyed.contains(requests));
     obeyed.clear();
   }
 
@@ -193,7 +193,7 @@ class EnvoyLimitTest {
     for (int i = 0; i < requests; i++) { // one by one: two workers may each admit one too many
       int before = upstream.held();
       var request = send(envoy);
-      await().atMost(PATIENCE).until(() -> request.isDone() || upstream.held() > before);
+      await().atMost(TIMEOUT).until(() -> request.isDone() || upstream.held() > before);
       passed += request.isDone() ? 0 : 1;
       assertThat(request.isDone() ? request.get().statusCode() : 503).isEqualTo(503);
     }
@@ -208,14 +208,14 @@ class EnvoyLimitTest {
     for (int i = 1; i <= requests; i++) {
       int held = i;
       sent.add(send(envoy));
-      await().atMost(PATIENCE).until(() -> upstream.held() == held);
+      await().atMost(TIMEOUT).until(() -> upstream.held() == held);
     }
     return sent;
   }
 
   private static void awaitIdle(EnvoyProcess envoy) {
     await()
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(() ->
             envoy
                 .admin("/stats?filter=cluster.upstream.upstream_rq_active")

@@ -25,7 +25,7 @@ public final class FakeEnvoy
   private final String node;
   private final Deque<DiscoveryResponse> unread = new ArrayDeque<>();
   private String version;
-  private Struct obeyed = Struct.getDefaultInstance();
+  private Struct layer = Struct.getDefaultInstance();
   private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
   private @Nullable Throwable failure;
   private boolean ended;
@@ -83,7 +83,7 @@ public final class FakeEnvoy
   DiscoveryResponse obey() {
     DiscoveryResponse answer = unread.remove();
     try {
-      obeyed = answer.getResources(0).unpack(Runtime.class).getLayer();
+      layer = answer.getResources(0).unpack(Runtime.class).getLayer();
     } catch (InvalidProtocolBufferException e) {
       throw new AssertionError(e);
     }
@@ -148,7 +148,7 @@ public final class FakeEnvoy
   /** Returns the applied values, without its bootstrap's. */
   Map<String, Double> values() {
     Map<String, Double> values = new TreeMap<>();
-    obeyed.getFieldsMap().forEach((key, value) -> values.put(key, value.getNumberValue()));
+    layer.getFieldsMap().forEach((key, value) -> values.put(key, value.getNumberValue()));
     return values;
   }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class LimitServerTest {
   private static final ClusterLimit UP = new ClusterLimit("up", Priority.DEFAULT);
 
-  private static final LimitServerSettings PATIENT =
+  private static final LimitServerSettings WITH_PAUSE =
       new LimitServerSettings(
           "concurrency_limits",
           9,
@@ -33,7 +33,7 @@ class LimitServerTest {
   }
 
   @Test
-  void anEnvoyIsToldItsShareOfEveryLimitAsWholeNumbers() {
+  void anEnvoyIsSentItsShareOfEveryLimitAsIntegers() {
     served.limits().offer("up", Priority.DEFAULT, 7);
     served.limits().offer("up", Priority.HIGH, 0);
     served.limits().offer("a.default", Priority.DEFAULT, Integer.MAX_VALUE);
@@ -52,7 +52,7 @@ class LimitServerTest {
   }
 
   @Test
-  void sharesRiseOnlyOutOfWhatWasAcknowledged() {
+  void sharesRiseOnlyFromAcknowledgedReductions() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
@@ -71,7 +71,7 @@ class LimitServerTest {
   }
 
   @Test
-  void whatEnvoysObeyIsTheSumOfWhatTheyAcknowledged() {
+  void theReportedLimitIsTheSumOfAcknowledgedShares() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -92,7 +92,7 @@ class LimitServerTest {
   }
 
   @Test
-  void theShareOfWhoLeftIsReservedForItsLease() {
+  void theShareOfADisconnectedEnvoyIsReservedForItsLease() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -109,7 +109,7 @@ class LimitServerTest {
   }
 
   @Test
-  void nothingInFlightProvesThatWhoLeftIsGone() {
+  void aDisconnectedEnvoyWithNothingInFlightFreesItsShare() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -122,7 +122,7 @@ class LimitServerTest {
   }
 
   @Test
-  void sharesFollowWhatIsReported() {
+  void sharesFollowReportedDemand() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -136,7 +136,7 @@ class LimitServerTest {
   }
 
   @Test
-  void aLimitTakenBackLeavesAnEmptyLayerAndNotNothing() {
+  void aWithdrawnLimitLeavesAnEmptyLayer() {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
@@ -152,7 +152,7 @@ class LimitServerTest {
   }
 
   @Test
-  void aListenerThatFailsDoesNotKeepEnvoysFromTheirShares() {
+  void aFailingListenerDoesNotKeepEnvoysFromTheirShares() {
     served.limits().offer("up", Priority.DEFAULT, 13);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
@@ -164,8 +164,8 @@ class LimitServerTest {
 
   /** Tests the pause: without it, each message of a large fleet would divide all limits. */
   @Test
-  void whatComesWithinAPauseIsGathered() {
-    try (ServedLimits patiently = new ServedLimits(PATIENT)) {
+  void changesWithinAPauseAreBatched() {
+    try (ServedLimits patiently = new ServedLimits(WITH_PAUSE)) {
       LimitServer gathering = patiently.limits();
       gathering.offer("up", Priority.DEFAULT, 12);
       long first = gathering.round();
@@ -174,12 +174,12 @@ class LimitServerTest {
         envoys.add(FakeEnvoy.connect(patiently.channel(), node));
       }
       assertThat(gathering.round()).isEqualTo(first);
-      patiently.pause(PATIENT.pause());
+      patiently.pause(WITH_PAUSE.pause());
       assertThat(gathering.round()).isEqualTo(first + 1);
       assertThat(envoys).allMatch(envoy -> envoy.unread() == 1);
       for (int i = 1; i <= 4; i++) {
         envoys.forEach(FakeEnvoy::obeyAll);
-        patiently.pause(PATIENT.pause());
+        patiently.pause(WITH_PAUSE.pause());
         assertThat(gathering.round()).isLessThanOrEqualTo(first + 1 + i);
       }
       assertThat(envoys).allMatch(envoy -> envoy.share("up") == 3);
@@ -187,8 +187,8 @@ class LimitServerTest {
   }
 
   @Test
-  void aClientThatTogglesItsSubscriptionIsReadNoFasterThanItIsAnswered() {
-    try (ServedLimits patiently = new ServedLimits(PATIENT)) {
+  void aTogglingSubscriberIsReadNoFasterThanItIsAnswered() {
+    try (ServedLimits patiently = new ServedLimits(WITH_PAUSE)) {
       LimitServer limits = patiently.limits();
       limits.offer("up", Priority.DEFAULT, 12);
       List<FakeEnvoy> envoys = new ArrayList<>();
@@ -204,7 +204,7 @@ class LimitServerTest {
         }
       }
       for (int pause = 0; pause < 500; pause++) { // 10 s
-        patiently.pause(PATIENT.pause());
+        patiently.pause(WITH_PAUSE.pause());
         if (pause % 25 == 0) {
           limits.tick();
         }
@@ -215,7 +215,7 @@ class LimitServerTest {
   }
 
   @Test
-  void badNumbersAndNamesAreRefused() {
+  void invalidNumbersAndNamesAreRejected() {
     assertThatThrownBy(() -> served.limits().offer("up", Priority.DEFAULT, -1))
         .hasMessageContaining("-1");
     assertThatThrownBy(() -> served.limits().offer("", Priority.DEFAULT, 1))

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class NoticesTest {
   @Test
-  void writesTheFirstLinesAndOnlyWhenItIsTimeTo() {
+  void pendingLinesAreBoundedAndWrittenOnFlush() {
     Notices notices = new Notices();
     List<Integer> written = new ArrayList<>();
     for (int i = 0; i < 1_000_000; i++) {

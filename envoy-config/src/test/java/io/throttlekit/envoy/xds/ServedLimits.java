@@ -26,7 +26,7 @@ final class ServedLimits implements AutoCloseable {
           "concurrency_limits", 3, Duration.ofSeconds(30), Duration.ofSeconds(1), Duration.ZERO);
 
   private final SettableTime time = new SettableTime();
-  private final List<Integer> obeyed = new ArrayList<>();
+  private final List<Integer> acknowledgedLimits = new ArrayList<>();
   private final List<Runnable> later = new ArrayList<>();
   private final LimitServer limits;
   private final Server server;
@@ -37,7 +37,8 @@ final class ServedLimits implements AutoCloseable {
   }
 
   ServedLimits(LimitServerSettings settings, ServerInterceptor... interceptors) {
-    limits = new LimitServer(settings, time, "e1", new Hearing(), (_, task) -> later.add(task));
+    limits =
+        new LimitServer(settings, time, "e1", new LimitRecorder(), (_, task) -> later.add(task));
     String name = UUID.randomUUID().toString();
     InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();
     for (BindableService service : limits.services()) {
@@ -65,7 +66,7 @@ final class ServedLimits implements AutoCloseable {
 
   /** Returns the values that the listener received, in order. */
   List<Integer> obeyed() {
-    return obeyed;
+    return acknowledgedLimits;
   }
 
   /** Lets a pause pass, and runs the tasks that wait for its end. */
@@ -86,14 +87,14 @@ final class ServedLimits implements AutoCloseable {
     server.shutdownNow();
   }
 
-  private final class Hearing implements LimitServerListener {
+  private final class LimitRecorder implements LimitServerListener {
     @Override
     public void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {
       if (requests == 13) {
         throw new IllegalStateException("a listener that fails");
       }
       assertThat(limit.cluster()).isNotEmpty();
-      obeyed.add(requests);
+      acknowledgedLimits.add(requests);
     }
   }
 }

@@ -13,12 +13,12 @@ import org.junit.jupiter.api.Test;
 class AnswerTest {
 
   @Test
-  void anAdmittedRequestNeedsNoWait() {
+  void anAdmittedRequestHasNoRetryAfter() {
     assertThat(new Answer(true, List.of(refused(Role.ENFORCED, 5))).retryAfterMillis()).isZero();
   }
 
   @Test
-  void everyRefusingRuleMustHaveRoom() {
+  void retryAfterCoversEveryRefusingRule() {
     assertThat(retryAfter(refused(Role.ENFORCED, 5), refused(Role.ENFORCED, 9), admitted()))
         .isEqualTo(9);
     assertThat(retryAfter(refused(Role.ENFORCED, 5), refused(Role.ENFORCED, Decision.NEVER)))
@@ -26,7 +26,7 @@ class AnswerTest {
   }
 
   @Test
-  void ofQuotasAnyOneMustHaveRoom() {
+  void retryAfterOfQuotasIsTheShortest() {
     assertThat(retryAfter(refused(Role.QUOTA, 7), refused(Role.QUOTA, 3))).isEqualTo(3);
     assertThat(retryAfter(refused(Role.QUOTA, Decision.NEVER), refused(Role.QUOTA, 3)))
         .isEqualTo(3);
@@ -35,7 +35,7 @@ class AnswerTest {
   }
 
   @Test
-  void aQuotaThatPassesLeavesOnlyTheOthersToWaitFor() {
+  void anAdmittingQuotaLeavesOnlyTheRefusingRulesToWaitFor() {
     Verdict passing =
         new Verdict(false, Role.QUOTA, null, null, Decision.admit(9, 1, 60_000), DecidedBy.MEMORY);
     assertThat(retryAfter(refused(Role.ENFORCED, 2), refused(Role.QUOTA, 30), passing))
@@ -70,7 +70,7 @@ class AnswerTest {
   }
 
   @Test
-  void aRefusalRestsOnTheFirstThatRefusesByItselfElseOnTheFirstQuota() {
+  void theDecidingRuleIsTheFirstRefusingOneElseTheFirstQuota() {
     Verdict enforced = refused(Role.ENFORCED, 5);
     Verdict other = refused(Role.ENFORCED, 9);
     Verdict quota = refused(Role.QUOTA, 3);

@@ -1,6 +1,6 @@
 package io.throttlekit.service.admission;
 
-import static io.throttlekit.service.admission.Deciding.charge;
+import static io.throttlekit.service.admission.AdmissionFixture.charge;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.policy.Descriptor;
@@ -10,15 +10,15 @@ import org.junit.jupiter.api.Test;
 
 class DecisionLogTest {
 
-  private final Deciding service =
-      Deciding.by(
+  private final AdmissionFixture service =
+      AdmissionFixture.by(
           """
           - {key: one, rate_limit: {unit: minute, requests_per_unit: 1}}
           - {key: free, rate_limit: {unlimited: true}}
           """);
 
   @Test
-  void everyDecisionIsOneDebugLineWithRulesAndWhatIsLeft() {
+  void everyDecisionIsOneDebugLineWithRulesAndRemainingUnits() {
     try (Logged logged = Logged.by(DecisionLog.class, Level.FINE)) {
       service.ask(charge("one"));
       service.ask(charge("one"));
@@ -35,7 +35,7 @@ class DecisionLogTest {
   }
 
   @Test
-  void whatCallersWriteIsCutAndCannotForgeALine() {
+  void textOfCallersIsTruncatedAndCannotForgeLines() {
     try (Logged logged = Logged.by(DecisionLog.class, Level.FINE)) {
       String[] entries = {"k\ninfo", "x".repeat(61)};
       service.ask(new Descriptor(entries, null, Descriptor.HITS_UNSET, false));
@@ -45,7 +45,7 @@ class DecisionLogTest {
   }
 
   @Test
-  void nothingIsSaidWithoutDebug() {
+  void nothingIsLoggedWithoutDebug() {
     try (Logged logged = Logged.by(DecisionLog.class, Level.INFO)) {
       service.ask(charge("one"));
       assertThat(logged.lines()).isEmpty();

@@ -1,8 +1,8 @@
 package io.throttlekit.service.admission;
 
-import static io.throttlekit.service.admission.Deciding.charge;
-import static io.throttlekit.service.admission.Deciding.hits;
-import static io.throttlekit.service.admission.Deciding.refund;
+import static io.throttlekit.service.admission.AdmissionFixture.charge;
+import static io.throttlekit.service.admission.AdmissionFixture.hits;
+import static io.throttlekit.service.admission.AdmissionFixture.refund;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.policy.Descriptor;
@@ -36,7 +36,7 @@ class LimitAdmissionTest {
 
   @Test
   void admitsUpToTheLimitAndReportsIt() {
-    Deciding deciding = Deciding.by(BOTH);
+    AdmissionFixture deciding = AdmissionFixture.by(BOTH);
     Answer first = deciding.ask(charge("up"));
     assertThat(first.admitted()).isTrue();
     assertThat(first.lease()).isNotNull();
@@ -56,7 +56,7 @@ class LimitAdmissionTest {
   @ParameterizedTest
   @EnumSource
   void aRefusedChargeLeavesNothingInFlight(Counted counted) {
-    Deciding deciding = new Deciding(counted, BOTH, Setup.NATIVE);
+    AdmissionFixture deciding = new AdmissionFixture(counted, BOTH, Setup.NATIVE);
     for (int i = 0; i < 3; i++) {
       end(deciding, deciding.ask(charge("up"), charge("user")));
     }
@@ -77,7 +77,7 @@ class LimitAdmissionTest {
   @ParameterizedTest
   @EnumSource
   void whatALimitRefusesChargesNothing(Counted counted) {
-    Deciding deciding = new Deciding(counted, BOTH, Setup.NATIVE);
+    AdmissionFixture deciding = new AdmissionFixture(counted, BOTH, Setup.NATIVE);
     Answer one = deciding.ask(charge("up"));
     Answer two = deciding.ask(charge("up"));
     for (int i = 0; i < 5; i++) {
@@ -87,12 +87,12 @@ class LimitAdmissionTest {
     }
     end(deciding, one);
     end(deciding, two);
-    assertThat(Deciding.left(deciding.ask(charge("user"), charge("up")), 0)).isEqualTo(2);
+    assertThat(AdmissionFixture.left(deciding.ask(charge("user"), charge("up")), 0)).isEqualTo(2);
   }
 
   @Test
   void aReleaseIsNeverChargedAndAlwaysAnsweredOk() {
-    Deciding deciding = Deciding.by(BOTH);
+    AdmissionFixture deciding = AdmissionFixture.by(BOTH);
     Answer taken = deciding.ask(charge("up"));
     String id = Objects.requireNonNull(taken.lease()).id();
     assertThat(inFlight(deciding)).isEqualTo(1);
@@ -103,13 +103,14 @@ class LimitAdmissionTest {
     }
     assertThat(deciding.gated.stale).hasValue(3);
     assertThat(deciding.ask("unknown domain", 1, release("up", "x")).admitted()).isTrue();
-    assertThat(Deciding.left(deciding.ask(charge("user"), release("up", id)), 0)).isEqualTo(2);
+    assertThat(AdmissionFixture.left(deciding.ask(charge("user"), release("up", id)), 0))
+        .isEqualTo(2);
     assertThat(deciding.gated.stale).hasValue(5);
   }
 
   @Test
   void aLeaseThatIsNotReleasedEndsByItself() {
-    Deciding deciding = Deciding.by(BOTH);
+    AdmissionFixture deciding = AdmissionFixture.by(BOTH);
     Answer taken = deciding.ask(charge("up"));
     deciding.time.advance(59_999);
     deciding.timer.run();
@@ -123,8 +124,8 @@ class LimitAdmissionTest {
   }
 
   @Test
-  void aLookTakesNothingAndARefundGivesNothing() {
-    Deciding deciding = Deciding.by(BOTH);
+  void aPeekAcquiresNoLeaseAndARefundReleasesNone() {
+    AdmissionFixture deciding = AdmissionFixture.by(BOTH);
     assertThat(deciding.ask(hits(0, "up")).admitted()).isTrue();
     assertThat(deciding.ask(refund(1, "up")).admitted()).isTrue();
     assertThat(inFlight(deciding)).isZero();
@@ -136,9 +137,9 @@ class LimitAdmissionTest {
   }
 
   @Test
-  void inShadowModeWhatFindsNoRoomPassesWithoutALease() {
-    Deciding deciding =
-        Deciding.by("- {key: up, shadow_mode: true, concurrency: {min: 1, max: 1}}\n");
+  void inShadowModeARequestBeyondTheLimitPassesWithoutALease() {
+    AdmissionFixture deciding =
+        AdmissionFixture.by("- {key: up, shadow_mode: true, concurrency: {min: 1, max: 1}}\n");
     assertThat(deciding.ask(charge("up")).lease()).isNotNull();
     Answer over = deciding.ask(charge("up"));
     assertThat(over.admitted()).isTrue();
@@ -149,8 +150,8 @@ class LimitAdmissionTest {
 
   @Test
   void inTheShadowModeOfTheServiceNoLimitRefuses() {
-    Deciding deciding =
-        new Deciding(Counted.IN_MEMORY, BOTH, new CompatibilityConfig(false, true, false));
+    AdmissionFixture deciding =
+        new AdmissionFixture(Counted.IN_MEMORY, BOTH, new CompatibilityConfig(false, true, false));
     for (int i = 0; i < 4; i++) {
       Answer answer = deciding.ask(charge("up"));
       assertThat(answer.admitted()).isTrue();
@@ -160,9 +161,10 @@ class LimitAdmissionTest {
   }
 
   @Test
-  void whereEnvoysKeepToTheLimitTheServiceAdmitsAll() {
-    Deciding deciding =
-        Deciding.by("- {key: up, concurrency: {gate: envoy, cluster: c, min: 1, max: 1}}\n");
+  void aLimitEnforcedByEnvoysAdmitsAllInTheService() {
+    AdmissionFixture deciding =
+        AdmissionFixture.by(
+            "- {key: up, concurrency: {gate: envoy, cluster: c, min: 1, max: 1}}\n");
     for (int i = 0; i < 5; i++) {
       Answer answer = deciding.ask(charge("up"));
       assertThat(answer.admitted()).isTrue();
@@ -171,8 +173,8 @@ class LimitAdmissionTest {
   }
 
   @Test
-  void aReloadKeepsWhatIsInFlight() {
-    Deciding deciding = Deciding.by(BOTH);
+  void aReloadKeepsLeasesInFlight() {
+    AdmissionFixture deciding = AdmissionFixture.by(BOTH);
     Answer taken = deciding.ask(charge("up"));
     deciding.load(BOTH.replace("min: 2, max: 2", "algorithm: aimd, min: 1, max: 1"));
     assertThat(deciding.ask(charge("up")).admitted()).isFalse();
@@ -183,8 +185,8 @@ class LimitAdmissionTest {
 
   @ParameterizedTest
   @EnumSource
-  void aRequestWaitsHalfOfItsCallersTimeoutAtMost(Counted counted) {
-    Deciding deciding = new Deciding(counted, QUEUED, Setup.NATIVE);
+  void aRequestIsQueuedForAtMostHalfItsCallersTimeout(Counted counted) {
+    AdmissionFixture deciding = new AdmissionFixture(counted, QUEUED, Setup.NATIVE);
     assertThat(deciding.ask(charge("up")).admitted()).isTrue();
     RecordingCallback waits = wait(deciding, 18_000_000, charge("up")); // of a timeout of 20 ms
     deciding.time.advance(9);
@@ -199,8 +201,8 @@ class LimitAdmissionTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoeverWaitedIsLetInAndThenCharged(Counted counted) {
-    Deciding deciding = new Deciding(counted, QUEUED, Setup.NATIVE);
+  void aQueuedRequestIsChargedWhenItIsAdmitted(Counted counted) {
+    AdmissionFixture deciding = new AdmissionFixture(counted, QUEUED, Setup.NATIVE);
     Answer first = deciding.ask(charge("up"));
     RecordingCallback second = wait(deciding, 18_000_000, charge("up"), charge("user"));
     RecordingCallback third = wait(deciding, 18_000_000, charge("up"), charge("user"));
@@ -208,14 +210,14 @@ class LimitAdmissionTest {
     assertThat(second.answer().admitted()).isTrue();
     assertThat(third.isAnswered()).isFalse();
     end(deciding, second.answer());
-    assertThat(third.answer().admitted()).as("one a day").isFalse();
+    assertThat(third.answer().admitted()).as("one per day").isFalse();
     assertThat(third.answer().lease()).isNull();
     assertThat(inFlight(deciding)).isZero();
   }
 
   @Test
-  void whoeverLeavesTheQueueIsNotInFlightNorCharged() {
-    Deciding deciding = Deciding.by(QUEUED);
+  void aRequestCancelledInTheQueueIsNeitherInFlightNorCharged() {
+    AdmissionFixture deciding = AdmissionFixture.by(QUEUED);
     Answer first = deciding.ask(charge("up"));
     RecordingCallback leaves = wait(deciding, 18_000_000, charge("up"), charge("user"));
     leaves.leave();
@@ -226,12 +228,12 @@ class LimitAdmissionTest {
   }
 
   private static RecordingCallback wait(
-      Deciding deciding, long waitTimeoutNanos, Descriptor... descriptors) {
+      AdmissionFixture deciding, long waitTimeoutNanos, Descriptor... descriptors) {
     RateLimitRequest request = new RateLimitRequest("d", List.of(descriptors), 1);
     return RecordingCallback.of(deciding.admission, request, waitTimeoutNanos);
   }
 
-  private static void end(Deciding deciding, Answer answer) {
+  private static void end(AdmissionFixture deciding, Answer answer) {
     assertThat(answer.admitted()).isTrue();
     String id = Objects.requireNonNull(answer.lease()).id();
     assertThat(deciding.ask(release("up", id)).admitted()).isTrue();
@@ -242,7 +244,7 @@ class LimitAdmissionTest {
         new String[] {key, "v", Rule.LEASE_ENTRY, id}, null, Descriptor.HITS_UNSET, false);
   }
 
-  private static int inFlight(Deciding deciding) {
+  private static int inFlight(AdmissionFixture deciding) {
     AtomicInteger sum = new AtomicInteger();
     deciding.gate.limits().forEach((_, figures) -> sum.addAndGet(figures.inFlight()));
     return sum.get();

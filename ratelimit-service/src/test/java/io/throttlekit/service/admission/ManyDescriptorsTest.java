@@ -1,9 +1,9 @@
 package io.throttlekit.service.admission;
 
-import static io.throttlekit.service.admission.Deciding.charge;
-import static io.throttlekit.service.admission.Deciding.hits;
-import static io.throttlekit.service.admission.Deciding.left;
-import static io.throttlekit.service.admission.Deciding.refund;
+import static io.throttlekit.service.admission.AdmissionFixture.charge;
+import static io.throttlekit.service.admission.AdmissionFixture.hits;
+import static io.throttlekit.service.admission.AdmissionFixture.left;
+import static io.throttlekit.service.admission.AdmissionFixture.refund;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.CompatibilityConfig;
@@ -37,11 +37,11 @@ class ManyDescriptorsTest {
       """;
 
   private final Counted counted;
-  private final Deciding service;
+  private final AdmissionFixture service;
 
   ManyDescriptorsTest(Counted counted) {
     this.counted = counted;
-    this.service = new Deciding(counted, POLICIES, Setup.NATIVE);
+    this.service = new AdmissionFixture(counted, POLICIES, Setup.NATIVE);
   }
 
   @Test
@@ -57,7 +57,7 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void aRefundCountsInARefusedRequestToo() {
+  void aRefundCountsInARefusedRequest() {
     service.ask(5, charge("nine"));
     assertThat(service.ask(refund(3, "nine"), hits(2, "one")).admitted()).isFalse();
     assertThat(left(service.ask(hits(0, "nine")), 0)).isEqualTo(7);
@@ -74,7 +74,7 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void rulesThatReplaceEachOtherBothGoAndAnUnlimitedOneStays() {
+  void rulesThatReplaceEachOtherAreBothDroppedAndAnUnlimitedOneStays() {
     assertThat(service.ask(charge("a"), charge("b")).verdicts())
         .containsExactly(Verdict.UNTOUCHED, Verdict.UNTOUCHED);
     assertThat(service.ask(charge("open"), charge("closing")).verdicts().getFirst().rule())
@@ -82,7 +82,7 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void quotasRefuseOnlyTogetherAndTheRequestIsWorthRetryingWhenTheFirstHasRoom() {
+  void quotasRefuseOnlyTogetherAndRetryAfterIsTheShortest() {
     assertThat(service.ask(charge("q1"), charge("q2")).admitted()).isTrue();
     Answer refused = service.ask(charge("q1"), charge("q2"));
     assertThat(refused.admitted()).isFalse();
@@ -93,7 +93,7 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void aQuotaInShadowModePassesForAllOfThem() {
+  void aQuotaInShadowModeAdmitsAll() {
     Answer answer = service.ask(hits(5, "q1"), charge("qs"));
     assertThat(answer.admitted()).isTrue();
     assertThat(answer.quotaPasses()).isTrue();
@@ -101,8 +101,9 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void underQuotaModeWhatNothingLimitsPassesForAllOfThem() {
-    Deciding quota = new Deciding(counted, POLICIES, new CompatibilityConfig(false, false, true));
+  void underQuotaModeAnUnlimitedDescriptorAdmitsAll() {
+    AdmissionFixture quota =
+        new AdmissionFixture(counted, POLICIES, new CompatibilityConfig(false, false, true));
     assertThat(quota.ask(hits(5, "one"), hits(50, "nine")).admitted()).isFalse();
     assertThat(quota.ask(hits(5, "one"), charge("nine")).admitted()).isTrue();
     assertThat(quota.ask(hits(5, "one"), charge("unknown")).admitted()).isTrue();
@@ -111,9 +112,9 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void aRefundOfNothingPassesAsAnyRefundDoesAndAnUnlimitedRuleIsNoQuota() {
-    Deciding quota =
-        new Deciding(
+  void aRefundOfZeroIsAdmittedAndAnUnlimitedRuleIsNoQuota() {
+    AdmissionFixture quota =
+        new AdmissionFixture(
             counted,
             POLICIES + "- {key: so, shadow_mode: true, rate_limit: {unlimited: true}}",
             new CompatibilityConfig(false, false, true));
@@ -123,8 +124,9 @@ class ManyDescriptorsTest {
   }
 
   @Test
-  void underShadowModeEachIsChargedForItself() {
-    Deciding shadow = new Deciding(counted, POLICIES, new CompatibilityConfig(false, true, false));
+  void underShadowModeEachDescriptorIsChargedSeparately() {
+    AdmissionFixture shadow =
+        new AdmissionFixture(counted, POLICIES, new CompatibilityConfig(false, true, false));
     Answer answer = shadow.ask(hits(5, "one"), charge("nine"));
     assertThat(answer.admitted()).isTrue();
     assertThat(answer.verdicts()).extracting(Verdict::refused).containsExactly(true, false);
@@ -134,11 +136,11 @@ class ManyDescriptorsTest {
 
   @Test
   void ofSeveralLimitsTheFullestIsReportedUntilOneRefuses() {
-    assertThat(tellingWindow(service.ask(charge("several")))).isEqualTo(1_000);
+    assertThat(reportedWindow(service.ask(charge("several")))).isEqualTo(1_000);
     service.time.advance(1_000);
-    assertThat(tellingWindow(service.ask(charge("several")))).isEqualTo(3_600_000);
+    assertThat(reportedWindow(service.ask(charge("several")))).isEqualTo(3_600_000);
     Answer refused = service.ask(2, charge("several"));
-    assertThat(tellingWindow(refused)).isEqualTo(3_600_000);
+    assertThat(reportedWindow(refused)).isEqualTo(3_600_000);
     assertThat(refused.retryAfterMillis()).isEqualTo(3_600_000 - 1_000);
     assertThat(left(service.ask(hits(0, "several")), 0)).isEqualTo(1);
   }
@@ -146,12 +148,12 @@ class ManyDescriptorsTest {
   @Test
   void ofSeveralRefusalsTheLongestIsReported() {
     service.ask(2, charge("several"));
-    assertThat(tellingWindow(service.ask(charge("several")))).isEqualTo(1_000);
-    assertThat(tellingWindow(service.ask(2, charge("several")))).isEqualTo(3_600_000);
+    assertThat(reportedWindow(service.ask(charge("several")))).isEqualTo(1_000);
+    assertThat(reportedWindow(service.ask(2, charge("several")))).isEqualTo(3_600_000);
     assertThat(service.ask(4, charge("several")).verdicts().getFirst().refused()).isTrue();
   }
 
-  private static long tellingWindow(Answer answer) {
+  private static long reportedWindow(Answer answer) {
     return Objects.requireNonNull(answer.verdicts().getFirst().limit()).windowMillis();
   }
 }

@@ -1,9 +1,9 @@
 package io.throttlekit.service.admission;
 
-import static io.throttlekit.service.admission.Deciding.charge;
-import static io.throttlekit.service.admission.Deciding.hits;
-import static io.throttlekit.service.admission.Deciding.left;
-import static io.throttlekit.service.admission.Deciding.refund;
+import static io.throttlekit.service.admission.AdmissionFixture.charge;
+import static io.throttlekit.service.admission.AdmissionFixture.hits;
+import static io.throttlekit.service.admission.AdmissionFixture.left;
+import static io.throttlekit.service.admission.AdmissionFixture.refund;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -33,16 +33,16 @@ class PolicyAdmissionTest {
       """;
 
   private final Counted counted;
-  private final Deciding service;
+  private final AdmissionFixture service;
 
   PolicyAdmissionTest(Counted counted) {
     this.counted = counted;
-    this.service = new Deciding(counted, TWO, Setup.NATIVE);
+    this.service = new AdmissionFixture(counted, TWO, Setup.NATIVE);
   }
 
   @Test
   void nothingIsDecidedBeforePoliciesAreLoaded() {
-    Deciding empty = new Deciding(counted, null, Setup.NATIVE);
+    AdmissionFixture empty = new AdmissionFixture(counted, null, Setup.NATIVE);
     assertThatExceptionOfType(NoPoliciesException.class)
         .isThrownBy(() -> empty.ask(charge("two")))
         .withMessage("no rate limit configuration loaded");
@@ -66,7 +66,7 @@ class PolicyAdmissionTest {
   }
 
   @Test
-  void whatNoPolicySpeaksOfIsAdmittedUntouched() {
+  void unmatchedDescriptorsAreAdmittedUntouched() {
     Answer unmatched = service.ask(charge("unknown"));
     assertThat(unmatched).isEqualTo(service.ask("elsewhere", 1, charge("two")));
     assertThat(unmatched.admitted()).isTrue();
@@ -109,7 +109,8 @@ class PolicyAdmissionTest {
 
   @Test
   void underShadowModeTheRequestPassesAndTheStatusReportsTheRefusal() {
-    Deciding shadow = new Deciding(counted, TWO, new CompatibilityConfig(false, true, false));
+    AdmissionFixture shadow =
+        new AdmissionFixture(counted, TWO, new CompatibilityConfig(false, true, false));
     shadow.ask(2, charge("two"));
     Answer beyond = shadow.ask(charge("two"));
     assertThat(beyond.admitted()).isTrue();
@@ -118,7 +119,7 @@ class PolicyAdmissionTest {
   }
 
   @Test
-  void hitsOfADescriptorWinAndARefundGivesThemBack() {
+  void hitsOfADescriptorOverrideAndARefundReturnsThem() {
     assertThat(left(service.ask(2, hits(1, "two")), 0)).isEqualTo(1);
     assertThat(left(service.ask(refund(1, "two")), 0)).isEqualTo(2);
     assertThat(left(service.ask(refund(9, "two")), 0)).isEqualTo(2);
@@ -127,15 +128,16 @@ class PolicyAdmissionTest {
   }
 
   @Test
-  void givingNothingBackIsNeverRefused() {
+  void aRefundOfZeroIsNeverRefused() {
     service.ask(2, charge("two"));
     assertThat(service.ask(hits(0, "two")).admitted()).isFalse();
     assertThat(service.ask(refund(0, "two")).admitted()).isTrue();
   }
 
   @Test
-  void refusedCostsAreChargedOnlyWhereThePolicyOrTheCompatibilitySaysSo() {
-    Deciding counting = new Deciding(counted, TWO, new CompatibilityConfig(true, false, false));
+  void refusedCostsAreChargedOnlyIfConfigured() {
+    AdmissionFixture counting =
+        new AdmissionFixture(counted, TWO, new CompatibilityConfig(true, false, false));
     for (Answer refused :
         new Answer[] {
           service.ask(3, charge("two")),

@@ -79,7 +79,7 @@ final class RecordingCallback implements AnswerCallback {
 
   private void check() {
     if (answer != null || failure != null) {
-      throw new AssertionError("told twice");
+      throw new AssertionError("called twice");
     }
   }
 }

@@ -52,19 +52,19 @@ class TiersOfRulesTest {
           """);
 
   private final ManualTime time = new ManualTime(0);
-  private final AskedStore store = new AskedStore(new InMemoryStore(time, 1_000));
+  private final RecordingStore store = new RecordingStore(new InMemoryStore(time, 1_000));
 
-  private final Tiers kept = Deciding.tiers(store, time);
+  private final Tiers kept = AdmissionFixture.tiers(store, time);
 
   /** Records its calls. */
-  private static final class AskedStore implements CounterStore {
+  private static final class RecordingStore implements CounterStore {
     final List<Claim> claims = new ArrayList<>();
     final List<LeaseRequest> leases = new ArrayList<>();
     private final InMemoryStore store;
     boolean failing;
     boolean silent;
 
-    AskedStore(InMemoryStore store) {
+    RecordingStore(InMemoryStore store) {
       this.store = store;
     }
 
@@ -97,10 +97,10 @@ class TiersOfRulesTest {
   }
 
   @Test
-  void aLossOfDataMeansWhatTheRuleSays() {
-    ask("strict");
-    ask("plain");
-    ask("leased");
+  void onDataLossOfARuleReachesTheStore() {
+    submit("strict");
+    submit("plain");
+    submit("leased");
     assertThat(store.claims)
         .extracting(Claim::onDataLoss)
         .containsExactly(DataLoss.DENY, DataLoss.REFILL);
@@ -108,9 +108,9 @@ class TiersOfRulesTest {
   }
 
   @Test
-  void aLeasedRuleIsDecidedByItsLeaseAndBothWaysSayTheSame() {
+  void aLeasedRuleIsDecidedByItsLease() {
     for (long remaining : new long[] {1, 0, 0}) {
-      Verdict verdict = ask("leased").verdict();
+      Verdict verdict = submit("leased").verdict();
       assertThat(verdict.decidedBy()).isEqualTo(DecidedBy.LEASE);
       assertThat(verdict.remaining()).isEqualTo(remaining);
     }
@@ -119,28 +119,28 @@ class TiersOfRulesTest {
   }
 
   @Test
-  void aRefusalIsRememberedWhereTheRuleOrTheServiceSaysSo() {
-    assertThat(askedThreeTimes("cached", false)).isEqualTo(DecidedBy.CACHED_DENIAL);
-    assertThat(askedThreeTimes("plain", false)).isEqualTo(DecidedBy.STORE);
+  void aRefusalIsCachedIfTheRuleOrTheServiceConfiguresIt() {
+    assertThat(decidedByThirdAttempt("cached", false)).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(decidedByThirdAttempt("plain", false)).isEqualTo(DecidedBy.STORE);
     time.advance(60_000);
-    assertThat(askedThreeTimes("plain", true)).isEqualTo(DecidedBy.CACHED_DENIAL);
-    assertThat(askedThreeTimes("exact", true)).isEqualTo(DecidedBy.STORE);
-    assertThat(askedThreeTimes("over", true)).isEqualTo(DecidedBy.STORE);
+    assertThat(decidedByThirdAttempt("plain", true)).isEqualTo(DecidedBy.CACHED_DENIAL);
+    assertThat(decidedByThirdAttempt("exact", true)).isEqualTo(DecidedBy.STORE);
+    assertThat(decidedByThirdAttempt("over", true)).isEqualTo(DecidedBy.STORE);
   }
 
   @Test
-  void anOutageIsAnsweredAsTheRuleSays() {
+  void anOutageIsAnsweredByOnOutageOfTheRule() {
     store.failing = true;
-    assertThat(ask("error").failure).hasMessage("gone");
-    assertThat(ask("deny").verdict().refused()).isTrue();
-    assertThat(ask("allow").verdict().decidedBy()).isEqualTo(DecidedBy.OUTAGE);
-    assertThat(List.of(ask("local"), ask("local"), ask("local")))
+    assertThat(submit("error").failure).hasMessage("gone");
+    assertThat(submit("deny").verdict().refused()).isTrue();
+    assertThat(submit("allow").verdict().decidedBy()).isEqualTo(DecidedBy.OUTAGE);
+    assertThat(List.of(submit("local"), submit("local"), submit("local")))
         .extracting(callback -> callback.verdict().refused())
         .containsExactly(false, false, true);
   }
 
   @Test
-  void aLeaseIsWaitedForNoLongerThanTheCallerSays() {
+  void theWaitForALeaseIsBoundedByTheCallersTimeout() {
     List<Long> timers = new ArrayList<>();
     Tiers tiers =
         new Tiers(
@@ -152,15 +152,16 @@ class TiersOfRulesTest {
     store.silent = true;
     timers.clear();
     PolicyAdmission admission = admission(tiers, false);
-    RateLimitRequest request = new RateLimitRequest("d", List.of(Deciding.charge("leased")), 1);
+    RateLimitRequest request =
+        new RateLimitRequest("d", List.of(AdmissionFixture.charge("leased")), 1);
     assertThat(admission.decide(request, new NeverLater())).isNull();
-    assertThat(admission.decide(request, new Hasty())).isNull();
+    assertThat(admission.decide(request, new ShortTimeoutCallback())).isNull();
     assertThat(timers)
-        .as("the two requests, and the lease that is asked for again")
+        .as("the two requests, and the repeated lease")
         .containsExactlyInAnyOrder(10_000_000L, 250_000_000L, 2_000_000L);
   }
 
-  private record Hasty() implements AnswerCallback {
+  private record ShortTimeoutCallback() implements AnswerCallback {
     @Override
     public void answered(Answer answer) {
       throw new AssertionError("answered");
@@ -177,20 +178,20 @@ class TiersOfRulesTest {
     }
   }
 
-  private DecidedBy askedThreeTimes(String key, boolean cachedDenyDefault) {
-    PolicyAdmission admission = admission(Deciding.tiers(store, time), cachedDenyDefault);
-    ask(admission, key);
-    ask(admission, key);
-    ask(admission, key);
-    return ask(admission, key).verdict().decidedBy();
+  private DecidedBy decidedByThirdAttempt(String key, boolean cachedDenyDefault) {
+    PolicyAdmission admission = admission(AdmissionFixture.tiers(store, time), cachedDenyDefault);
+    submit(admission, key);
+    submit(admission, key);
+    submit(admission, key);
+    return submit(admission, key).verdict().decidedBy();
   }
 
-  private RecordingCallback ask(String key) {
-    return ask(admission(kept, false), key);
+  private RecordingCallback submit(String key) {
+    return submit(admission(kept, false), key);
   }
 
-  private static RecordingCallback ask(PolicyAdmission admission, String key) {
-    RateLimitRequest request = new RateLimitRequest("d", List.of(Deciding.charge(key)), 1);
+  private static RecordingCallback submit(PolicyAdmission admission, String key) {
+    RateLimitRequest request = new RateLimitRequest("d", List.of(AdmissionFixture.charge(key)), 1);
     return RecordingCallback.of(admission, request);
   }
 

@@ -1,8 +1,8 @@
 package io.throttlekit.service.authz;
 
-import static io.throttlekit.service.authz.Authorizing.asking;
-import static io.throttlekit.service.authz.Authorizing.header;
-import static io.throttlekit.service.authz.Authorizing.onRoute;
+import static io.throttlekit.service.authz.CheckFixture.asking;
+import static io.throttlekit.service.authz.CheckFixture.header;
+import static io.throttlekit.service.authz.CheckFixture.onRoute;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -51,7 +51,7 @@ class CheckFrontEndTest {
           rate_limit: {requests_per_unit: 0, unit: minute}
           denied: {status: 507}
       """;
-  private static final ResponseConfig TELLING =
+  private static final ResponseConfig WITH_METADATA =
       new ResponseConfig(
           ConfigLoader.defaults().response().headers(),
           true,
@@ -59,8 +59,8 @@ class CheckFrontEndTest {
           new DeniedBody("text/html", "<p>too many</p>"),
           true);
 
-  private final Authorizing authorizing =
-      Authorizing.by(
+  private final CheckFixture authorizing =
+      CheckFixture.by(
           POLICY,
           header("up"),
           header("user"),
@@ -68,19 +68,19 @@ class CheckFrontEndTest {
           header("busy"),
           header("silent"),
           header("quota"));
-  private final Authorizing telling =
-      new Authorizing(
+  private final CheckFixture withMetadata =
+      new CheckFixture(
           POLICY,
           new ExtAuthzConfig(
               "d",
               List.of(
                   header("user"), header("up"), header("own"), header("silent"), header("quota")),
               false),
-          TELLING,
+          WITH_METADATA,
           Setup.NATIVE);
 
   @Test
-  void anAdmissionSaysSoInStatusAndResponse() {
+  void anAdmissionHasAnOkStatusAndResponse() {
     CheckResponse admitted = authorizing.check("user", "anna");
     assertThat(admitted.hasStatus()).as("Envoy admits without, but not by us").isTrue();
     assertThat(admitted.getStatus().getCode()).isZero();
@@ -90,7 +90,7 @@ class CheckFrontEndTest {
 
   @Test
   void anAdmissionReportsLimitsToClientsAsTheRateLimitFilterDoes() {
-    CheckResponse admitted = telling.check("user", "anna");
+    CheckResponse admitted = withMetadata.check("user", "anna");
     assertThat(headers(admitted.getOkResponse().getResponseHeadersToAddList()))
         .isEqualTo("RateLimit: \"per user\";r=0;t=60 | RateLimit-Policy: \"per user\";q=1;w=60");
     assertThat(admitted.getDynamicMetadata().getFieldsOrThrow("domain").getStringValue())
@@ -110,7 +110,7 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void whoAsksTooOftenGets429AndWhenToComeBack() {
+  void aRequestOverARateLimitGets429AndRetryAfter() {
     assertThat(authorizing.check("user", "anna").getStatus().getCode()).isZero();
     CheckResponse refused = authorizing.check("user", "anna");
     assertThat(refused.getStatus().getCode()).isEqualTo(8);
@@ -121,9 +121,9 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void whoFindsNoRoomGets503AndNoLease() {
-    assertThat(telling.check("up", "payments").getStatus().getCode()).isZero();
-    CheckResponse refused = telling.check("up", "payments");
+  void aRequestOverAConcurrencyLimitGets503AndNoLease() {
+    assertThat(withMetadata.check("up", "payments").getStatus().getCode()).isZero();
+    CheckResponse refused = withMetadata.check("up", "payments");
     assertThat(refused.getStatus().getCode()).isEqualTo(14);
     assertThat(status(refused)).isEqualTo(503);
     assertThat(deniedHeaders(refused)).contains("Retry-After: 2");
@@ -133,17 +133,17 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void whatAnotherRuleRefusesHoldsNoLeaseAndNamesNone() {
-    CheckResponse refused = telling.check("up", "payments", "own", "x");
+  void aRequestRefusedByAnotherRuleHoldsNoLease() {
+    CheckResponse refused = withMetadata.check("up", "payments", "own", "x");
     assertThat(refused.getStatus().getCode()).isNotZero();
     assertThat(refused.getDynamicMetadata().getFieldsMap()).doesNotContainKey("lease");
-    assertThat(telling.gated.ends).containsExactly(PermitEnd.REFUSED);
-    assertThat(telling.gate.permits().size()).isZero();
+    assertThat(withMetadata.gated.ends).containsExactly(PermitEnd.REFUSED);
+    assertThat(withMetadata.gate.permits().size()).isZero();
   }
 
   @Test
   void aRuleChoosesStatusHeadersBodyAndMetadataOfItsRefusals() {
-    CheckResponse refused = telling.check("own", "x");
+    CheckResponse refused = withMetadata.check("own", "x");
     assertThat(refused.getStatus().getCode()).isEqualTo(8);
     assertThat(status(refused)).isEqualTo(402);
     assertThat(deniedHeaders(refused))
@@ -162,36 +162,36 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void aRuleThatSaysNothingLeavesTheBodyToTheService() {
-    assertThat(telling.check("user", "a").getStatus().getCode()).isZero();
-    CheckResponse refused = telling.check("user", "a");
+  void aRuleWithoutABodyGetsTheServices() {
+    assertThat(withMetadata.check("user", "a").getStatus().getCode()).isZero();
+    CheckResponse refused = withMetadata.check("user", "a");
     assertThat(refused.getDeniedResponse().getBody()).isEqualTo("<p>too many</p>");
     assertThat(deniedHeaders(refused)).contains("content-type: text/html");
-    CheckResponse silent = telling.check("silent", "a");
+    CheckResponse silent = withMetadata.check("silent", "a");
     assertThat(silent.getDeniedResponse().getBody()).isEmpty();
     assertThat(deniedHeaders(silent)).doesNotContain("content-type");
   }
 
   @Test
-  void aLimitMaySay429() {
+  void aConcurrencyLimitCanDenyWith429() {
     assertThat(authorizing.check("busy", "b").getStatus().getCode()).isZero();
     assertThat(status(authorizing.check("busy", "b"))).isEqualTo(429);
   }
 
   @Test
   void ofSeveralRefusalsTheFirstThatRefusesByItselfIsReported() {
-    assertThat(status(telling.check("own", "x", "silent", "x"))).isEqualTo(402);
-    assertThat(status(telling.check("quota", "x", "silent", "x"))).isEqualTo(429);
-    assertThat(status(telling.check("quota", "x"))).isEqualTo(507);
+    assertThat(status(withMetadata.check("own", "x", "silent", "x"))).isEqualTo(402);
+    assertThat(status(withMetadata.check("quota", "x", "silent", "x"))).isEqualTo(429);
+    assertThat(status(withMetadata.check("quota", "x"))).isEqualTo(507);
   }
 
   @Test
   void whereTheServiceIsInShadowModeNoRequestIsRefused() {
-    Authorizing shadow =
-        new Authorizing(
+    CheckFixture shadow =
+        new CheckFixture(
             POLICY,
             new ExtAuthzConfig("d", List.of(header("own")), false),
-            TELLING,
+            WITH_METADATA,
             new CompatibilityConfig(false, true, false));
     CheckResponse admitted = shadow.check("own", "x");
     assertThat(admitted.getStatus().getCode()).isZero();
@@ -199,15 +199,18 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void aRequestThatYieldsNoDescriptorIsRefusedUnlessItMayPass() {
+  void aRequestWithoutDescriptorsIsRefusedUnlessConfigured() {
     CheckResponse refused = authorizing.check("other", "x");
     assertThat(refused.getStatus().getCode()).isEqualTo(7);
     assertThat(status(refused)).isEqualTo(403);
     assertThat(refused.getDeniedResponse().getHeadersList()).isEmpty();
 
-    Authorizing admitting =
-        new Authorizing(
-            POLICY, new ExtAuthzConfig("d", List.of(header("user")), true), TELLING, Setup.NATIVE);
+    CheckFixture admitting =
+        new CheckFixture(
+            POLICY,
+            new ExtAuthzConfig("d", List.of(header("user")), true),
+            WITH_METADATA,
+            Setup.NATIVE);
     CheckResponse admitted = admitting.check("other", "x");
     assertThat(admitted.hasStatus()).isTrue();
     assertThat(admitted.getStatus().getCode()).isZero();
@@ -218,12 +221,12 @@ class CheckFrontEndTest {
 
   @Test
   void aDescriptorThatNoRuleMatchesLimitsNothing() {
-    Authorizing unlimited = Authorizing.by(POLICY, header("nope"));
+    CheckFixture unlimited = CheckFixture.by(POLICY, header("nope"));
     assertThat(unlimited.check("nope", "x").getStatus().getCode()).isZero();
   }
 
   @Test
-  void aDomainThatNoPolicyHasIsNoAdmission() {
+  void anUnknownDomainIsNotAdmitted() {
     assertThatThrownBy(() -> authorizing.check(onRoute(Map.of("domain", "nope"))))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage("no policy has the domain of the request");
@@ -231,9 +234,9 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void theRouteMayNameTheDomainAndSomebodyMust() {
-    Authorizing routed =
-        new Authorizing(
+  void theDomainIsRequiredAndMayComeFromTheRoute() {
+    CheckFixture routed =
+        new CheckFixture(
             POLICY,
             new ExtAuthzConfig("", List.of(header("user")), true),
             ConfigLoader.defaults().response(),
@@ -247,9 +250,9 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void withoutPoliciesThereIsNoDecision() {
-    Authorizing none =
-        new Authorizing(
+  void failsWithoutPolicies() {
+    CheckFixture none =
+        new CheckFixture(
             null,
             new ExtAuthzConfig("d", List.of(header("user")), false),
             ConfigLoader.defaults().response(),
@@ -258,7 +261,7 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void whatIsNoMessageIsInvalid() {
+  void malformedBytesAreInvalid() {
     byte[] cut = asking("user", "anna").toByteArray();
     cut[cut.length - 1] = (byte) 0xff;
     for (byte[] bytes : List.of(cut, new byte[] {1}, new byte[] {10, 5})) {
@@ -269,7 +272,7 @@ class CheckFrontEndTest {
   }
 
   @Test
-  void anEmptyRequestIsOneThatNothingDescribes() {
+  void anEmptyRequestHasNoDescriptors() {
     assertThat(status(authorizing.check(new byte[0]))).isEqualTo(403);
   }
 

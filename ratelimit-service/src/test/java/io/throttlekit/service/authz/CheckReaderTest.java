@@ -36,19 +36,19 @@ class CheckReaderTest {
     "SOURCE_ADDRESS, 192.0.2.7",
     "PRINCIPAL, spiffe://shop/anna"
   })
-  void everyAttributeIsWhatEnvoySays(Attribute attribute, String value) {
+  void everyAttributeHasEnvoysValue(Attribute attribute, String value) {
     assertThat(described(request(), entry(attribute, null))).containsExactly("[k, " + value + "]");
   }
 
   @ParameterizedTest
   @EnumSource
-  void anAttributeThatEnvoyDoesNotSayIsAbsent(Attribute attribute) {
+  void anAttributeThatEnvoyOmitsIsAbsent(Attribute attribute) {
     assertThat(described(NOTHING, entry(attribute, null))).isEmpty();
     assertThat(described(NOTHING, entry(attribute, "other"))).containsExactly("[k, other]");
   }
 
   @Test
-  void headersContextAndConstantsAreTakenAsTheyAre() {
+  void headersContextAndConstantsAreCopied() {
     assertThat(described(request(), entry(new Header("x-user"), null)))
         .containsExactly("[k, anna,bert]");
     assertThat(described(request(), entry(new Header(":path"), null)))
@@ -59,7 +59,7 @@ class CheckReaderTest {
   }
 
   @Test
-  void refusesAValueThatIsTooLongAndNamesItsEntry() {
+  void rejectsATooLongValueAndNamesItsEntry() {
     RequestDescriptor described = entry(new Constant("ü".repeat(250)), null);
     assertThat(described(NOTHING, described)).hasSize(1);
     assertThatThrownBy(() -> described(NOTHING, entry(new Constant("ü".repeat(251)), null)))
@@ -68,13 +68,13 @@ class CheckReaderTest {
   }
 
   @Test
-  void aHeaderThatIsThereButEmptyIsAValue() {
+  void anEmptyHeaderIsAValue() {
     assertThat(described(request(), entry(new Header("x-empty"), "default")))
         .containsExactly("[k, ]");
   }
 
   @Test
-  void rawHeadersAreReadWhereThereAreNoOthers() {
+  void rawHeadersAreReadInTheAbsenceOfOthers() {
     CheckRequest raw =
         CheckRequest.newBuilder()
             .setAttributes(
@@ -88,7 +88,7 @@ class CheckReaderTest {
   }
 
   @Test
-  void aDescriptorWithoutOneOfItsEntriesIsLeftOutAndTheOthersStay() {
+  void aDescriptorWithAMissingEntryIsSkipped() {
     RequestDescriptor both =
         new RequestDescriptor(
             List.of(

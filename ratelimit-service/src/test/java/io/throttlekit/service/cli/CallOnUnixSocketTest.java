@@ -26,7 +26,7 @@ class CallOnUnixSocketTest {
   private final StringWriter err = new StringWriter();
 
   @Test
-  void isAnsweredWithoutAWordFromTheLibraries() throws IOException {
+  void isAnsweredWithoutLogLinesOfLibraries() throws IOException {
     assumeTrue(Epoll.isAvailable());
     Path socket = folder.resolve("rl.sock");
     RateLimitService service = start(socket);
@@ -41,7 +41,7 @@ class CallOnUnixSocketTest {
   }
 
   @Test
-  void withNobodyThereSaysSo() {
+  void reportsThatNoServerListens() {
     assumeTrue(Epoll.isAvailable());
     Path socket = folder.resolve("nobody.sock");
     assertThat(call(socket)).isEqualTo(1);
@@ -75,6 +75,6 @@ class CallOnUnixSocketTest {
             "GRPC_UDS",
             socket.toString());
     Map<String, List<String>> flags = Options.of("--http-port", "0", "--debug-port", "0");
-    return Serving.with(environment, flags);
+    return RunningService.with(environment, flags);
   }
 }

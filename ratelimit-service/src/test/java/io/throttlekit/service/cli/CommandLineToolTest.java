@@ -1,6 +1,6 @@
 package io.throttlekit.service.cli;
 
-import static io.throttlekit.service.cli.Ran.run;
+import static io.throttlekit.service.cli.CommandResult.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.RateLimitService;
@@ -52,16 +52,16 @@ class CommandLineToolTest {
   }
 
   @Test
-  void checkOfGoodPoliciesSaysSoAndExitsWith0() {
-    Ran ran = run("check", good.toString());
+  void checkOfValidPoliciesExitsWith0() {
+    CommandResult ran = run("check", good.toString());
     assertThat(ran.code()).isZero();
     assertThat(ran.out()).isEqualTo("ok: 0 errors, 0 warnings in 1 file; 1 rule in 1 domain\n");
     assertThat(ran.err()).isEmpty();
   }
 
   @Test
-  void checkOfBadPoliciesTellsEveryProblemThenASummaryAndExitsWith1() {
-    Ran ran = run("check", bad.toString());
+  void checkOfInvalidPoliciesPrintsEveryProblemAndExitsWith1() {
+    CommandResult ran = run("check", bad.toString());
     assertThat(ran.code()).isEqualTo(1);
     assertThat(ran.out().lines().filter(line -> line.startsWith(bad + ":")).count())
         .isGreaterThanOrEqualTo(3);
@@ -70,7 +70,7 @@ class CommandLineToolTest {
 
   @Test
   void checkForMachinesIsOneJsonObject() {
-    Ran ran = run("check", "--json", bad.toString());
+    CommandResult ran = run("check", "--json", bad.toString());
     assertThat(ran.code()).isEqualTo(1);
     assertThat(ran.out().lines()).hasSize(1);
     assertThat(ran.out())
@@ -82,19 +82,21 @@ class CommandLineToolTest {
 
   @Test
   void explainShowsTheRuleTheStepsAndNearMisses() {
-    Ran found = run("explain", "--policies", good.toString(), "--domain", "shop", "user=bob");
+    CommandResult found =
+        run("explain", "--policies", good.toString(), "--domain", "shop", "user=bob");
     assertThat(found.code()).isZero();
     assertThat(found.out())
         .contains("user=bob:")
         .contains(good + ":4:")
         .contains("entry 1 user=bob");
-    Ran missed = run("explain", "--policies", good.toString(), "--domain", "shop", "User=bob");
+    CommandResult missed =
+        run("explain", "--policies", good.toString(), "--domain", "shop", "User=bob");
     assertThat(missed.code()).isZero();
     assertThat(missed.out()).contains("near miss:");
   }
 
   @Test
-  void checkAndExplainKnowOfNoServiceThatWouldRefuseWhatRegionsShare() throws IOException {
+  void checkAndExplainAcceptGlobalRules() throws IOException {
     String limit = "{unit: day, requests_per_unit: 5, scope: global, on_outage: regional_only}";
     String text = "domain: shop\ndescriptors: [{key: user, rate_limit: " + limit + "}]\n";
     String global = Files.writeString(folder.resolve("global.yaml"), text).toString();
@@ -104,37 +106,38 @@ class CommandLineToolTest {
   }
 
   @Test
-  void explainOfBadPoliciesTellsThemAndExitsWith1() {
-    Ran ran = run("explain", "--policies", bad.toString(), "--domain", "shop", "user=bob");
+  void explainOfInvalidPoliciesPrintsTheProblemsAndExitsWith1() {
+    CommandResult ran =
+        run("explain", "--policies", bad.toString(), "--domain", "shop", "user=bob");
     assertThat(ran.code()).isEqualTo(1);
     assertThat(ran.err()).contains(bad + ":3:").contains("in the policies");
   }
 
   @Test
-  void callTellsTheAnswerInWordsAndExitsWith0WhateverItIs() {
+  void callPrintsTheAnswerAndExitsWith0() {
     RateLimitService service = start();
     try {
       String target = service.grpcAddress();
-      Ran first = run("call", target, "--domain", "shop", "user=a", "other=b");
+      CommandResult first = run("call", target, "--domain", "shop", "user=a", "other=b");
       assertThat(first.code()).isZero();
       assertThat(first.out())
           .startsWith(
               "OK: the request may pass\n  user=a: OK, 1 left, limit 2 per hour, resets in ")
           .contains("\n  other=b: OK, no limit\n");
-      Ran look = run("call", target, "--domain", "shop", "--hits", "0", "user=a");
+      CommandResult look = run("call", target, "--domain", "shop", "--hits", "0", "user=a");
       assertThat(look.out())
           .startsWith("OK: just a look, nothing was charged\n")
           .contains("OK, 1 left, limit 2 per hour");
-      Ran refused = run("call", target, "--domain", "shop", "--hits", "2", "user=a");
+      CommandResult refused = run("call", target, "--domain", "shop", "--hits", "2", "user=a");
       assertThat(refused.code()).isZero();
       assertThat(refused.out())
           .startsWith(
               "OVER_LIMIT: the request is refused\n"
                   + "  user=a: OVER_LIMIT, 1 left for a cost of 2, limit 2 per hour")
           .contains("header Retry-After: ");
-      Ran json = run("call", target, "--domain", "shop", "--json", "user=a");
+      CommandResult json = run("call", target, "--domain", "shop", "--json", "user=a");
       assertThat(json.out()).startsWith("{\"overallCode\":\"OK\",\"statuses\":[{");
-      Ran invalid = run("call", target, "--domain", "", "user=a");
+      CommandResult invalid = run("call", target, "--domain", "", "user=a");
       assertThat(invalid.code()).isEqualTo(1);
       assertThat(invalid.err())
           .isEqualTo(
@@ -142,7 +145,7 @@ class CommandLineToolTest {
                   + target
                   + " answered INVALID_ARGUMENT: rate limit domain must not be empty\n");
       String http = service.readyLine().replaceFirst(".* http=(\\S+) .*", "$1");
-      Ran otherPort = run("call", http, "--domain", "shop", "user=a");
+      CommandResult otherPort = run("call", http, "--domain", "shop", "user=a");
       assertThat(otherPort.err())
           .isEqualTo(
               "error: no answer from %s: it does not support gRPC; is this the service's gRPC port?\n"
@@ -154,14 +157,14 @@ class CommandLineToolTest {
 
   @Test
   void callTakesAnAddressOfIpv6InBrackets() {
-    Ran ran = run("call", "[::1]:1", "--domain", "shop", "user=a");
+    CommandResult ran = run("call", "[::1]:1", "--domain", "shop", "user=a");
     assertThat(ran.code()).isEqualTo(1);
     assertThat(ran.err()).startsWith("error: no answer from [::1]:1: ");
   }
 
   @Test
-  void callOfNobodySaysSoAndExitsWith1() {
-    Ran ran = run("call", "127.0.0.1:1", "--domain", "shop", "user=a");
+  void callOfAClosedPortExitsWith1() {
+    CommandResult ran = run("call", "127.0.0.1:1", "--domain", "shop", "user=a");
     assertThat(ran.code()).isEqualTo(1);
     assertThat(ran.err()).isEqualTo("error: no answer from 127.0.0.1:1: Connection refused\n");
     assertThat(ran.out()).isEmpty();
@@ -180,7 +183,7 @@ class CommandLineToolTest {
         };
     grpc.addHandler(handler);
     try {
-      Ran ran = run("call", "nobody.invalid:1", "--domain", "shop", "user=a");
+      CommandResult ran = run("call", "nobody.invalid:1", "--domain", "shop", "user=a");
       assertThat(ran.code()).isEqualTo(1);
       assertThat(ran.err()).isEqualTo("error: no answer from nobody.invalid:1: unknown host\n");
     } finally {
@@ -190,7 +193,7 @@ class CommandLineToolTest {
   }
 
   @Test
-  void helpOffersTheStoresThatThereAreAndHowRegionsShare() {
+  void helpListsTheStoresAndFederation() {
     assertThat(run("serve", "--help").out())
         .contains("Counters are in the memory of this process unless --store is set")
         .contains("--store=URI", "redis-cluster://", "THROTTLEKIT_STORE_PASSWORD")
@@ -199,9 +202,9 @@ class CommandLineToolTest {
   }
 
   @Test
-  void checkOfAFolderWithoutPoliciesSaysSoAndBlamesNoLine() throws IOException {
+  void checkOfAFolderWithoutPoliciesNamesTheFolder() throws IOException {
     Path empty = Files.createDirectory(folder.resolve("empty"));
-    Ran ran = run("check", empty.toString());
+    CommandResult ran = run("check", empty.toString());
     assertThat(ran.code()).isEqualTo(1);
     assertThat(ran.out())
         .isEqualTo(
@@ -211,16 +214,16 @@ class CommandLineToolTest {
   }
 
   @Test
-  void anEmptyPathIsWrongUseAndNotTheFolderThatOneIsIn() {
+  void anEmptyPathIsAUsageError() {
     assertThat(run("check", "").err()).startsWith("error: '' is not a path");
     assertThat(run("check", "").code()).isEqualTo(2);
   }
 
   @Test
-  void checkTellsWhatItCannotReadAndGoesOnWithTheOthers() throws IOException {
+  void checkReportsUnreadablePathsAndChecksTheRest() throws IOException {
     Path dangling = Files.createSymbolicLink(folder.resolve("gone.yaml"), Path.of("nowhere"));
     Path missing = folder.resolve("missing.yaml");
-    Ran ran = run("check", missing.toString(), folder.toString());
+    CommandResult ran = run("check", missing.toString(), folder.toString());
     assertThat(ran.code()).isEqualTo(1);
     assertThat(ran.out())
         .contains(missing + ":1:1: error: cannot read: no such file or folder\n")
@@ -263,8 +266,8 @@ class CommandLineToolTest {
         "explain --domain d a=b                      | --policies",
         "explain --policies /nowhere --domain d a=b  | no such file",
       })
-  void wrongUseNamesTheMistakeAndExitsWith2(String line, String mistake) {
-    Ran ran = run(line.isEmpty() ? new String[0] : line.split(" +", -1));
+  void aUsageErrorIsNamedAndExitsWith2(String line, String mistake) {
+    CommandResult ran = run(line.isEmpty() ? new String[0] : line.split(" +", -1));
     assertThat(ran.code()).isEqualTo(2);
     assertThat(ran.err()).startsWith("error: ").contains(mistake).contains("--help");
     assertThat(ran.out()).isEmpty();
@@ -281,7 +284,7 @@ class CommandLineToolTest {
   }
 
   @Test
-  void malformedCommandLinesAreRefusedInWordsWithSeed21() {
+  void malformedCommandLinesAreRejectedWithAMessageSeed21() {
     List<String> words =
         List.of(
             "serve",
@@ -318,7 +321,7 @@ class CommandLineToolTest {
       for (int j = 0; j < arguments.length; j++) {
         arguments[j] = words.get(random.nextInt(words.size()));
       }
-      Ran ran = run(arguments);
+      CommandResult ran = run(arguments);
       assertThat(ran.code()).as(String.join(" ", arguments)).isBetween(0, 2);
       assertThat(ran.err()).doesNotContain("Exception").doesNotContain("\tat ");
       if (ran.code() != 0) {
@@ -336,6 +339,6 @@ class CommandLineToolTest {
             "THROTTLEKIT_WARM_UP_REQUESTS", "0");
     Map<String, List<String>> flags =
         Options.of("--grpc-port", "0", "--http-port", "0", "--debug-port", "0");
-    return Serving.with(environment, flags);
+    return RunningService.with(environment, flags);
   }
 }

@@ -16,19 +16,19 @@ class DescriptorArgumentTest {
   }
 
   @Test
-  void aCommaOfAValueStandsBehindABackslash() {
+  void aBackslashEscapesACommaOfAValue() {
     assertThat(DescriptorArgument.parse("a=b\\,c,d=e\\\\").entries())
         .containsExactly("a", "b,c", "d", "e\\");
   }
 
   @Test
-  void isShownAsItCouldBeWrittenAgain() {
+  void roundTripsThroughItsText() {
     assertThat(DescriptorArgument.parse("a=b\\,c,d=e\\\\")).hasToString("a=b\\,c,d=e\\\\");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "a", "=b", "a=b,", ",a=b", "a=b,,c=d"})
-  void anythingElseIsRefusedWithTheForm(String text) {
+  void anythingElseIsRejectedWithTheSyntax(String text) {
     assertThatThrownBy(() -> DescriptorArgument.parse(text))
         .isInstanceOf(TypeConversionException.class)
         .hasMessageContaining("key=value,key=value");

@@ -16,7 +16,7 @@ class LogLineTest {
   }
 
   @Test
-  void jsonHasTheNamesOfThatProgram() {
+  void jsonHasTheFieldNamesOfEnvoyproxyRatelimit() {
     assertThat(new LogLine(true).format(record(Level.SEVERE)))
         .isEqualTo(
             "{\"@timestamp\":\"2026-11-21T00:00:00Z\",\"level\":\"error\",\"logger\":\"io.x.Thing\",\"@message\":\"1"

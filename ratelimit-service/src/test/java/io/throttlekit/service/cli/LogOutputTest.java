@@ -36,21 +36,20 @@ class LogOutputTest {
     "warn,  WARNING, WARNING",
     "error, SEVERE,  SEVERE"
   })
-  void debugOpensThisProgramAloneAndTraceItsLibrariesToo(
-      String level, String ours, String libraries) {
+  void debugCoversThisProgramAndTraceItsLibraries(String level, String ours, String libraries) {
     LogOutput.configure(level, "text");
     assertThat(lowest("io.throttlekit.service.policies.X")).isEqualTo(Level.parse(ours));
     assertThat(lowest("io.grpc.netty.X")).isEqualTo(Level.parse(libraries));
   }
 
   @Test
-  void howTheServiceBeganAndEndedIsToldAtAnyLevel() {
+  void lifecycleLinesAreLoggedAtAnyLevel() {
     LogOutput.configure("error", "text");
     assertThat(Logger.getLogger(RateLimitService.LIFECYCLE).isLoggable(Level.INFO)).isTrue();
   }
 
   @Test
-  void decisionsAreToldFromTheFirstThatCounts() {
+  void decisionsAreLoggedOnlyAfterTheWarmUp() {
     String decisions = "io.throttlekit.service.admission.DecisionLog";
     LogOutput.configure("debug", "text");
     assertThat(lowest(decisions)).as("while warming up").isEqualTo(Level.INFO);

@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 class ResponseTextTest {
 
   @Test
-  void moreCanBeLeftThanTheLimitWhereThereIsABurst() {
+  void aBurstCanLeaveMoreThanTheLimit() {
     assertThat(new ResponseText(1).of(status(Code.OK, 19, 10, Unit.SECOND)))
         .isEqualTo("OK, 19 left, limit 10 per second (x), resets in 3 s");
   }
 
   @Test
-  void aWindowThatTheProtocolHasNoWordForIsNotCalledAUnit() {
+  void aWindowThatTheProtocolCannotExpressHasNoUnit() {
     assertThat(new ResponseText(1).of(status(Code.OK, 9, 10, Unit.UNKNOWN)))
         .isEqualTo(
             "OK, 9 left, limit 10 per window, of a length that the protocol cannot express (x),"
@@ -27,7 +27,7 @@ class ResponseTextTest {
   }
 
   @Test
-  void aRefusedCostIsToldWithWhetherItCouldEverFit() {
+  void aRefusedCostThatNeverFitsIsReportedAsSuch() {
     assertThat(new ResponseText(10).of(status(Code.OVER_LIMIT, 4, 10, Unit.DAY)))
         .startsWith("OVER_LIMIT, 4 left for a cost of 10, limit 10 per day");
     assertThat(new ResponseText(11).of(status(Code.OVER_LIMIT, 4, 10, Unit.DAY)))
@@ -38,7 +38,7 @@ class ResponseTextTest {
   }
 
   @Test
-  void aLookIsCalledALook() {
+  void aPeekIsDescribedAsAPeek() {
     assertThat(new ResponseText(0).overall(answer(Code.OK)))
         .isEqualTo("OK: just a look, nothing was charged");
     assertThat(new ResponseText(0).overall(answer(Code.OVER_LIMIT)))
@@ -50,7 +50,7 @@ class ResponseTextTest {
   }
 
   @Test
-  void whatHasNoLimitSaysSo() {
+  void aDescriptorWithoutALimitIsDescribedAsSuch() {
     assertThat(new ResponseText(1).of(DescriptorStatus.newBuilder().setCode(Code.OK).build()))
         .isEqualTo("OK, no limit");
   }

@@ -1,6 +1,6 @@
 package io.throttlekit.service.cli;
 
-import static io.throttlekit.service.cli.Ran.run;
+import static io.throttlekit.service.cli.CommandResult.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.Logged;
@@ -17,8 +17,9 @@ class ServeCommandTest {
   @TempDir private Path folder;
 
   @Test
-  void serveWithBadConfigurationTellsEveryMistakeAndExitsWith2() {
-    Ran ran = run(Map.of("PORT", "x"), "serve", "--policies", "p", "--grpc-port", "70000");
+  void serveWithInvalidConfigurationPrintsEveryErrorAndExitsWith2() {
+    CommandResult ran =
+        run(Map.of("PORT", "x"), "serve", "--policies", "p", "--grpc-port", "70000");
     assertThat(ran.code()).isEqualTo(2);
     assertThat(ran.err().lines())
         .containsExactly(
@@ -29,7 +30,7 @@ class ServeCommandTest {
   }
 
   @Test
-  void malformedPoliciesAreNotAlsoMissing() {
+  void malformedPoliciesAreNotReportedAsMissing() {
     assertThat(run("serve", "--policies", "").err())
         .isEqualTo("error: --policies: \"\" is not a list of paths\n");
     assertThat(run("serve").err())
@@ -37,8 +38,8 @@ class ServeCommandTest {
   }
 
   @Test
-  void printConfigShowsWhatIsInForceAndStartsNothing() {
-    Ran ran =
+  void printConfigShowsTheEffectiveConfigurationAndStartsNothing() {
+    CommandResult ran =
         run(
             Map.of("REDIS_URL", "redis://:pw@r:1"),
             "serve",
@@ -56,7 +57,7 @@ class ServeCommandTest {
   }
 
   @Test
-  void aDryRunSaysWhereCountersWouldBeAndFailsAsTheServiceWould() throws IOException {
+  void aDryRunPrintsTheStoreAndFailsLikeTheService() throws IOException {
     String good = Files.writeString(folder.resolve("good.yaml"), "domain: a\n").toString();
     String bad = Files.writeString(folder.resolve("bad.yaml"), "domain: [\n").toString();
     String config =
@@ -67,7 +68,7 @@ class ServeCommandTest {
     assertThat(run("serve", "--dry-run", "--policies", good, "--config", config).out())
         .isEqualTo("shared\n");
     try (Logged _ = Logged.by(PolicyReloader.class)) {
-      for (Ran refused :
+      for (CommandResult refused :
           List.of(
               run("serve", "--dry-run", "--policies", bad),
               run("serve", "--dry-run", "--policies", good, "--store", "http://x"),
@@ -80,7 +81,7 @@ class ServeCommandTest {
   }
 
   @Test
-  void aDryRunTakesWhatRegionsShareExactlyWithACoordinator() throws IOException {
+  void aDryRunAcceptsGlobalRulesOnlyWithACoordinator() throws IOException {
     String limit = "{unit: day, requests_per_unit: 5, scope: global}";
     String text = "domain: shop\ndescriptors: [{key: user, rate_limit: " + limit + "}]\n";
     String policies = Files.writeString(folder.resolve("global.yaml"), text).toString();
@@ -91,7 +92,7 @@ class ServeCommandTest {
               assertThat(line)
                   .contains(policies + ":2:80: error: scope: global needs --coordinator and"));
     }
-    Ran federated =
+    CommandResult federated =
         run(
             "serve",
             "--dry-run",
@@ -105,8 +106,8 @@ class ServeCommandTest {
   }
 
   @Test
-  void printConfigShowsHowRegionsShareWithoutPasswords() {
-    Ran ran =
+  void printConfigShowsFederationWithoutPasswords() {
+    CommandResult ran =
         run(
             Map.of("THROTTLEKIT_FEDERATION_PROBE_AFTER", "7s"),
             "serve",

@@ -31,7 +31,7 @@ class TargetTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "localhost", "a:b", "a:65536", "unix:", "unix", "/run/s"})
-  void anythingElseIsRefusedWithBothForms(String text) {
+  void anythingElseIsRejectedWithBothForms(String text) {
     assertThatThrownBy(() -> new Target.Converter().convert(text))
         .isInstanceOf(TypeConversionException.class)
         .hasMessageContaining("HOST:PORT")

@@ -31,21 +31,21 @@ class ConcurrencyLimiterTest {
 
   private final ManualTime time = new ManualTime(0);
   private final ManualTimer timer = new ManualTimer(time);
-  private final Gated gated = new Gated();
+  private final RecordingConcurrencyListener limiterEvents = new RecordingConcurrencyListener();
   private final Rule rule = rule("min: 3, max: 3, lease: {ttl: 1s}");
 
   /** The requests in flight equal the open leases, for any order of events. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 20_261_122})
-  void inFlightIsWhatLiveLeasesHoldAfterEveryStep(long seed) {
+  void inFlightEqualsTheSlotsOfLiveLeases(long seed) {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
-    ConcurrencyLimiter gate = gate(2, 1_000);
+    ConcurrencyLimiter gate = concurrencyLimiter(2, 1_000);
     List<RequestPermit> live = new ArrayList<>();
     List<RequestPermit> over = new ArrayList<>();
     Set<RequestPermit> endedBySomebody = new HashSet<>();
     for (int step = 0; step < STEPS; step++) {
-      int stale = gated.stale.get();
-      int ends = gated.ends.size();
+      int stale = limiterEvents.stale.get();
+      int ends = limiterEvents.ends.size();
       switch (random.nextInt(8)) {
         case 0, 1, 2 -> {
           RequestPermit lease = enter(gate, "k" + random.nextInt(4)).lease;
@@ -57,7 +57,7 @@ class ConcurrencyLimiterTest {
           RequestPermit lease = taken(random, live);
           if (lease != null) {
             gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
-            assertThat(gated.ends).hasSize(ends + 1);
+            assertThat(limiterEvents.ends).hasSize(ends + 1);
             over.add(lease);
           }
         }
@@ -65,7 +65,7 @@ class ConcurrencyLimiterTest {
           RequestPermit lease = taken(random, over);
           if (lease != null) {
             gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
-            assertThat(gated.stale).hasValue(stale + 1);
+            assertThat(limiterEvents.stale).hasValue(stale + 1);
             over.add(lease);
           }
         }
@@ -85,20 +85,20 @@ class ConcurrencyLimiterTest {
       }
       assertThat(gate.permits().size()).isEqualTo(live.size());
       assertThat(inFlight(gate)).isEqualTo(live.size());
-      assertThat(gated.leased.get() - gated.ends.size()).isEqualTo(live.size());
+      assertThat(limiterEvents.leased.get() - limiterEvents.ends.size()).isEqualTo(live.size());
     }
     endedBySomebody.addAll(over);
-    assertThat(endedBySomebody).hasSize(gated.ends.size());
-    assertThat(EnumSet.copyOf(gated.ends))
+    assertThat(endedBySomebody).hasSize(limiterEvents.ends.size());
+    assertThat(EnumSet.copyOf(limiterEvents.ends))
         .containsExactlyInAnyOrder(PermitEnd.STREAM_DONE, PermitEnd.CANCELLED, PermitEnd.EXPIRED);
-    assertThat(gated.refusals).contains(Refusal.LIMIT_REACHED);
+    assertThat(limiterEvents.refusals).contains(Refusal.LIMIT_REACHED);
     live.forEach(lease -> gate.permits().end(lease.id(), PermitEnd.STREAM_DONE));
     assertThat(inFlight(gate)).isZero();
   }
 
   @Test
-  void ofManyWhoEndALeaseAtOnceOneDoes() throws Exception {
-    ConcurrencyLimiter gate = gate(2, 1_000);
+  void concurrentEndsOfALeaseEndItOnce() throws Exception {
+    ConcurrencyLimiter gate = concurrencyLimiter(2, 1_000);
     for (int round = 0; round < 300; round++) {
       RequestPermit lease = Objects.requireNonNull(enter(gate, "k").lease);
       CountDownLatch go = new CountDownLatch(1);
@@ -120,16 +120,16 @@ class ConcurrencyLimiterTest {
       for (Thread thread : threads) {
         thread.join();
       }
-      assertThat(gated.ends).hasSize(round + 1);
+      assertThat(limiterEvents.ends).hasSize(round + 1);
       assertThat(inFlight(gate)).isZero();
     }
   }
 
   @Test
-  void aRequestIsInFlightOnceHoweverOftenItReachesALimit() {
-    ConcurrencyLimiter gate = gate(2, 1_000);
-    Entered entered =
-        new Entered(gate, 0, wanted(rule, "k"), wanted(rule, "k"), wanted(rule, "other"));
+  void aRequestThatMatchesALimitTwiceIsInFlightOnce() {
+    ConcurrencyLimiter gate = concurrencyLimiter(2, 1_000);
+    SlotResult entered =
+        new SlotResult(gate, 0, wanted(rule, "k"), wanted(rule, "k"), wanted(rule, "other"));
     assertThat(entered.lease).isNotNull();
     assertThat(inFlight(gate)).isEqualTo(2);
     Objects.requireNonNull(entered.lease).cancelled();
@@ -137,23 +137,24 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void whatOneLimitRefusesIsNotInFlightBelowAnother() {
-    ConcurrencyLimiter gate = gate(10, 1_000);
+  void aRequestRefusedByOneLimitIsNotInFlightBelowAnother() {
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
     for (int i = 0; i < 3; i++) {
       assertThat(enter(gate, "full").lease).isNotNull();
     }
-    Entered entered = new Entered(gate, 0, wanted(rule, "free"), wanted(rule, "full"));
+    SlotResult entered = new SlotResult(gate, 0, wanted(rule, "free"), wanted(rule, "full"));
     assertThat(entered.refused).isTrue();
     assertThat(inFlight(gate)).isEqualTo(3);
   }
 
   @Test
-  void whoeverLeavesTheQueueTakesNothingAndOthersGoOn() {
+  void aRequestCancelledInTheQueueAcquiresNothing() {
     Rule queued = rule("min: 1, max: 1, queue: {}");
-    ConcurrencyLimiter gate = gate(10, 1_000);
-    RequestPermit first = Objects.requireNonNull(new Entered(gate, 0, wanted(queued, "k")).lease);
-    Entered leaves = new Entered(gate, 1_000_000_000, wanted(rule, "z"), wanted(queued, "k"));
-    Entered waits = new Entered(gate, 1_000_000_000, wanted(queued, "k"));
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
+    RequestPermit first =
+        Objects.requireNonNull(new SlotResult(gate, 0, wanted(queued, "k")).lease);
+    SlotResult leaves = new SlotResult(gate, 1_000_000_000, wanted(rule, "z"), wanted(queued, "k"));
+    SlotResult waits = new SlotResult(gate, 1_000_000_000, wanted(queued, "k"));
     assertThat(inFlight(gate)).isEqualTo(2);
     leaves.acquisition.cancel();
     assertThat(inFlight(gate)).isEqualTo(1);
@@ -165,22 +166,22 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void whoeverWaitsTooLongIsRefused() {
+  void aQueuedRequestIsRefusedAtItsTimeout() {
     Rule queued = rule("min: 1, max: 1, queue: {}");
-    ConcurrencyLimiter gate = gate(10, 1_000);
-    assertThat(new Entered(gate, 0, wanted(queued, "k")).lease).isNotNull();
-    Entered waits = new Entered(gate, 5_000_000, wanted(queued, "k"));
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
+    assertThat(new SlotResult(gate, 0, wanted(queued, "k")).lease).isNotNull();
+    SlotResult waits = new SlotResult(gate, 5_000_000, wanted(queued, "k"));
     assertThat(waits.refused).isFalse();
     time.advance(10);
     timer.run();
     assertThat(waits.refused).isTrue();
-    assertThat(gated.refusals).containsExactly(Refusal.WAITED_TOO_LONG);
+    assertThat(limiterEvents.refusals).containsExactly(Refusal.WAITED_TOO_LONG);
     assertThat(inFlight(gate)).isEqualTo(1);
   }
 
   @Test
-  void whatIsInFlightIsNeverForgottenAndTheIdleAreBounded() {
-    ConcurrencyLimiter gate = gate(5, 1_000);
+  void limitsInFlightAreNeverEvictedAndIdleOnesAreBounded() {
+    ConcurrencyLimiter gate = concurrencyLimiter(5, 1_000);
     List<RequestPermit> held = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       held.add(Objects.requireNonNull(enter(gate, "held" + i).lease));
@@ -201,45 +202,45 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void tooManyLeasesAreRefusedAndHoldNothing() {
-    ConcurrencyLimiter gate = gate(10, 2);
+  void leasesBeyondTheMaximumAreRefusedAndHoldNothing() {
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 2);
     assertThat(enter(gate, "k").lease).isNotNull();
     RequestPermit second = Objects.requireNonNull(enter(gate, "k").lease);
     assertThat(enter(gate, "k").refused).isTrue();
     assertThat(inFlight(gate)).isEqualTo(2);
-    assertThat(gated.noRoom).hasValue(1);
+    assertThat(limiterEvents.noRoom).hasValue(1);
     second.cancelled();
     assertThat(enter(gate, "k").lease).isNotNull();
   }
 
   @Test
-  void anotherAlgorithmOrRangeKeepsWhatIsInFlight() {
-    ConcurrencyLimiter gate = gate(10, 1_000);
+  void anotherAlgorithmOrRangeKeepsLeasesInFlight() {
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
     for (int i = 0; i < 3; i++) {
       assertThat(enter(gate, "k").lease).isNotNull();
     }
     Rule larger = rule("algorithm: aimd, min: 4, max: 4, lease: {ttl: 1s}");
-    assertThat(new Entered(gate, 0, wanted(larger, "k")).lease).isNotNull();
-    assertThat(new Entered(gate, 0, wanted(larger, "k")).refused).isTrue();
+    assertThat(new SlotResult(gate, 0, wanted(larger, "k")).lease).isNotNull();
+    assertThat(new SlotResult(gate, 0, wanted(larger, "k")).refused).isTrue();
     Rule smaller = rule("min: 2, max: 2");
-    assertThat(new Entered(gate, 0, wanted(smaller, "k")).refused).isTrue();
+    assertThat(new SlotResult(gate, 0, wanted(smaller, "k")).refused).isTrue();
     assertThat(inFlight(gate)).isEqualTo(4);
   }
 
   @Test
-  void everyAlgorithmOfThePoliciesIsOneThatDecides() {
+  void everyAlgorithmOfThePoliciesIsImplemented() {
     for (ConcurrencyRule.LimitAlgorithm algorithm : ConcurrencyRule.LimitAlgorithm.values()) {
-      ConcurrencyLimiter gate = gate(10, 1_000);
+      ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
       Rule by = rule("algorithm: " + algorithm.id() + ", min: 1, max: 1");
-      assertThat(new Entered(gate, 0, wanted(by, "k")).lease).isNotNull();
-      assertThat(new Entered(gate, 0, wanted(by, "k")).refused).isTrue();
+      assertThat(new SlotResult(gate, 0, wanted(by, "k")).lease).isNotNull();
+      assertThat(new SlotResult(gate, 0, wanted(by, "k")).refused).isTrue();
     }
   }
 
   @Test
   void lowPrioritiesAreRefusedFirstWhileTheQueueIsFillingUp() {
     Rule levelled = rule("min: 2, max: 2, priority: {entry: p}, queue: {initial: 1, max: 3}");
-    ConcurrencyLimiter gate = gate(10, 1_000);
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
     for (String priority : List.of("100", "100", "100", "high", "low", "399")) {
       assertThat(waiting(gate, levelled, priority).refused).isFalse();
     }
@@ -249,14 +250,15 @@ class ConcurrencyLimiterTest {
     assertThat(waiting(gate, levelled, "very_low").refused).isTrue();
     assertThat(waiting(gate, levelled, "99").refused).isTrue();
     assertThat(waiting(gate, levelled, "VERY_HIGH").refused).isFalse();
-    assertThat(gated.refusals).containsExactly(Refusal.PRIORITY_TOO_LOW, Refusal.PRIORITY_TOO_LOW);
+    assertThat(limiterEvents.refusals)
+        .containsExactly(Refusal.PRIORITY_TOO_LOW, Refusal.PRIORITY_TOO_LOW);
   }
 
   @Test
-  void anOverloadThatIsOverRefusesNobodyLater() {
+  void noRequestIsRefusedAfterAnOverload() {
     Rule levelled = rule("min: 2, max: 2, priority: {entry: p}, queue: {initial: 1, max: 3}");
-    ConcurrencyLimiter gate = gate(10, 1_000);
-    List<Entered> all = new ArrayList<>();
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
+    List<SlotResult> all = new ArrayList<>();
     for (String priority : List.of("100", "100", "100", "high", "low", "399", "high")) {
       all.add(waiting(gate, levelled, priority));
     }
@@ -278,51 +280,51 @@ class ConcurrencyLimiterTest {
   }
 
   @Test
-  void anotherQueueCountsFromWhenNothingIsInFlight() {
-    ConcurrencyLimiter gate = gate(10, 1_000);
-    RequestPermit first = new Entered(gate, 0, wanted(rule("min: 1, max: 1"), "k")).lease;
+  void changedQueueSettingsApplyOnceNothingIsInFlight() {
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
+    RequestPermit first = new SlotResult(gate, 0, wanted(rule("min: 1, max: 1"), "k")).lease;
     Rule after = rule("min: 1, max: 1, queue: {}");
-    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).refused).isTrue();
+    assertThat(new SlotResult(gate, 1_000_000_000, wanted(after, "k")).refused).isTrue();
     Objects.requireNonNull(first).cancelled();
-    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).lease).isNotNull();
-    assertThat(new Entered(gate, 1_000_000_000, wanted(after, "k")).refused).isFalse();
+    assertThat(new SlotResult(gate, 1_000_000_000, wanted(after, "k")).lease).isNotNull();
+    assertThat(new SlotResult(gate, 1_000_000_000, wanted(after, "k")).refused).isFalse();
   }
 
   @Test
-  void shadowIsNotRefusedForWantOfLeases() {
-    ConcurrencyLimiter gate = gate(10, 1);
+  void inShadowModeARequestIsAdmittedWithoutAFreeLease() {
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1);
     Rule many = rule("min: 9, max: 9");
-    assertThat(new Entered(gate, 0, shadow(many, "k")).lease).isNotNull();
-    Entered second = new Entered(gate, 0, shadow(many, "k"));
+    assertThat(new SlotResult(gate, 0, shadow(many, "k")).lease).isNotNull();
+    SlotResult second = new SlotResult(gate, 0, shadow(many, "k"));
     assertThat(second.refused).isFalse();
     assertThat(second.lease).isNull();
-    assertThat(gated.noRoom).hasValue(1);
+    assertThat(limiterEvents.noRoom).hasValue(1);
     assertThat(inFlight(gate)).isEqualTo(1);
-    assertThat(new Entered(gate, 0, wanted(many, "k")).refused).isTrue();
+    assertThat(new SlotResult(gate, 0, wanted(many, "k")).refused).isTrue();
   }
 
   @Test
-  void idsAreOfOneProcessAndNobodyGuessesThem() {
-    ConcurrencyLimiter gate = gate(10, 1_000);
+  void leaseIdsNameTheirProcessAndCannotBeGuessed() {
+    ConcurrencyLimiter gate = concurrencyLimiter(10, 1_000);
     String one = Objects.requireNonNull(enter(gate, "k").lease).id();
     String two = Objects.requireNonNull(enter(gate, "k").lease).id();
-    String other = Objects.requireNonNull(enter(gate(10, 10), "k").lease).id();
+    String other = Objects.requireNonNull(enter(concurrencyLimiter(10, 10), "k").lease).id();
     assertThat(one).matches("[0-9a-z]+-[0-9a-z]+-1-[0-9a-f]{16}");
     assertThat(two).startsWith(one.substring(0, one.indexOf("-1-")) + "-2-");
     assertThat(two.substring(two.length() - 16)).isNotEqualTo(one.substring(one.length() - 16));
     assertThat(other).doesNotStartWith(one.substring(0, one.indexOf('-') + 1));
   }
 
-  private ConcurrencyLimiter gate(int maxIdle, int maxLeases) {
-    return new ConcurrencyLimiter(time, timer, gated, () -> 1_500, maxIdle, maxLeases);
+  private ConcurrencyLimiter concurrencyLimiter(int maxIdle, int maxLeases) {
+    return new ConcurrencyLimiter(time, timer, limiterEvents, () -> 1_500, maxIdle, maxLeases);
   }
 
-  private Entered enter(ConcurrencyLimiter gate, String value) {
-    return new Entered(gate, 0, wanted(rule, value));
+  private SlotResult enter(ConcurrencyLimiter gate, String value) {
+    return new SlotResult(gate, 0, wanted(rule, value));
   }
 
-  private static Entered waiting(ConcurrencyLimiter gate, Rule rule, String priority) {
-    return new Entered(gate, Long.MAX_VALUE, wanted(rule, "k", "p", priority));
+  private static SlotResult waiting(ConcurrencyLimiter gate, Rule rule, String priority) {
+    return new SlotResult(gate, Long.MAX_VALUE, wanted(rule, "k", "p", priority));
   }
 
   private static @Nullable RequestPermit taken(RandomGenerator random, List<RequestPermit> from) {
@@ -368,24 +370,24 @@ class ConcurrencyLimiterTest {
   }
 
   /** A request and its result. */
-  private static final class Entered implements PermitAcquisition.AcquisitionCallback {
+  private static final class SlotResult implements PermitAcquisition.AcquisitionCallback {
     final PermitAcquisition acquisition;
     volatile @Nullable RequestPermit lease;
     volatile boolean refused;
 
-    Entered(ConcurrencyLimiter gate, long waitNanos, ReachedLimit... wanted) {
+    SlotResult(ConcurrencyLimiter gate, long waitNanos, ReachedLimit... wanted) {
       acquisition = gate.enter(List.of(wanted), waitNanos, this);
     }
 
     @Override
     public void entered(PermitAcquisition by, @Nullable RequestPermit held) {
-      assertThat(lease == null && !refused).as("told once").isTrue();
+      assertThat(lease == null && !refused).as("notified once").isTrue();
       lease = held;
     }
 
     @Override
     public void refused(PermitAcquisition by) {
-      assertThat(lease == null && !refused).as("told once").isTrue();
+      assertThat(lease == null && !refused).as("notified once").isTrue();
       refused = true;
     }
   }

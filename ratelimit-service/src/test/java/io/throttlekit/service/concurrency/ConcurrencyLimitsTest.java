@@ -22,7 +22,7 @@ class ConcurrencyLimitsTest {
           .getFirst();
 
   @Test
-  void anIdleLimitIsForgottenADayAfterItsLastRequestThoughMetricsAreReadMeanwhile() {
+  void anIdleLimitIsEvictedAfterADayDespiteScrapes() {
     PinnedLimit first = pinned("a");
     first.unpin();
     time.advance(IDLE_MILLIS - 1);
@@ -40,7 +40,7 @@ class ConcurrencyLimitsTest {
   }
 
   @Test
-  void aLimitWithARequestInFlightIsKeptHoweverLongItTakes() {
+  void aLimitWithARequestInFlightIsNeverEvicted() {
     PinnedLimit held = pinned("a");
     time.advance(3 * IDLE_MILLIS);
     assertThat(known()).isEqualTo(1);

@@ -22,7 +22,7 @@ class PrioritizersTest {
 
   private final ManualTime time = new ManualTime(0);
   private final ManualTimer timer = new ManualTimer(time);
-  private final Gated gated = new Gated();
+  private final RecordingConcurrencyListener limiterEvents = new RecordingConcurrencyListener();
   private Rule rule = SHARED;
 
   @Test
@@ -31,11 +31,11 @@ class PrioritizersTest {
     overload(limiter, "a");
     assertThat(enter(limiter, "b", "very_low", "u").refused).isTrue();
     assertThat(enter(limiter, "b", "high", "u").lease).isNotNull();
-    assertThat(gated.refusals).containsExactly(Refusal.PRIORITY_TOO_LOW);
+    assertThat(limiterEvents.refusals).containsExactly(Refusal.PRIORITY_TOO_LOW);
   }
 
   @Test
-  void idleLimitsThatShareAPrioritizerDoNotRelieveAFullOne() {
+  void idleLimitsDoNotReduceTheRejectionRateOfAFullOne() {
     ConcurrencyLimiter limiter = limiter(SHARED);
     for (int i = 0; i < 9; i++) {
       finish(List.of(enter(limiter, "idle " + i, "high", "u")));
@@ -46,7 +46,7 @@ class PrioritizersTest {
 
   @Test
   void limitsOfDifferentDomainsShareNoPrioritizer() {
-    Prioritizers prioritizers = new Prioritizers(time, gated);
+    Prioritizers prioritizers = new Prioritizers(time, limiterEvents);
     PriorityTerms shared = PriorityTerms.of(terms().gate());
     Prioritizer one = Objects.requireNonNull(prioritizers.of("one", shared));
     assertThat(prioritizers.of("one", shared)).isSameAs(one);
@@ -71,7 +71,7 @@ class PrioritizersTest {
   }
 
   @Test
-  void aLimitThatWasForgottenNoLongerShares() {
+  void anEvictedLimitNoLongerShares() {
     ConcurrencyLimiter limiter = limiter(SHARED);
     finish(List.of(enter(limiter, "b", "high", "u")));
     time.advance(ConcurrencyLimits.IDLE_TIME.toMillis());
@@ -79,14 +79,14 @@ class PrioritizersTest {
     finish(overload(limiter, "a"));
     // permits are free, and the level is below the threshold
     assertThat(enter(limiter, "a", "very_low", "u").lease).isNotNull();
-    assertThat(gated.refusals).isEmpty();
+    assertThat(limiterEvents.refusals).isEmpty();
   }
 
   @Test
   void theUsersWithTheHighestUsageGetTheLowestLevels() {
     ConcurrencyLimiter limiter = limiter(SHARED);
-    Entered light = enter(limiter, "a", "medium", "light");
-    Entered heavy = enter(limiter, "b", "medium", "heavy");
+    SlotResult light = enter(limiter, "a", "medium", "light");
+    SlotResult heavy = enter(limiter, "b", "medium", "heavy");
     time.advance(1);
     end(limiter, light);
     time.advance(500);
@@ -117,12 +117,12 @@ class PrioritizersTest {
 
   private ConcurrencyLimiter limiter(Rule limited) {
     rule = limited;
-    return new ConcurrencyLimiter(time, timer, gated, () -> 1_500, 10, 1_000);
+    return new ConcurrencyLimiter(time, timer, limiterEvents, () -> 1_500, 10, 1_000);
   }
 
   /** Fills the limit and its queue, and calibrates. */
-  private List<Entered> overload(ConcurrencyLimiter limiter, String value) {
-    List<Entered> all = new ArrayList<>();
+  private List<SlotResult> overload(ConcurrencyLimiter limiter, String value) {
+    List<SlotResult> all = new ArrayList<>();
     for (String level : List.of("100", "100", "100", "300", "150", "399", "50")) {
       all.add(enter(limiter, value, level, "u"));
     }
@@ -131,7 +131,7 @@ class PrioritizersTest {
     return all;
   }
 
-  private static void finish(List<Entered> all) {
+  private static void finish(List<SlotResult> all) {
     for (int round = 0; round < all.size(); round++) { // each round admits waiting requests
       all.stream()
           .map(each -> each.lease)
@@ -140,7 +140,7 @@ class PrioritizersTest {
     }
   }
 
-  private static void end(ConcurrencyLimiter limiter, Entered entered) {
+  private static void end(ConcurrencyLimiter limiter, SlotResult entered) {
     limiter.permits().end(Objects.requireNonNull(entered.lease).id(), PermitEnd.STREAM_DONE);
   }
 
@@ -148,8 +148,8 @@ class PrioritizersTest {
     return Objects.requireNonNull(rule.concurrency());
   }
 
-  private Entered enter(ConcurrencyLimiter limiter, String value, String level, String user) {
-    Entered entered = new Entered();
+  private SlotResult enter(ConcurrencyLimiter limiter, String value, String level, String user) {
+    SlotResult entered = new SlotResult();
     ReachedLimit request =
         new ReachedLimit(
             rule,
@@ -163,7 +163,7 @@ class PrioritizersTest {
   }
 
   /** The result of a request. */
-  private static final class Entered implements PermitAcquisition.AcquisitionCallback {
+  private static final class SlotResult implements PermitAcquisition.AcquisitionCallback {
     @Nullable RequestPermit lease;
     boolean refused;
 

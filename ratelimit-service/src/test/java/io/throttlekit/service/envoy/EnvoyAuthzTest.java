@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
@@ -23,14 +23,14 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Limits by external authorization: the example, and what becomes of it the other way round. */
+/** Limits by external authorization: the example, and the same with the filters swapped. */
 @MeshTest
 class EnvoyAuthzTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final String QUEUED =
       "throttlekit_concurrency_queued{domain=\"ext-authz\",rule=\"queue\"}";
 
-  /** Beside the example's: one whose room is waited for, and one that counts stream-done calls. */
+  /** Besides the example's: one limit with a queue, and one that counts stream-done calls. */
   private static final String MORE_RULES =
       """
         - key: queue
@@ -80,7 +80,7 @@ class EnvoyAuthzTest {
   }
 
   @Test
-  void aRuleRefusesInWordsOfItsOwn() throws IOException {
+  void aRuleDeniesWithItsOwnStatusHeadersAndBody() throws IOException {
     for (int left = 4; left >= 0; left--) {
       HttpResponse<String> admitted = done("x-user", "anna");
       assertThat(admitted.statusCode()).isEqualTo(200);
@@ -96,14 +96,14 @@ class EnvoyAuthzTest {
   }
 
   @Test
-  void whoLeavesTheHeaderOutIsCountedByItsDefault() throws IOException {
+  void aMissingHeaderIsCountedUnderItsDefault() throws IOException {
     assertThat(admitted(9)).isEqualTo(5);
     assertThat(admitted(1, "x-user", "nobody")).isZero();
     assertThat(mesh.status("/healthz")).as("no Check").isEqualTo(200);
   }
 
   @Test
-  void leasesComeBackWhenTheStreamIsDone() throws IOException {
+  void leasesAreReleasedWhenTheStreamIsDone() throws IOException {
     long before = metric(mesh, "throttlekit_concurrency_released_total{by=\"stream_done\"}");
     for (int i = 1; i <= 4; i++) {
       assertThat(mesh.status("/", "x-user", "carl")).isEqualTo(200);
@@ -130,13 +130,13 @@ class EnvoyAuthzTest {
         assertThat(header(grpc, "grpc-status")).isEqualTo("14");
         assertThat(header(grpc, "grpc-message")).isEqualTo("the upstream is at its limit");
       }
-      // the permit comes back just after its lease is no longer counted
+      // the permit is released just after its lease is no longer counted
       await().until(() -> mesh.status("/", "x-user", "emil") == 200);
     }
   }
 
   @Test
-  void aClientThatLeavesDuringTheCheckTakesNoLease() throws IOException {
+  void aClientThatDisconnectsDuringTheCheckHoldsNoLease() throws IOException {
     long before = metric(mesh, "throttlekit_concurrency_leases_total");
     try (Socket _ = sent(mesh, "/?hold", "x-queue: a", "x-user: ivan")) {
       awaitMetric(mesh, "throttlekit_concurrency_live_leases", 1);
@@ -151,7 +151,7 @@ class EnvoyAuthzTest {
   }
 
   @Test
-  void beforeTheRateLimitFilterARefusalIsNoStreamThatEnds() throws IOException {
+  void aRefusalBeforeTheRateLimitFilterEndsNoStream() throws IOException {
     long before = finished(mesh);
     assertThat(admitted(8, "x-user", "gina")).isEqualTo(5);
     assertThat(admitted(1, "x-user", "hans")).as("the last of them").isEqualTo(1);
@@ -159,15 +159,15 @@ class EnvoyAuthzTest {
     assertThat(finished(mesh)).isEqualTo(before + 6);
   }
 
-  /** Also: what Envoy waits for a Check unless it is told, and what it says without the service. */
+  /** Also Envoy's default timeout of a Check, and its answer without the service. */
   @Test
-  void behindTheRateLimitFilterARefusalIsOneToo(@TempDir Path other) throws IOException {
+  void aRefusalBehindTheRateLimitFilterEndsAStream(@TempDir Path other) throws IOException {
     UnaryOperator<String> bootstrap = text -> withoutCheckTimeout(swapped(countingFinished(text)));
     UnaryOperator<String> policy =
         text -> CHANGES.policy().apply(text).replace("max: 2}", "max: 2, lease: {ttl: 10s}}");
     Changes changes = new Changes(policy, bootstrap, CHANGES.environment());
     try (Mesh swapped = Mesh.start(other, EnvoyExample.EXT_AUTHZ, changes)) {
-      AtomicInteger users = new AtomicInteger(); // a Check that Envoy gave up on was charged too
+      AtomicInteger users = new AtomicInteger(); // a Check that timed out in Envoy was charged too
       await()
           .atMost(LONG)
           .untilAsserted(() -> {
@@ -184,10 +184,10 @@ class EnvoyAuthzTest {
       assertThat(refused).isGreaterThanOrEqualTo(3);
       await().atMost(LONG).until(() -> finished(swapped) == before + 8);
       assertThat(metric(swapped, "throttlekit_concurrency_stale_releases_total"))
-          .as("a denial names no lease, so that its stream gives none back")
+          .as("a denial names no lease, so its stream releases none")
           .isZero();
 
-      // Only what Envoy gave up on is left to its ttl: a service that has just begun is slow.
+      // Only Checks that timed out in Envoy are left to the ttl: a new service is slow at first.
       awaitMetric(swapped, "throttlekit_concurrency_live_leases", 0);
       assertThat(metric(swapped, "throttlekit_concurrency_released_total{by=\"expired\"}"))
           .isLessThan(users.get() + 1);
@@ -211,14 +211,14 @@ class EnvoyAuthzTest {
     }
   }
 
-  /** Asks, and waits until what is asked has ended for the service too. */
+  /** Sends a request, and waits until its stream has ended for the service too. */
   private static HttpResponse<String> done(String... headers) throws IOException {
     HttpResponse<String> answer = mesh.get("/", headers);
     awaitMetric(mesh, "throttlekit_concurrency_live_leases", 0);
     return answer;
   }
 
-  /** How many of so many requests, one after another, got 200; the others must get 429. */
+  /** Returns how many of the sequential requests got 200; the others must get 429. */
   private static int admitted(int requests, String... headers) throws IOException {
     int admitted = 0;
     for (int i = 0; i < requests; i++) {
@@ -252,7 +252,7 @@ class EnvoyAuthzTest {
     return without;
   }
 
-  /** A request on a connection of its own, which nobody reads from. */
+  /** Sends a request on a connection of its own, whose response is not read. */
   private static Socket sent(Mesh mesh, String path, String... headers) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), mesh.envoy().port());
     String request =
@@ -266,7 +266,7 @@ class EnvoyAuthzTest {
     return answer.headers().allValues(name).getFirst();
   }
 
-  /** How many streams the rate limit filter has told the end of. */
+  /** Returns how many stream ends the rate limit filter has reported. */
   private static long finished(Mesh mesh) throws IOException {
     String line = "ratelimit.service.rate_limit.ext-authz.finished.total_hits: ";
     return number(mesh.stats(), "(?m)^" + Pattern.quote(line));
@@ -276,7 +276,7 @@ class EnvoyAuthzTest {
     await().atMost(LONG).until(() -> metric(mesh, name) == value);
   }
 
-  /** The value of a metric, by its name or the beginning of it and its labels. */
+  /** Returns the value of a metric, by its name or its beginning and labels. */
   private static long metric(Mesh mesh, String name) throws IOException {
     return number(mesh.metrics(), "(?m)^" + Pattern.quote(name) + "(?:\\{[^}]*})? ");
   }

@@ -18,8 +18,8 @@ class EnvoyHeadersTest {
   @TempDir Path folder;
 
   @Test
-  void tellsWhereTheClientStandsOnEveryAnswer() throws IOException {
-    // Headers tell of a unit; the log of a day has no window that could end at midnight.
+  void everyAnswerHasRateLimitHeaders() throws IOException {
+    // Headers contain the unit; the log of a day has no window that could end at midnight.
     Changes headers =
         Changes.policy(p -> p.replace(Mesh.ENDLESS, "unit: day, algorithm: sliding_log"))
             .with(
@@ -30,19 +30,19 @@ class EnvoyHeadersTest {
       for (int left = 2; left >= 0; left--) {
         HttpResponse<String> admitted = mesh.get("/", "x-user", "anna");
         assertThat(admitted.statusCode()).isEqualTo(200);
-        assertStands(admitted, left);
+        assertRateLimitHeaders(admitted, left);
         assertThat(admitted.headers().firstValue("retry-after")).isEmpty();
       }
       HttpResponse<String> refused = mesh.get("/", "x-user", "anna");
       assertThat(refused.statusCode()).isEqualTo(429);
-      assertStands(refused, 0);
+      assertRateLimitHeaders(refused, 0);
       assertThat(seconds(refused, "retry-after")).isBetween(1, DAY_SECONDS);
       assertThat(header(refused, "x-envoy-ratelimited")).isEqualTo("true");
     }
   }
 
   @Test
-  void refusesWithABodyOfItsContentType() throws IOException {
+  void deniesWithABodyAndItsContentType() throws IOException {
     Changes body =
         Changes.NONE.with(
             Map.of(
@@ -58,7 +58,7 @@ class EnvoyHeadersTest {
     }
   }
 
-  private static void assertStands(HttpResponse<String> answer, int left) {
+  private static void assertRateLimitHeaders(HttpResponse<String> answer, int left) {
     assertThat(header(answer, "x-ratelimit-limit")).isEqualTo("3, 3;w=86400;name=\"per user\"");
     assertThat(header(answer, "x-ratelimit-remaining")).isEqualTo(Integer.toString(left));
     assertThat(seconds(answer, "x-ratelimit-reset")).isBetween(0, DAY_SECONDS);

@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Leases go out in Envoy's dynamic metadata, and come back when its streams are done or logged. */
+/** Leases are sent in Envoy's dynamic metadata, and released when streams are done or logged. */
 @MeshTest
 class EnvoyLeasesTest {
   private static final Duration LONG = Duration.ofSeconds(30);
@@ -58,12 +58,12 @@ class EnvoyLeasesTest {
   private Changes changes = Changes.NONE;
 
   @BeforeEach
-  void putLeasesIntoTheExample() {
+  void addLeasesToExample() {
     changes = changes("");
   }
 
   @Test
-  void comeBackWhenTheStreamIsDone() throws IOException {
+  void areReleasedWhenTheStreamIsDone() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
       for (int i = 1; i <= 5; i++) {
         assertThat(mesh.status("/export")).isEqualTo(200);
@@ -75,7 +75,7 @@ class EnvoyLeasesTest {
   }
 
   @Test
-  void comeBackWhenTheClientLeavesWhileTheUpstreamIsAtWork() throws IOException {
+  void areReleasedWhenTheClientDisconnectsDuringTheRequest() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
       try (Socket _ = sent(mesh, "/export?hold")) {
         await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
@@ -90,7 +90,7 @@ class EnvoyLeasesTest {
   }
 
   @Test
-  void areNotGivenToWhatAnotherRuleRefuses() throws IOException {
+  void areNotHeldByRequestsThatAnotherRuleRefuses() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
       for (int i = 1; i <= 3; i++) {
         assertThat(mesh.status("/export", "x-user", "anna")).isEqualTo(200);
@@ -103,13 +103,13 @@ class EnvoyLeasesTest {
       assertThat(mesh.status("/export", "x-user", "bert")).isEqualTo(200);
       awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"stream_done\"}", 4);
       assertThat(metric(mesh, "throttlekit_concurrency_stale_releases_total"))
-          .as("a denial names no lease, so that its stream gives none back")
+          .as("a denial names no lease, so its stream releases none")
           .isZero();
     }
   }
 
   @Test
-  void areNotTakenByAClientThatLeavesDuringTheCall() throws IOException {
+  void areNotHeldByAClientThatDisconnectsDuringTheCall() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes(", queue: {}"))) {
       try (Socket _ = sent(mesh, "/export?hold")) {
         await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
@@ -127,7 +127,7 @@ class EnvoyLeasesTest {
   }
 
   @Test
-  void comeBackByTheEntryOfTheAccessLogAlone() throws IOException {
+  void areReleasedByTheAccessLogEntryAlone() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, ONE_FOR_LONG)) {
       for (int i = 1; i <= 5; i++) {
         assertThat(mesh.status("/")).isEqualTo(200);
@@ -146,7 +146,7 @@ class EnvoyLeasesTest {
   }
 
   @Test
-  void stayWithoutTheLogThatWouldGiveThemBack() throws IOException {
+  void areNotReleasedWithoutTheAccessLog() throws IOException {
     Changes unlogged =
         new Changes(
             ONE_FOR_LONG.policy(),
@@ -172,7 +172,7 @@ class EnvoyLeasesTest {
         Map.of());
   }
 
-  /** A request on a connection of its own, which nobody reads from. */
+  /** Sends a request on a connection of its own, whose response is not read. */
   private static Socket sent(Mesh mesh, String path) throws IOException {
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), mesh.envoy().port());
     socket
@@ -187,7 +187,7 @@ class EnvoyLeasesTest {
     await().atMost(LONG).until(() -> metric(mesh, name) == value);
   }
 
-  /** The value of a metric, by its name or the beginning of it and its labels. */
+  /** Returns the value of a metric, by its name or its beginning and labels. */
   private static long metric(Mesh mesh, String name) throws IOException {
     Matcher line =
         Pattern.compile("(?m)^" + Pattern.quote(name) + "(?:\\{[^}]*})? ([0-9.E]+)$")

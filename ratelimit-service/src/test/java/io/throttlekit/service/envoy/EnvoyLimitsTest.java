@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
@@ -31,7 +31,7 @@ class EnvoyLimitsTest {
   }
 
   @Test
-  void limitsTheAddressOfTheConnectionWhateverTheClientSays() throws IOException {
+  void limitsTheConnectionsAddressDespiteForgedHeaders() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.REMOTE_ADDRESS, Changes.NONE)) {
       assertThat(mesh.admitted(3, "/", "x-forwarded-for", "198.51.100.7")).isEqualTo(3);
       assertThat(mesh.admitted(3, "/", "x-forwarded-for", "198.51.100.8")).isEqualTo(1);
@@ -40,7 +40,7 @@ class EnvoyLimitsTest {
   }
 
   @Test
-  void limitsTheAddressThatATrustedProxySaw() throws IOException {
+  void limitsTheAddressReportedByATrustedProxy() throws IOException {
     Changes proxy =
         Changes.bootstrap(
             b -> b.replaceFirst("( +)use_remote_address: true\n", "$0$1xff_num_trusted_hops: 1\n"));
@@ -69,7 +69,7 @@ class EnvoyLimitsTest {
       assertThat(mesh.status("/login", "x-user", "bert")).isEqualTo(429);
       assertThat(mesh.admitted(6, "/search", "x-user", "anna")).isEqualTo(4);
       assertThat(mesh.admitted(6, "/search", "x-user", "bert"))
-          .as("what anna was refused was not charged to all searches")
+          .as("requests refused to anna were not charged to all searches")
           .isEqualTo(4);
       assertThat(mesh.admitted(2, "/search", "x-user", "carl")).isEqualTo(0);
       assertThat(mesh.admitted(20, "/other")).isEqualTo(20);
@@ -77,7 +77,7 @@ class EnvoyLimitsTest {
   }
 
   @Test
-  void chargesCostsAndRefundsOnlyWhatWasCharged() throws IOException {
+  void chargesCostsAndRefundsOnlyCharges() throws IOException {
     Changes metadata = Changes.NONE.with(Map.of("THROTTLEKIT_RESPONSE_DYNAMIC_METADATA", "true"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, metadata)) {
       assertThat(mesh.admitted(4, "/export", "x-user", "anna")).as("5 of 12, each").isEqualTo(2);
@@ -94,7 +94,7 @@ class EnvoyLimitsTest {
   }
 
   @Test
-  void chargesWhatAResponseTurnedOutToCost() throws IOException {
+  void chargesTheActualCostOfAResponse() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, Changes.NONE)) {
       assertThat(mesh.status("/download", "x-user", "anna")).isEqualTo(200);
       awaitRemaining(mesh, 300, "bytes_of", "anna");
@@ -132,7 +132,7 @@ class EnvoyLimitsTest {
   }
 
   @Test
-  void letsRequestsOfARuleInShadowModePass() throws IOException {
+  void admitsRequestsOfARuleInShadowMode() throws IOException {
     Changes shadow =
         Changes.policy(p -> p.replace("    rate_limit:", "    shadow_mode: true\n    rate_limit:"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.REQUEST_HEADERS, shadow)) {

@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
@@ -18,7 +18,7 @@ class EnvoyOutageTest {
   @TempDir Path folder;
 
   @Test
-  void passesRequestsWhileTheServiceIsStoppedWhereItFailsOpen() throws IOException {
+  void admitsRequestsWhileTheServiceIsStoppedIfConfiguredToFailOpen() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_OPEN, Changes.NONE)) {
       assertThat(mesh.admitted(4, "/")).isEqualTo(2);
       mesh.stopService();
@@ -37,7 +37,7 @@ class EnvoyOutageTest {
   }
 
   @Test
-  void refusesRequestsWhileTheServiceIsStoppedWhereItFailsClosed() throws IOException {
+  void deniesRequestsWhileTheServiceIsStoppedIfConfiguredToFailClosed() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_CLOSED, Changes.NONE)) {
       assertThat(mesh.status("/")).isEqualTo(200);
       mesh.stopService();

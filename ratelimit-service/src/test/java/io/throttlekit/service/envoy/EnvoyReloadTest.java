@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
@@ -27,7 +27,7 @@ class EnvoyReloadTest {
   @TempDir Path folder;
 
   @Test
-  void obeysTheNewPolicyAndKeepsCountsWithoutAnErrorUnderTraffic() throws Exception {
+  void aReloadUnderTrafficAppliesTheNewPolicyAndKeepsCounts() throws Exception {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_CLOSED, Changes.policy(_ -> limit(30)))) {
       Traffic traffic = Traffic.start(mesh);
       await().atMost(LONG).until(() -> traffic.seen(429) >= 20);
@@ -41,7 +41,7 @@ class EnvoyReloadTest {
       await().atMost(LONG).until(() -> traffic.seen(429) >= refused + 50);
       traffic.stop();
       assertThat(traffic.statuses()).as("a bad file changes nothing").containsOnlyKeys(200, 429);
-      assertThat(traffic.seen(200)).as("what was counted before the reload counts").isEqualTo(45);
+      assertThat(traffic.seen(200)).as("counts from before the reload are kept").isEqualTo(45);
     }
   }
 

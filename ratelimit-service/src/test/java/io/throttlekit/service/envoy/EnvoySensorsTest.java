@@ -17,8 +17,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.concurrency.PermitEnd;
+import io.throttlekit.service.concurrency.RecordingConcurrencyListener;
 import io.throttlekit.service.concurrency.envoy.AccessLogReleases;
 import io.throttlekit.service.concurrency.envoy.AccessLogs;
 import io.throttlekit.service.concurrency.envoy.ClusterLoad;
@@ -27,7 +27,7 @@ import io.throttlekit.service.concurrency.envoy.LoadReports;
 import io.throttlekit.service.concurrency.envoy.OutcomeListener;
 import io.throttlekit.service.concurrency.envoy.Reading;
 import io.throttlekit.service.concurrency.envoy.Recorded;
-import io.throttlekit.service.concurrency.envoy.Recorded.Left;
+import io.throttlekit.service.concurrency.envoy.Recorded.EndedStream;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import io.throttlekit.testkit.net.ReservedPort;
@@ -52,10 +52,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a real Envoy says of requests that end in every way, in its access log and load reports. */
+/** Access log and load reports of a real Envoy for requests that end in every way. */
 @MeshTest
 class EnvoySensorsTest {
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final String LOGGED =
       "lease: {release: access_log, flush_interval: 0, service_time: 1s}";
   private static final String ROUTES =
@@ -79,9 +79,9 @@ class EnvoySensorsTest {
   @TempDir Path folder;
   private final ReservedPort closed = ReservedPort.take();
   private final Recorded recorded = new Recorded();
-  private final Gated gated = new Gated();
-  private final ConcurrencyLimiter gate =
-      new ConcurrencyLimiter(TimeSource.system(), (_, _) -> {}, gated, () -> 1_000);
+  private final RecordingConcurrencyListener limiterEvents = new RecordingConcurrencyListener();
+  private final ConcurrencyLimiter concurrencyLimiter =
+      new ConcurrencyLimiter(TimeSource.system(), (_, _) -> {}, limiterEvents, () -> 1_000);
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private Upstream upstream;
@@ -93,7 +93,7 @@ class EnvoySensorsTest {
     upstream = Upstream.start();
     var meter = OpenTelemetry.noop().getMeter("test");
     // the releases first: a test that awaits the records sees both
-    OutcomeListener sensed = new AccessLogReleases(gate.permits()).andThen(recorded);
+    OutcomeListener sensed = new AccessLogReleases(concurrencyLimiter.permits()).andThen(recorded);
     server =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()
@@ -120,7 +120,7 @@ class EnvoySensorsTest {
   }
 
   @Test
-  void saysHowEachRequestEndedAndHowManyAreInProgress() throws Exception {
+  void reportsTheOutcomeOfEachRequestAndHowManyAreInProgress() throws Exception {
     try (EnvoyUnderTest envoy = EnvoyUnderTest.start(this::bootstrap, folder)) {
       Reading answered = of(envoy, "/", 200, Kind.ANSWERED);
       assertThat(answered.rttNanos()).isPositive();
@@ -140,16 +140,16 @@ class EnvoySensorsTest {
       Reading limited = of(envoy, "/", 429, Kind.RATE_LIMITED, "x-refuse", "yes");
       assertThat(limited.permits()).isEmpty();
       aClientThatLeaves(envoy);
-      assertThat(gate.permits().size()).isZero();
+      assertThat(concurrencyLimiter.permits().size()).isZero();
 
       List<CompletableFuture<HttpResponse<Void>>> held =
           List.of(send(envoy, "/?hold"), send(envoy, "/?hold"), send(envoy, "/small?hold"));
-      await().atMost(PATIENCE).until(() -> load("upstream") == 2 && load("small") == 1);
-      assertThat(gate.permits().size()).isEqualTo(3);
+      await().atMost(TIMEOUT).until(() -> load("upstream") == 2 && load("small") == 1);
+      assertThat(concurrencyLimiter.permits().size()).isEqualTo(3);
       Reading refused = of(envoy, "/small", 503, Kind.LIMIT_REACHED);
       assertThat(refused.cluster()).isEqualTo("small");
       await()
-          .atMost(PATIENCE)
+          .atMost(TIMEOUT)
           .until(() -> small(ClusterLoad::dropped) == 1 && small(ClusterLoad::failed) == 1);
       assertThat(small(ClusterLoad::issued))
           .as("a refusal is an error, and was never issued")
@@ -157,11 +157,15 @@ class EnvoySensorsTest {
       assertThat(load("small")).isEqualTo(1);
       upstream.letGo();
       held.forEach(response -> assertThat(response.join().statusCode()).isEqualTo(200));
-      await().atMost(PATIENCE).until(() -> load("upstream") == 0 && load("small") == 0);
-      await().atMost(PATIENCE).until(() -> gate.permits().size() == 0);
+      await().atMost(TIMEOUT).until(() -> load("upstream") == 0 && load("small") == 0);
+      await().atMost(TIMEOUT).until(() -> concurrencyLimiter.permits().size() == 0);
     }
-    assertThat(gated.ends).hasSize(gated.leased.get()).containsOnly(PermitEnd.ACCESS_LOG);
-    await().atMost(PATIENCE).until(() -> recorded.left.equals(List.of(new Left("edge-1", 1))));
+    assertThat(limiterEvents.ends)
+        .hasSize(limiterEvents.leased.get())
+        .containsOnly(PermitEnd.ACCESS_LOG);
+    await()
+        .atMost(TIMEOUT)
+        .until(() -> recorded.left.equals(List.of(new EndedStream("edge-1", 1))));
   }
 
   private void aClientThatLeaves(EnvoyUnderTest envoy) throws IOException {
@@ -170,7 +174,7 @@ class EnvoySensorsTest {
       byte[] request =
           "GET /?hold HTTP/1.1\r\nhost: mesh\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
       socket.getOutputStream().write(request);
-      await().atMost(PATIENCE).until(() -> upstream.requests() > before);
+      await().atMost(TIMEOUT).until(() -> upstream.requests() > before);
     }
     assertThat(next().kind()).isEqualTo(Kind.CLIENT_LEFT);
   }
@@ -186,7 +190,7 @@ class EnvoySensorsTest {
   }
 
   private Reading next() {
-    await().atMost(PATIENCE).until(() -> recorded.ended.size() > seen);
+    await().atMost(TIMEOUT).until(() -> recorded.ended.size() > seen);
     return recorded.ended.get(seen++).reading();
   }
 
@@ -200,7 +204,7 @@ class EnvoySensorsTest {
     return client.sendAsync(request.build(), BodyHandlers.discarding());
   }
 
-  /** What a cluster has in progress, by the last report; −1 when there is none. */
+  /** Returns the requests in progress of a cluster by the last report; −1 if there is none. */
   private long load(String cluster) {
     return List.copyOf(recorded.reports).reversed().stream()
         .map(Recorded.Report::load)
@@ -228,7 +232,7 @@ class EnvoySensorsTest {
                     server.getPort(),
                     server.getPort(),
                     upstream.port(),
-                    PATIENCE,
+                    TIMEOUT,
                     Path.of("/dev/null")))
             .replaceFirst("(?s)dynamic_resources:.*?static_resources:", "static_resources:")
             .replace(
@@ -265,7 +269,7 @@ class EnvoySensorsTest {
         .indent(4);
   }
 
-  /** Refuses what asks for it, and gives a lease to all else. */
+  /** Refuses requests that select it, and grants a lease to all others. */
   private final class Limiter extends RateLimitServiceImplBase {
     @Override
     public void shouldRateLimit(RateLimitRequest request, StreamObserver<RateLimitResponse> to) {
@@ -273,7 +277,10 @@ class EnvoySensorsTest {
       RateLimitResponse.Builder answer =
           RateLimitResponse.newBuilder().setOverallCode(refuse ? Code.OVER_LIMIT : Code.OK);
       if (!refuse) {
-        Value id = Value.newBuilder().setStringValue(Gated.lease(gate, LOGGED).id()).build();
+        Value id =
+            Value.newBuilder()
+                .setStringValue(RecordingConcurrencyListener.lease(concurrencyLimiter, LOGGED).id())
+                .build();
         answer.setDynamicMetadata(Struct.newBuilder().putFields("lease", id));
       }
       to.onNext(answer.build());

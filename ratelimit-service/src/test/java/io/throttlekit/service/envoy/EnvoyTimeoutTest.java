@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.envoy.EnvoyExample;
@@ -16,13 +16,13 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What Envoy lets pass because its timeout ended, the service counts, too. */
+/** Requests that Envoy admits after its timeout are counted by the service. */
 @MeshTest
 class EnvoyTimeoutTest {
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final String ALLOWED = "cluster.upstream.ratelimit.failure_mode_allowed: ";
 
-  /** Given up by Envoy, refused for their age, or failed in time because the store was too slow. */
+  /** Timed out in Envoy, shed for their age, or failed in time because the store was too slow. */
   private static final Pattern MISSED =
       Pattern.compile(
           "(?m)^(?:throttlekit_abandoned_requests_total|throttlekit_shed_requests_total"
@@ -34,7 +34,7 @@ class EnvoyTimeoutTest {
 
   /** A process that gets no processor reads the requests only together with their resets. */
   @Test
-  void countsWhatEnvoyGaveUpOnWhileTheServiceDidNotRun() throws IOException {
+  void countsRequestsThatTimedOutInEnvoyWhileTheServiceWasSuspended() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_OPEN, timeout("0.3s"))) {
       await().atMost(LONG).until(() -> mesh.status("/") == 429);
       int before = allowed(mesh);
@@ -57,7 +57,7 @@ class EnvoyTimeoutTest {
   }
 
   @Test
-  void countsWhatEnvoyGaveUpOnWhileTheStoreWasSlow() throws IOException {
+  void countsRequestsThatTimedOutInEnvoyWhileTheStoreWasSlow() throws IOException {
     try (RedisProcess redis = RedisProcess.start();
         TcpProxy slow = TcpProxy.to(redis.port())) {
       Changes changes =

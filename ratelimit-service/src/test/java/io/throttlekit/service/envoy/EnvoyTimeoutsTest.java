@@ -138,7 +138,7 @@ class EnvoyTimeoutsTest {
   }
 
   @Test
-  void slowRoutesAndClientsLeaveTheLimitWithinATenth() throws Exception {
+  void slowRoutesAndClientsChangeTheLimitByAtMostATenth() throws Exception {
     try (EnvoyUnderTest envoy = EnvoyUnderTest.start(this::bootstrap, folder)) {
       Slow none = () -> get(envoy, "/orders");
       List<Slow> slow =

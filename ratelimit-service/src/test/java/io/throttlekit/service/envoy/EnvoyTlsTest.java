@@ -18,7 +18,7 @@ class EnvoyTlsTest {
   @TempDir Path folder;
 
   @Test
-  void asksOverHttp2AndTls() throws Exception {
+  void callsTheServiceOverHttp2AndTls() throws Exception {
     X509Bundle certificate = certificate("throttlekit.local");
     Files.writeString(folder.resolve("ca.pem"), certificate.getCertificatePathPEM());
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.TLS, servedWith(certificate))) {

@@ -1,6 +1,6 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -27,11 +27,11 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A region of the demo mesh, by its own files, whose Envoy and service send what they trace. */
+/** A region of the demo mesh with its own files, whose Envoy and service export traces. */
 @RealEnvoy
 @RealRedis
 class EnvoyTracingTest {
-  private static final int ENOUGH_THAT_ENVOY_SENDS = 8;
+  private static final int REQUESTS_TO_FLUSH = 8;
 
   private final Path files =
       Objects.requireNonNull(ProjectRoot.find()).resolve("deploy").resolve("mesh");
@@ -39,14 +39,14 @@ class EnvoyTracingTest {
   @TempDir Path folder;
 
   @Test
-  void aDecisionIsFollowedFromEnvoyThroughTheRegionToTheCoordinator() throws Exception {
+  void aDecisionIsTracedFromEnvoyThroughTheRegionToTheCoordinator() throws Exception {
     try (OtlpCollector collector = OtlpCollector.start();
         RedisProcess near = RedisProcess.start();
         RedisProcess far = RedisProcess.start();
         Upstream upstream = Upstream.start()) {
       try (ServiceProcess service = service(near, far, collector);
           EnvoyProcess envoy = envoy(service, upstream, collector)) {
-        ask(envoy);
+        sendRequest(envoy);
         await().until(() -> named(collector, "coordinator.lease") && fromEnvoy(collector) > 1);
       }
       assertChain(collector.spans());
@@ -121,10 +121,10 @@ class EnvoyTracingTest {
     return EnvoyProcess.start(EnvoyProgram.path(), bootstrap, folder);
   }
 
-  private static void ask(EnvoyProcess envoy) throws IOException, InterruptedException {
+  private static void sendRequest(EnvoyProcess envoy) throws IOException, InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + envoy.port() + "/");
     try (HttpClient client = HttpClient.newHttpClient()) {
-      for (int i = 0; i < ENOUGH_THAT_ENVOY_SENDS; i++) {
+      for (int i = 0; i < REQUESTS_TO_FLUSH; i++) {
         HttpRequest request = HttpRequest.newBuilder(uri).build();
         assertThat(client.send(request, BodyHandlers.discarding()).statusCode()).isEqualTo(200);
       }

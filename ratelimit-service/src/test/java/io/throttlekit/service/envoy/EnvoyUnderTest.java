@@ -5,13 +5,13 @@ import io.throttlekit.testkit.envoy.EnvoyProgram;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** An Envoy that runs: the one that {@link MeshEnvoy} chooses. */
+/** A running Envoy: the one that {@link MeshEnvoy} selects. */
 sealed interface EnvoyUnderTest extends AutoCloseable permits OfProcess, OfImage {
 
-  /** Where it listens, on loopback. */
+  /** Returns its address on loopback. */
   int port();
 
-  /** What its admin interface answers. */
+  /** Returns a page of its admin interface. */
   String admin(String path) throws IOException;
 
   @Override

@@ -27,23 +27,23 @@ class EnvoysFleetTest {
   @TempDir Path folder;
 
   @Test
-  void twoEnvoysThatAreOfferedThreeTimesTheLimitAdmitItOnceTogether() throws Exception {
+  void twoEnvoysUnderThreeTimesTheLimitAdmitItOnceTogether() throws Exception {
     try (RedisProcess redis = RedisProcess.start();
         Mesh busy = mesh(redis, "busy");
         Mesh quiet = mesh(redis, "quiet");
         ExecutorService clients = Executors.newFixedThreadPool(2)) {
-      Future<Integer> most = clients.submit(asking(busy, 120));
-      Future<Integer> some = clients.submit(asking(quiet, 30));
+      Future<Integer> most = clients.submit(sendTo(busy, 120));
+      Future<Integer> some = clients.submit(sendTo(quiet, 30));
       int admitted = most.get() + some.get();
-      // who asked less may have ended with some of a batch left, which nobody else can have
-      int rest = asking(quiet, BATCH).call() + asking(busy, BATCH).call();
+      // the node with fewer requests may have units of a batch left, which no other node can use
+      int rest = sendTo(quiet, BATCH).call() + sendTo(busy, BATCH).call();
       assertThat(admitted + rest).isEqualTo(LIMIT);
-      assertThat(some.get()).as("admitted by the node that was asked less").isPositive();
+      assertThat(some.get()).as("admitted by the node with fewer requests").isPositive();
       assertThat(busy.upstream().requests() + quiet.upstream().requests()).isEqualTo(LIMIT);
     }
   }
 
-  private static Callable<Integer> asking(Mesh mesh, int requests) {
+  private static Callable<Integer> sendTo(Mesh mesh, int requests) {
     return () -> mesh.admitted(requests, "/", "x-user", "batch");
   }
 

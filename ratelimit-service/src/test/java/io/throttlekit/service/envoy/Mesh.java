@@ -21,7 +21,7 @@ final class Mesh implements AutoCloseable {
   /** A window of a thousand years since 1970, so that none ends during a test. */
   static final String ENDLESS = "every: 365000d";
 
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
   private final Path folder;
   private final Upstream upstream;
@@ -37,7 +37,7 @@ final class Mesh implements AutoCloseable {
     this.envoy = envoy;
   }
 
-  /** What differs from the example as it stands. */
+  /** Differences from the example. */
   record Changes(
       UnaryOperator<String> policy,
       UnaryOperator<String> bootstrap,
@@ -83,7 +83,7 @@ final class Mesh implements AutoCloseable {
                                 service.port(),
                                 service.sensorsPort(),
                                 upstream.port(),
-                                PATIENCE,
+                                TIMEOUT,
                                 folder.resolve("ca.pem"))));
         return new Mesh(folder, upstream, service, EnvoyUnderTest.start(bootstrap, folder));
       } catch (IOException | RuntimeException e) {
@@ -112,12 +112,12 @@ final class Mesh implements AutoCloseable {
     return get(envoy.port(), path, headers);
   }
 
-  /** What the service counted, by the names of its debug page. */
+  /** Returns the service's counts, by the names of its debug page. */
   String stats() throws IOException {
     return get(service.debugPort(), "/stats").body();
   }
 
-  /** The page that Prometheus scrapes. */
+  /** Returns the page that Prometheus scrapes. */
   String metrics() throws IOException {
     return get(service.debugPort(), "/metrics").body();
   }
@@ -140,7 +140,7 @@ final class Mesh implements AutoCloseable {
     return get(path, headers).statusCode();
   }
 
-  /** How many of {@code requests} requests, one after another, got 200; the others must get 429. */
+  /** Returns how many of {@code requests} sequential requests got 200; the others must get 429. */
   int admitted(int requests, String path, String... headers) throws IOException {
     int admitted = 0;
     for (int i = 0; i < requests; i++) {
@@ -173,7 +173,7 @@ final class Mesh implements AutoCloseable {
     service.close();
   }
 
-  /** Starts a service again where the stopped one was. */
+  /** Restarts the stopped service on the same ports. */
   void startServiceAgain() throws IOException {
     service =
         ServiceProcess.start(

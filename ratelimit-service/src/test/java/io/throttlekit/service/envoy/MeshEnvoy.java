@@ -34,7 +34,7 @@ final class MeshEnvoy implements ExternalProgram {
     return program.name();
   }
 
-  /** The image to run; null when it is the program. Looks for Docker only when one is named. */
+  /** Returns the image to run; null for the program. Looks for Docker only if an image is named. */
   @Nullable String image() {
     return named.isBlank() || !docker.getAsBoolean() ? null : named;
   }

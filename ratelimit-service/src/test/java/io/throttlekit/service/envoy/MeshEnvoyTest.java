@@ -22,7 +22,7 @@ class MeshEnvoyTest {
   }
 
   @Test
-  void isTheImageThatIsNamedWhereDockerRunsAlsoWithoutTheProgram() {
+  void isTheConfiguredImageIfDockerRuns() {
     for (Program program : new Program[] {Program.HERE, Program.MISSING}) {
       MeshEnvoy envoy = new MeshEnvoy(IMAGE, MeshEnvoyTest::runs, program);
       assertThat(envoy.image()).isEqualTo(IMAGE);
@@ -31,14 +31,14 @@ class MeshEnvoyTest {
   }
 
   @Test
-  void isTheProgramWhereDockerDoesNotRun() {
+  void isTheProgramIfDockerDoesNotRun() {
     MeshEnvoy envoy = new MeshEnvoy(IMAGE, MeshEnvoyTest::runsNot, Program.HERE);
     assertThat(envoy.image()).isNull();
     assertThat(envoy.whyMissing()).isNull();
   }
 
   @Test
-  void isTheProgramWhereNoImageIsNamedAndDockerIsNotEvenLookedFor() {
+  void isTheProgramIfNoImageIsConfigured() {
     BooleanSupplier unasked =
         () -> {
           throw new AssertionError("looked for Docker");
@@ -51,7 +51,7 @@ class MeshEnvoyTest {
   }
 
   @Test
-  void saysWhatIsMissingWhereThereIsNeither() {
+  void reportsWhatIsMissingIfNeitherIsAvailable() {
     assertThat(new MeshEnvoy("", MeshEnvoyTest::runs, Program.MISSING).whyMissing())
         .isEqualTo("no network");
     assertThat(new MeshEnvoy(IMAGE, MeshEnvoyTest::runsNot, Program.MISSING).whyMissing())

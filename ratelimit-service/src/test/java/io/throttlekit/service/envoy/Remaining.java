@@ -8,7 +8,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 
 /**
- * Asks the service what is left, without charging: what Envoy charges after a response is seen so.
+ * Queries the remaining units without a charge, which shows what Envoy charged after a response.
  */
 final class Remaining implements AutoCloseable {
   private final ManagedChannel channel;
@@ -17,7 +17,7 @@ final class Remaining implements AutoCloseable {
     channel = NettyChannelBuilder.forAddress("127.0.0.1", servicePort).usePlaintext().build();
   }
 
-  /** What is left for a descriptor, given as key, value, key, value… */
+  /** Returns the remaining units of a descriptor, given as key, value, key, value… */
   int of(String domain, String... entries) {
     RateLimitDescriptor.Builder descriptor =
         RateLimitDescriptor.newBuilder().setHitsAddend(UInt64Value.of(0));

@@ -22,7 +22,7 @@ final class Upstream implements AutoCloseable {
 
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final CountDownLatch letGo = new CountDownLatch(1);
+  private final CountDownLatch releaseHeld = new CountDownLatch(1);
   private final AtomicInteger requests = new AtomicInteger();
 
   private Upstream(HttpServer server) {
@@ -46,9 +46,9 @@ final class Upstream implements AutoCloseable {
     return requests.get();
   }
 
-  /** Answers those that are held, and holds nobody from now on. */
+  /** Answers the held requests, and holds none from now on. */
   void letGo() {
-    letGo.countDown();
+    releaseHeld.countDown();
   }
 
   @Override
@@ -64,7 +64,7 @@ final class Upstream implements AutoCloseable {
     boolean held = "hold".equals(query);
     if (held) {
       try {
-        letGo.await();
+        releaseHeld.await();
       } catch (InterruptedException e) {
         throw new IOException(e);
       }

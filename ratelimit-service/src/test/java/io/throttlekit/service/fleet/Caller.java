@@ -17,16 +17,16 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 
-/** Asks one process of the service, as Envoy and as an operator. */
+/** Calls one process of the service, as Envoy and as an operator. */
 final class Caller implements AutoCloseable {
   private static final String FEDERATION = "throttlekit_federation_";
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private final String domain;
   private final ManagedChannel channel;
   private final int debugPort;
 
-  /** Asks for the domain shop. */
+  /** Calls for the domain shop. */
   Caller(ServiceProcess service) {
     this(service, "shop");
   }
@@ -38,12 +38,12 @@ final class Caller implements AutoCloseable {
     this.debugPort = service.debugPort();
   }
 
-  /** The answer to one request with one entry, of any value. */
+  /** Returns the answer to one request with one entry, of any value. */
   Code ask(String key) {
     return ask(key, "v");
   }
 
-  /** The answer to one request with one entry. */
+  /** Returns the answer to one request with one entry. */
   Code ask(String key, String value) {
     RateLimitServiceBlockingStub stub =
         RateLimitServiceGrpc.newBlockingStub(channel).withDeadlineAfter(Duration.ofSeconds(10));
@@ -58,7 +58,7 @@ final class Caller implements AutoCloseable {
         .getOverallCode();
   }
 
-  /** How many of so many requests, one after the other, are admitted. */
+  /** Returns how many of the sequential requests are admitted. */
   long admittedOf(long requests, String key, String value) {
     long admitted = 0;
     for (long i = 0; i < requests; i++) {
@@ -67,7 +67,7 @@ final class Caller implements AutoCloseable {
     return admitted;
   }
 
-  /** A page of the debug port. */
+  /** Returns a page of the debug port. */
   String page(String path) throws IOException, InterruptedException {
     try (HttpClient client = HttpClient.newHttpClient()) {
       URI uri = URI.create("http://127.0.0.1:" + debugPort + path);
@@ -75,7 +75,7 @@ final class Caller implements AutoCloseable {
     }
   }
 
-  /** What a counter or gauge without labels says; -1 when there is none. */
+  /** Returns the value of a counter or gauge without labels; -1 if there is none. */
   double metric(String name) throws IOException, InterruptedException {
     return page("/metrics")
         .lines()
@@ -90,7 +90,7 @@ final class Caller implements AutoCloseable {
     AtomicReference<List<String>> last = new AtomicReference<>(List.of());
     Awaitility.await("no leases")
         .during(quiet)
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .until(() -> {
           List<String> now =
               page("/metrics").lines().filter(line -> line.startsWith(FEDERATION)).toList();

@@ -1,11 +1,11 @@
 package io.throttlekit.service.fleet;
 
-/** What happens to a store or a coordinator. */
+/** A fault of a store or a coordinator. */
 enum Fault {
   KILLED,
   STOPPED;
 
-  /** Lets it happen. */
+  /** Starts the fault. */
   void begin(LeaseStore store) {
     switch (this) {
       case KILLED -> store.kill();
@@ -13,7 +13,7 @@ enum Fault {
     }
   }
 
-  /** Ends it. */
+  /** Ends the fault. */
   void end(LeaseStore store) {
     switch (this) {
       case KILLED -> store.restart();

@@ -87,7 +87,7 @@ class FirstDecisionsTest {
         .build();
   }
 
-  /** What was answered instead of OK, and when all are. */
+  /** The answers other than OK, and when all have arrived. */
   private static final class Answers implements StreamObserver<RateLimitResponse> {
     final Queue<String> notAdmitted = new ConcurrentLinkedQueue<>();
     final Semaphore inFlight = new Semaphore(IN_FLIGHT);

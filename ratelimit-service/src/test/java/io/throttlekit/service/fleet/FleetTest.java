@@ -59,7 +59,7 @@ class FleetTest {
       Path log = folder.resolve("node" + n);
       starts.add(() -> startNode(file, log));
     }
-    nodes.addAll(Together.all(starts));
+    nodes.addAll(Concurrently.all(starts));
     for (String key : List.of("strict", "cached_deny", "leased")) {
       warm(key);
     }
@@ -81,7 +81,7 @@ class FleetTest {
   }
 
   @Test
-  void aFleetThatLeasesAdmitsExactlyTheLimitInEveryWindow() {
+  void aLeasingFleetAdmitsExactlyTheLimitInEveryWindow() {
     try (Offered offered = offer("leased", "all")) {
       offered.await("three windows", () -> clearWindows(offered).size() >= 3);
       offered.stop();
@@ -93,20 +93,20 @@ class FleetTest {
   }
 
   @Test
-  void whatAKilledNodeHeldIsLostUntilItsWindowEndsAndNothingElse() throws Exception {
+  void onlyUnitsHeldByAKilledNodeAreLostUntilTheirWindowEnds() throws Exception {
     try (Offered offered = offer("leased", "killed")) {
       offered.await("a window", () -> !clearWindows(offered).isEmpty());
       nodes.getFirst().kill();
-      long killed = offered.nowEndsMillis();
+      long killed = offered.currentWindowEndMillis();
       offered.await(
           "two windows without it",
           () -> clearWindows(offered).stream().filter(w -> w.endMillis() > killed).count() >= 2);
       offered.stop();
-      assertThat(offered.failures()).as("calls to the node that is gone").isNotEmpty();
+      assertThat(offered.failures()).as("calls to the killed node").isNotEmpty();
       assertThat(clearWindows(offered)).allMatch(window -> window.isAtLeast(LIMIT - BATCH));
       assertThat(offered.admitted().overshoot(LIMIT)).as("beyond the limit").isZero();
       assertThat(clearWindows(offered).stream().filter(window -> !window.mayHave(LIMIT)))
-          .as("windows that the kill cost something")
+          .as("windows that lost units by the kill")
           .hasSizeLessThanOrEqualTo(1);
     } finally {
       nodes.set(0, startNode(folder.resolve("fleet.yaml"), folder.resolve("another")));
@@ -115,7 +115,7 @@ class FleetTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"strict", "cached_deny"})
-  void aFleetThatLeasesNothingAdmitsExactlyTheLimitToo(String tier) {
+  void aStrictFleetAdmitsExactlyTheLimit(String tier) {
     try (Offered offered = offer(tier, "all")) {
       offered.await("two windows", () -> clearWindows(offered).size() >= 2);
       offered.stop();
@@ -125,7 +125,7 @@ class FleetTest {
     }
   }
 
-  /** Whole windows but those that long answers leave unclear what was admitted in. */
+  /** Returns the complete windows whose admitted units are unambiguous despite long answers. */
   private static List<Window> clearWindows(Offered offered) {
     return offered.wholeWindows().stream().filter(window -> window.straddling() <= BATCH).toList();
   }
@@ -139,7 +139,7 @@ class FleetTest {
   }
 
   private static ServiceProcess startNode(Path policies, Path log) throws Exception {
-    // The machine runs them all, and the load: a deadline for a quiet network would be missed.
+    // All processes share this machine with the load, which would miss a tight deadline.
     Map<String, String> environment =
         Map.of("THROTTLEKIT_STORE_URI", redis.url(), "THROTTLEKIT_STORE_DEADLINE", "2s");
     return ServiceProcess.start(policies, environment, 0, log);

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that invent domains and ask for pages that they do not read, against a process with a
+ * Clients that invent domains and request pages that they do not read, against a process with a
  * fifth of the heap that {@code bin/throttlekit} gives it.
  */
 @Timeout(180)
@@ -44,24 +44,24 @@ class HttpAttackTest {
   private static final int SLOW_READERS = 60;
   private static final int RULES = 4_000;
 
-  /** What a page of metrics stays below, whatever clients send. */
+  /** The maximum size of a page of metrics under any requests. */
   private static final int MAX_METRICS_BYTES = 256 << 10;
 
   @TempDir private Path folder;
   private final List<Socket> sockets = new ArrayList<>();
 
   @Test
-  void inventedDomainsAndClientsThatDoNotReadTakeNothingFromDecisions() throws Exception {
+  void inventedDomainsAndSlowReadersDoNotSlowDecisions() throws Exception {
     Path policies = Files.writeString(folder.resolve("p.yaml"), policies());
     ManagedChannel channel = null;
     try (ServiceProcess service =
             ServiceProcess.start(policies, Map.of(), 0, folder.resolve("log"));
         HttpClient client = HttpClient.newHttpClient()) {
       channel = NettyChannelBuilder.forAddress("127.0.0.1", service.port()).usePlaintext().build();
-      askOfInventedDomains(RateLimitServiceGrpc.newFutureStub(channel));
+      requestInventedDomains(RateLimitServiceGrpc.newFutureStub(channel));
       for (int i = 0; i < SLOW_READERS; i++) {
         boolean metrics = i % 2 == 0;
-        ask(
+        sendGet(
             metrics ? service.httpPort() : service.debugPort(),
             metrics ? "/metrics" : "/rlconfig?format=json");
       }
@@ -86,7 +86,7 @@ class HttpAttackTest {
     }
   }
 
-  private static void askOfInventedDomains(RateLimitServiceFutureStub stub)
+  private static void requestInventedDomains(RateLimitServiceFutureStub stub)
       throws InterruptedException {
     Semaphore room = new Semaphore(AT_ONCE);
     for (int i = 0; i < DOMAINS; i++) {
@@ -97,8 +97,8 @@ class HttpAttackTest {
     room.acquire(AT_ONCE);
   }
 
-  /** Asks for a page, and never reads it. */
-  private void ask(int port, String path) throws IOException {
+  /** Requests a page, and never reads it. */
+  private void sendGet(int port, String path) throws IOException {
     Socket socket = new Socket();
     sockets.add(socket);
     socket.setReceiveBufferSize(4_096);

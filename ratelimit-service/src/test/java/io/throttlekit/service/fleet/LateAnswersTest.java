@@ -55,7 +55,7 @@ class LateAnswersTest {
   private static final long MINUTE_MILLIS = 60_000;
   private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
 
-  /** Whole windows of a second that are judged, after the first one. */
+  /** Judged complete windows of a second, after the first one. */
   private static final int SECONDS = 5;
 
   private static final Duration MAX_DAY_LOAD = Duration.ofSeconds(20);
@@ -86,7 +86,7 @@ class LateAnswersTest {
     LeaseStore coordinator = started(LeaseStore.durable(LeaseStore.Kind.REDIS));
     List<Callable<ServiceProcess>> starts = new ArrayList<>();
     for (int region = 0; region < REGIONS; region++) {
-      LeaseStore store = started(LeaseStore.forgetful());
+      LeaseStore store = started(LeaseStore.withoutPersistence());
       Map<String, String> environment =
           Map.of(
               "THROTTLEKIT_STORE_URI", store.uri(delaying(store, 2 * region).port()),
@@ -98,11 +98,11 @@ class LateAnswersTest {
         starts.add(() -> ServiceProcess.start(policies, environment, 0, log));
       }
     }
-    nodes = Together.all(starts);
+    nodes = Concurrently.all(starts);
     STARTED.addAll(nodes);
     for (ServiceProcess node : nodes) {
       try (Caller caller = new Caller(node, "fleet")) {
-        await("stores that answer")
+        await("answers of the stores")
             .atMost(Duration.ofMinutes(1))
             .until(() -> caller.ask("day", "another") == Code.OK);
       }
@@ -111,7 +111,7 @@ class LateAnswersTest {
 
   @AfterAll
   static void stop() throws Exception {
-    nodes.forEach(ServiceProcess::kill); // what each would give back is not needed
+    nodes.forEach(ServiceProcess::kill); // their returns are not needed
     for (AutoCloseable each : STARTED.reversed()) {
       each.close();
     }
@@ -122,10 +122,10 @@ class LateAnswersTest {
    * that were spent with those of the window before it, and those in which the load stood still.
    */
   @Test
-  void windowsOfASecondAreSpentWholeFromTheSecondOneOn() throws Exception {
+  void oneSecondWindowsAreSpentCompletelyFromTheSecondOn() throws Exception {
     List<Long> overshoot = new ArrayList<>();
     Measured.twoOfThree(() -> {
-      // What a process has left, and is less than the largest request, is spent by smaller ones.
+      // Units left in a process, fewer than the largest request, are spent by smaller ones.
       String key = "key " + overshoot.size();
       try (Offered offered = offer("second", key, 100, 500, 100, 20, 4, 1)) {
         offered.await("the first window", () -> !offered.wholeWindows().isEmpty());
@@ -140,7 +140,7 @@ class LateAnswersTest {
         report(offered, judged);
         overshoot.add(offered.admitted().overshoot(LIMIT));
         assertThat(judged)
-            .as("windows in which each region wanted twice the limit")
+            .as("windows in which each region demanded twice the limit")
             .hasSizeGreaterThanOrEqualTo(2);
         assertSpent(offered, judged);
         assertThat(lost).as("units lost, seed %d", SEED).isZero();
@@ -151,7 +151,7 @@ class LateAnswersTest {
   }
 
   @Test
-  void aDaysBudgetIsSpentWholeInSeconds() throws Exception {
+  void aDailyBudgetIsSpentCompletelyWithinSeconds() throws Exception {
     await("a day that lasts") // the load must not straddle midnight
         .atMost(MAX_DAY_LOAD.multipliedBy(4))
         .until(() ->
@@ -161,7 +161,7 @@ class LateAnswersTest {
       double lostBefore = lostUnits();
       try (Offered offered = offer("day", "key " + overshoot.size(), 200, 25, 5, 1)) {
         long begun = System.nanoTime();
-        long day = offered.nowEndsMillis();
+        long day = offered.currentWindowEndMillis();
         offered.await(
             "twice the limit of requests in each region",
             () ->
@@ -181,13 +181,13 @@ class LateAnswersTest {
 
   /** Only with {@code -Pthorough}: a window of a minute takes up to two. */
   @TestFactory
-  Stream<DynamicTest> thorough() {
+  Stream<DynamicTest> furtherWindowsAreSpentCompletely() {
     return Boolean.getBoolean("throttlekit.thorough")
-        ? Stream.of(dynamicTest("a whole minute is spent", this::theFirstWholeMinuteIsSpentWhole))
+        ? Stream.of(dynamicTest("a whole minute is spent", this::spendsTheFirstFullMinute))
         : Stream.empty();
   }
 
-  private void theFirstWholeMinuteIsSpentWhole() throws Exception {
+  private void spendsTheFirstFullMinute() throws Exception {
     double lostBefore = lostUnits();
     try (Offered offered = offer("minute", "any", 180, 1)) {
       await("a whole minute")
@@ -223,7 +223,7 @@ class LateAnswersTest {
   /** A machine that is too slow to offer the load proves nothing. */
   private static void assertWanted(Offered offered, List<Window> judged) {
     assertThat(judged)
-        .as("windows in which each region wanted twice the limit")
+        .as("windows in which each region demanded twice the limit")
         .allMatch(each -> wanted(offered, each.endMillis()) >= WANTED);
   }
 
@@ -237,7 +237,7 @@ class LateAnswersTest {
         .isGreaterThanOrEqualTo(judged.size() * SPENT);
   }
 
-  /** By the region that wanted least. */
+  /** By the region with the least demand. */
   private static long wanted(Offered offered, long windowEndMillis) {
     Window asked = offered.asked().window(windowEndMillis);
     return IntStream.range(0, REGIONS)

@@ -3,16 +3,16 @@ package io.throttlekit.service.fleet;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.redis.RedisProcess;
 
-/** Where units are leased, by regions or within one: a real process. */
+/** A real process from which regions, or the processes of one, lease units. */
 interface LeaseStore extends AutoCloseable {
 
-  /** Which kinds there are. */
+  /** The kinds of stores. */
   enum Kind {
     REDIS,
     POSTGRESQL
   }
 
-  /** Starts one that loses no grant that it answered, and waits until it answers. */
+  /** Starts one that loses no acknowledged grant, and waits until it answers. */
   static LeaseStore durable(Kind kind) {
     return switch (kind) {
       case REDIS ->
@@ -22,28 +22,28 @@ interface LeaseStore extends AutoCloseable {
     };
   }
 
-  /** Starts one that forgets everything when it is killed, and waits until it answers. */
-  static LeaseStore forgetful() {
+  /** Starts one that loses its data when it is killed, and waits until it answers. */
+  static LeaseStore withoutPersistence() {
     return new OnRedis(RedisProcess.start());
   }
 
-  /** Where it listens, on 127.0.0.1. */
+  /** Returns its port on 127.0.0.1. */
   int port();
 
   /**
-   * The setting for whoever reaches it there.
+   * Returns the setting for clients that reach it at a port.
    *
-   * @param port its own, or one of something in between
+   * @param port its own, or that of a proxy
    */
   String uri(int port);
 
-  /** Ends it at once (SIGKILL). */
+  /** Kills it (SIGKILL). */
   void kill();
 
-  /** Starts it again after {@link #kill}. */
+  /** Restarts it after {@link #kill}. */
   void restart();
 
-  /** Lets it hang (SIGSTOP). */
+  /** Suspends it (SIGSTOP). */
   void hang();
 
   /** Ends {@link #hang}. */

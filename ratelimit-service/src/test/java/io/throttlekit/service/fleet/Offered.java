@@ -35,11 +35,11 @@ import org.awaitility.Awaitility;
  */
 final class Offered implements AutoCloseable {
   private static final long TICK_MILLIS = 5;
-  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final Duration POLL = Duration.ofMillis(20);
   private static final long ANSWER_SECONDS = 5;
 
-  /** Which a node is sent in turn. */
+  /** The requests that are sent to a node in turn. */
   private final List<RateLimitRequest> requests;
 
   private final long windowMillis;
@@ -55,7 +55,7 @@ final class Offered implements AutoCloseable {
   private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
   private volatile Rate rate;
 
-  /** How many requests each node is due, since when. */
+  /** The number of requests due per node since a start. */
   private record Rate(List<Integer> perSecond, long sinceNanos, AtomicLongArray sent) {
     static Rate fromNow(List<Integer> perSecond) {
       return new Rate(perSecond, System.nanoTime(), new AtomicLongArray(perSecond.size()));
@@ -121,28 +121,28 @@ final class Offered implements AutoCloseable {
   }
 
   /**
-   * Keeps back what is due to a node while so many of its answers are missing: a machine that is
-   * slower than the rate is not drowned.
+   * Holds requests to a node back while so many of its answers are outstanding, so that a machine
+   * slower than the rate is not overloaded.
    */
   void atMostUnderWay(int most) {
     maxUnderWay = most;
   }
 
-  /** Goes on at another rate. */
+  /** Continues at another rate. */
   void goOnWith(List<Integer> perSecond) {
     rate = Rate.fromNow(perSecond);
   }
 
-  /** Waits for something while requests are offered. */
+  /** Waits for a condition while requests are offered. */
   void await(String what, BooleanSupplier condition) {
     Awaitility.await(what)
-        .atMost(PATIENCE)
+        .atMost(TIMEOUT)
         .pollInterval(POLL)
         .pollDelay(Duration.ZERO)
         .until(condition::getAsBoolean);
   }
 
-  /** Waits until nodes have done nothing but refuse for as long as a window is. */
+  /** Waits until nodes have only refused for the length of a window. */
   void awaitSilenceOf(Integer... nodes) {
     long since = System.nanoTime();
     for (int node : nodes) {
@@ -161,13 +161,13 @@ final class Offered implements AutoCloseable {
 
   /** Waits until another window has begun. */
   void awaitNextWindow() {
-    long now = nowEndsMillis();
-    await("the next window", () -> nowEndsMillis() > now);
+    long now = currentWindowEndMillis();
+    await("the next window", () -> currentWindowEndMillis() > now);
   }
 
-  /** Waits for a whole window, of those that began after now, that is such a one. */
+  /** Waits for a complete window that began after now and meets the condition. */
   void awaitWindow(String which, Predicate<Window> condition) {
-    long now = nowEndsMillis();
+    long now = currentWindowEndMillis();
     await(
         "a window " + which,
         () ->
@@ -175,22 +175,22 @@ final class Offered implements AutoCloseable {
                 .anyMatch(window -> window.endMillis() > now && condition.test(window)));
   }
 
-  /** The end of the window that lasts now. */
-  long nowEndsMillis() {
+  /** Returns the end of the current window. */
+  long currentWindowEndMillis() {
     return admitted.endMillis(System.currentTimeMillis());
   }
 
-  /** What was admitted, by window and node. */
+  /** Returns the admitted units, by window and node. */
   WindowTally admitted() {
     return admitted;
   }
 
-  /** What was requested, by window and node, whatever was answered. */
+  /** Returns the requested units, by window and node, for any answer. */
   WindowTally asked() {
     return asked;
   }
 
-  /** Those that are over, and lasted wholly while requests were offered. */
+  /** Returns the ended windows during which requests were offered throughout. */
   List<Window> wholeWindows() {
     List<Window> whole = admitted.windows();
     return whole.size() < 2 ? List.of() : whole.subList(1, whole.size() - 1);
@@ -200,20 +200,20 @@ final class Offered implements AutoCloseable {
     return refused.sum();
   }
 
-  /** How many were neither admitted nor refused, by the answer's status. */
+  /** Returns how many requests failed, by the status of the answer. */
   Map<String, Integer> failures() {
     return failures;
   }
 
-  /** Asks each node once more than it is due, and waits for all answers. */
+  /** Sends each node one additional request, and waits for all answers. */
   void once() {
     for (int node = 0; node < channels.size(); node++) {
-      ask(node, requests.getFirst());
+      sendRequest(node, requests.getFirst());
     }
     awaitAnswers();
   }
 
-  /** Offers no more, and waits for the last answers. */
+  /** Stops offering requests, and waits for the last answers. */
   void stop() {
     ticks.close();
     awaitAnswers();
@@ -237,12 +237,12 @@ final class Offered implements AutoCloseable {
       long due = now.due(node);
       while (now.sent.get(node) < due && underWay.get(node) < maxUnderWay) {
         long turn = now.sent.getAndIncrement(node);
-        ask(node, requests.get(Math.toIntExact(turn % requests.size())));
+        sendRequest(node, requests.get(Math.toIntExact(turn % requests.size())));
       }
     }
   }
 
-  private void ask(int node, RateLimitRequest request) {
+  private void sendRequest(int node, RateLimitRequest request) {
     underWay.incrementAndGet(node);
     int cost = request.getHitsAddend();
     RateLimitServiceGrpc.newStub(channels.get(node))
@@ -253,12 +253,12 @@ final class Offered implements AutoCloseable {
   private final class Counting implements StreamObserver<RateLimitResponse> {
     private final int node;
     private final int cost;
-    private final long askedMillis = System.currentTimeMillis();
+    private final long sentMillis = System.currentTimeMillis();
 
     Counting(int node, int cost) {
       this.node = node;
       this.cost = cost;
-      asked.admitted(node, askedMillis, askedMillis, cost);
+      asked.admitted(node, sentMillis, sentMillis, cost);
     }
 
     @Override
@@ -268,7 +268,7 @@ final class Offered implements AutoCloseable {
         refusedSince.incrementAndGet(node);
         return;
       }
-      admitted.admitted(node, askedMillis, System.currentTimeMillis(), cost);
+      admitted.admitted(node, sentMillis, System.currentTimeMillis(), cost);
       lastAdmittedNanos.set(node, System.nanoTime());
       refusedSince.set(node, 0);
     }

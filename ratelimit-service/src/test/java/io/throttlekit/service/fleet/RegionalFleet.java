@@ -12,7 +12,7 @@ import java.util.concurrent.Callable;
 
 /**
  * Three regions with a process and a store each, and one coordinator, which each of them reaches by
- * a way of its own. The first region has a second process, and its store is of the coordinator's
+ * a link of its own. The first region has a second process, and its store is of the coordinator's
  * kind; those of the others are of Redis. For one thread.
  */
 final class RegionalFleet implements AutoCloseable {
@@ -48,7 +48,7 @@ final class RegionalFleet implements AutoCloseable {
         fleet.stores.add(
             region == 0 && kind == LeaseStore.Kind.POSTGRESQL
                 ? LeaseStore.durable(kind)
-                : LeaseStore.forgetful());
+                : LeaseStore.withoutPersistence());
         fleet.ways.add(TcpProxy.to(fleet.coordinator.port()));
         fleet.rewrite(region, policies.get(region));
       }
@@ -57,7 +57,7 @@ final class RegionalFleet implements AutoCloseable {
         int region = node % NEIGHBOUR;
         starts.add(() -> fleet.startNode(region));
       }
-      fleet.nodes.addAll(Together.all(starts));
+      fleet.nodes.addAll(Concurrently.all(starts));
       return fleet;
     } catch (Exception e) {
       fleet.close();
@@ -77,7 +77,7 @@ final class RegionalFleet implements AutoCloseable {
     return stores.get(region);
   }
 
-  /** Between a region's process and the coordinator. */
+  /** Returns the proxy between a region's process and the coordinator. */
   TcpProxy way(int region) {
     return ways.get(region);
   }
@@ -86,12 +86,12 @@ final class RegionalFleet implements AutoCloseable {
     return nodes.get(region);
   }
 
-  /** The second process of the first region. */
+  /** Returns the second process of the first region. */
   ServiceProcess neighbour() {
     return nodes.get(NEIGHBOUR);
   }
 
-  /** Of one process of each region. */
+  /** Returns the ports of one process of each region. */
   List<Integer> ports() {
     return nodes.stream().limit(NEIGHBOUR).map(ServiceProcess::port).toList();
   }
@@ -101,14 +101,14 @@ final class RegionalFleet implements AutoCloseable {
     nodes.set(region, startNode(region));
   }
 
-  /** Gives a region other policies, which it takes up by itself. */
+  /** Changes the policies of a region, which reloads them by itself. */
   void rewrite(int region, String policies) throws IOException {
     Files.writeString(policiesOf(region), policies);
   }
 
   @Override
   public void close() {
-    nodes.forEach(ServiceProcess::kill); // nobody needs what each would give back
+    nodes.forEach(ServiceProcess::kill); // their returns are not needed
     nodes.forEach(ServiceProcess::close);
     ways.forEach(TcpProxy::close);
     stores.forEach(LeaseStore::close);

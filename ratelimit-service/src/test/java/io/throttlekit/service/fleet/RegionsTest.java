@@ -1,6 +1,6 @@
 package io.throttlekit.service.fleet;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static io.throttlekit.service.fleet.RegionPolicies.ENDLESS_MILLIS;
 import static io.throttlekit.service.fleet.RegionPolicies.LEASE;
 import static io.throttlekit.service.fleet.RegionPolicies.LIMIT;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Three regions that share a limit, offered three times of it; with each kind of coordinator at the
- * same time, each with regions of its own. What breaks in one test is mended at its end, and every
+ * same time, each with regions of its own. Every test restores at its end what it broke, and every
  * test has a counter of its own.
  */
 @RealRedis
@@ -52,7 +52,7 @@ class RegionsTest {
   private static final int AP = 2;
   private static final int MAX_TRIES = 5;
 
-  /** What a region's process and store can have leased of one window and not spent. */
+  /** Units of one window that a region's process and store can hold unspent. */
   private static final long HELD = 6 * LEASE;
 
   @TempDir private static Path folder;
@@ -61,7 +61,7 @@ class RegionsTest {
 
   private static List<RegionalFleet> fleets = List.of();
 
-  /** What happens with one kind of coordinator. */
+  /** A scenario with one kind of coordinator. */
   @FunctionalInterface
   private interface Scenario {
     void on(RegionalFleet fleet) throws Exception;
@@ -74,10 +74,10 @@ class RegionsTest {
       Path place = Files.createDirectory(folder.resolve(kind.name()));
       starts.add(() -> RegionalFleet.start(kind, place, RegionPolicies.ofEachRegion()));
     }
-    fleets = Together.all(starts);
+    fleets = Concurrently.all(starts);
   }
 
-  // Of each two only one, unless thorough: another test has the other.
+  // Only one of each pair unless thorough: another test covers the other.
 
   static Stream<Cut> cuts() {
     return THOROUGH ? Stream.of(Cut.values()) : Stream.of(Cut.SWALLOWED);
@@ -101,7 +101,7 @@ class RegionsTest {
     onEach(fleet -> {
       long window = 2 * WINDOW_MILLIS; // every one has to be spent, on a busy machine too
       try (Offered offered = new Offered(fleet.ports(), SKEWED, window, "steady", "together")) {
-        long begun = offered.nowEndsMillis();
+        long begun = offered.currentWindowEndMillis();
         offered.awaitWindow("two later", each -> each.endMillis() > begun + 2 * window);
         assertThat(offered.failures()).isEmpty();
         assertNoWindowIsBeyond(2 * LIMIT, offered);
@@ -114,10 +114,10 @@ class RegionsTest {
   }
 
   @Test
-  void whatRegionsHoldWhenAWindowEndsIsNotSpentInTheNext() throws Exception {
+  void unitsHeldAtTheEndOfAWindowAreNotSpentInTheNext() throws Exception {
     onEach(fleet -> {
       int tries = 1;
-      while (!isSpentAfterOneThatWasNot(fleet, "held " + tries)) {
+      while (!isSpentAfterAnUnspentWindow(fleet, "held " + tries)) {
         assertThat(tries++).as("windows that were not spent").isLessThan(MAX_TRIES);
       }
     });
@@ -125,7 +125,7 @@ class RegionsTest {
 
   @ParameterizedTest
   @MethodSource("cuts")
-  void aRegionThatIsCutOffSpendsWhatItHoldsAndThenRefusesUntilItIsBack(Cut cut) throws Exception {
+  void aDisconnectedRegionSpendsItsUnitsThenRefusesUntilReconnected(Cut cut) throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "cut " + cut)) {
         awaitFullWindow(offered);
@@ -135,7 +135,7 @@ class RegionsTest {
         } finally {
           fleet.way(EU).goOn();
         }
-        offered.awaitWindow("of all, again", window -> window.by(EU) > 0 && isFull(window));
+        offered.awaitWindow("of all regions again", window -> window.by(EU) > 0 && isFull(window));
         assertNoWindowIsBeyond(LIMIT, offered);
         assertThat(offered.failures()).as("neither admitted nor refused").isEmpty();
       }
@@ -143,7 +143,7 @@ class RegionsTest {
   }
 
   @Test
-  void aRegionThatGoesOnAloneSpendsItsStoresUnitsAndComesBackByAProbe() throws Exception {
+  void aRegionInRegionalOnlyModeSpendsItsEscrowAndRecoversByAProbe() throws Exception {
     onEach(fleet -> {
       try (Caller one = new Caller(fleet.node(EU), "fleet");
           Caller other = new Caller(fleet.neighbour(), "fleet")) {
@@ -153,15 +153,15 @@ class RegionsTest {
           fleet.way(EU).refuse();
           try {
             assertThat(one.admittedOf(LEASE, "endless alone", "regional"))
-                .as("what one process had left of its lease, and then of the store's units")
+                .as("units left in one process, and then those of the store")
                 .isEqualTo(LEASE);
             assertThat(other.admittedOf(1, "endless alone", "regional"))
-                .as("of the store's units, by a process that had none")
+                .as("units of the store, by a process without any")
                 .isOne();
             long more =
                 other.admittedOf(REGIONAL, "endless alone", "regional")
                     + one.admittedOf(REGIONAL, "endless alone", "regional");
-            assertThat(1 + LEASE + 1 + more).as("all that were leased").isEqualTo(REGIONAL);
+            assertThat(1 + LEASE + 1 + more).as("all leased units").isEqualTo(REGIONAL);
             offered.awaitSilenceOf(EU);
             for (Caller each : List.of(one, other)) {
               assertThat(each.metric("throttlekit_federation_not_called_total")).isPositive();
@@ -182,14 +182,14 @@ class RegionsTest {
   }
 
   @Test
-  void aCoordinatorThatIsKilledAndComesBackGoesOnWithWhatIsLeft() throws Exception {
+  void aRestartedCoordinatorContinuesWithTheRemainingBudget() throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "warm")) {
-        awaitFullWindow(offered); // a process that is slow at first leases for all who wait
+        awaitFullWindow(offered); // a process that is slow at first leases for all waiting requests
       }
       try (Offered offered =
           new Offered(fleet.ports(), SKEWED, ENDLESS_MILLIS, "endless", "killed")) {
-        long window = offered.nowEndsMillis();
+        long window = offered.currentWindowEndMillis();
         offered.await("some", () -> offered.admitted().window(window).units() > 0);
         fleet.coordinator().kill();
         long leasedBefore = offered.admitted().window(window).units() + SKEWED.size() * HELD;
@@ -198,7 +198,7 @@ class RegionsTest {
             "units that were leased after",
             () -> offered.admitted().window(window).units() > leasedBefore);
         long refused = offered.refused();
-        offered.await("that all are spent", () -> offered.refused() > refused + LIMIT);
+        offered.await("that all units are spent", () -> offered.refused() > refused + LIMIT);
         offered.stop();
         assertThat(offered.admitted().overshoot(5 * LIMIT)).as("beyond the limit").isZero();
       }
@@ -207,7 +207,7 @@ class RegionsTest {
 
   @ParameterizedTest
   @MethodSource("coordinatorFaults")
-  void aCoordinatorThatIsAwayOverAWindowsEndIsSpentAnewOnceItIsBack(Fault fault) throws Exception {
+  void afterAnOutageOverAWindowsEndTheNextBudgetIsSpent(Fault fault) throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "away " + fault)) {
         awaitFullWindow(offered);
@@ -225,13 +225,13 @@ class RegionsTest {
 
   @ParameterizedTest
   @MethodSource("storeFaults")
-  void withoutItsOwnStoreARegionLeasesFromTheCoordinator(Fault fault) throws Exception {
+  void withoutItsStoreARegionLeasesFromTheCoordinator(Fault fault) throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "storeless " + fault)) {
         awaitFullWindow(offered);
         fault.begin(fleet.store(EU));
         try {
-          long leasedAhead = offered.nowEndsMillis() + WINDOW_MILLIS;
+          long leasedAhead = offered.currentWindowEndMillis() + WINDOW_MILLIS;
           offered.awaitWindow(
               "that nothing was leased of before",
               window -> window.endMillis() > leasedAhead && window.by(EU) > 0 && isFull(window));
@@ -245,7 +245,7 @@ class RegionsTest {
   }
 
   @Test
-  void aStoreThatStoppedAndGoesOnInTheSameWindowStillHasWhatNobodyTook() throws Exception {
+  void aStoreResumedInTheSameWindowStillHasItsUnits() throws Exception {
     onEach(fleet -> {
       try (Caller eu = new Caller(fleet.node(EU), "fleet")) {
         leaseForTheRegion(eu, "endless", "stopped");
@@ -253,7 +253,7 @@ class RegionsTest {
         fleet.store(EU).hang();
         try {
           assertThat(eu.admittedOf(LEASE, "endless", "stopped"))
-              .as("what a process had left of its lease, and then of the coordinator's units")
+              .as("units left in a process, and then those of the coordinator")
               .isEqualTo(LEASE);
         } finally {
           fleet.store(EU).goOn();
@@ -268,7 +268,7 @@ class RegionsTest {
   }
 
   @Test
-  void whenBothAreAwayARegionSpendsWhatItsProcessHoldsAndThenRefuses() throws Exception {
+  void withoutStoreAndCoordinatorARegionSpendsItsLeasesThenRefuses() throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "both")) {
         awaitFullWindow(offered);
@@ -280,24 +280,24 @@ class RegionsTest {
           fleet.way(EU).goOn();
           fleet.store(EU).restart();
         }
-        offered.awaitWindow("of all, again", window -> window.by(EU) > 0 && isFull(window));
+        offered.awaitWindow("of all regions again", window -> window.by(EU) > 0 && isFull(window));
         assertNoWindowIsBeyond(LIMIT, offered);
       }
     });
   }
 
   @Test
-  void aProcessThatIsKilledTakesWhatItHeldWithIt() throws Exception {
+  void aKilledProcessLosesItsUnits() throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "crashed")) {
         awaitFullWindow(offered);
-        long next = offered.nowEndsMillis() + WINDOW_MILLIS;
+        long next = offered.currentWindowEndMillis() + WINDOW_MILLIS;
         offered.await("the begin of a window", () -> offered.admitted().window(next).units() > 0);
         fleet.node(EU).kill();
         offered.awaitWindow("of the others", window -> window.by(EU) == 0 && isFull(window));
-        assertThat(offered.failures()).as("calls to the process that is gone").isNotEmpty();
+        assertThat(offered.failures()).as("calls to the killed process").isNotEmpty();
         assertThat(offered.admitted().window(next).isAtLeast(LIMIT - HELD))
-            .as("all but what it held of %s", offered.admitted().window(next))
+            .as("all but the units that it held of %s", offered.admitted().window(next))
             .isTrue();
         assertNoWindowIsBeyond(LIMIT, offered);
       } finally {
@@ -307,7 +307,7 @@ class RegionsTest {
   }
 
   @Test
-  void aRegionThatDoesNotAgreeIsRefusedAndToldWhoSaysWhatUntilItDoes() throws Exception {
+  void aRegionWithOtherTermsIsRefusedWithTheConflictUntilItAgrees() throws Exception {
     onEach(fleet -> {
       try (Caller eu = new Caller(fleet.node(EU), "fleet");
           Caller us = new Caller(fleet.node(US), "fleet")) {
@@ -339,10 +339,10 @@ class RegionsTest {
     });
   }
 
-  /** Leases what a process asks for at first, and waits until the rest is in the region's store. */
+  /** Makes a process lease, and waits until the surplus is in the region's store. */
   private static void leaseForTheRegion(Caller process, String key, String value) throws Exception {
     String refilled = "throttlekit_federation_refilled_units_total";
-    process.awaitNoLeases(Duration.ofMillis(2 * WINDOW_MILLIS)); // of what other tests asked for
+    process.awaitNoLeases(Duration.ofMillis(2 * WINDOW_MILLIS)); // leases of other tests
     double before = process.metric(refilled);
     assertThat(process.ask(key, value)).isEqualTo(Code.OK);
     await()
@@ -351,10 +351,10 @@ class RegionsTest {
   }
 
   /**
-   * Whether all units of a window are spent, after one that regions have spent nothing of but one
-   * unit each; never more than all.
+   * Returns whether all units of a window are spent, after one in which each region has spent only
+   * one unit; fails if more are spent.
    */
-  private static boolean isSpentAfterOneThatWasNot(RegionalFleet fleet, String counter) {
+  private static boolean isSpentAfterAnUnspentWindow(RegionalFleet fleet, String counter) {
     try (Offered offered = new Offered(fleet.ports(), NOTHING, WINDOW_MILLIS, "held", counter)) {
       offered.awaitNextWindow();
       offered.once();
@@ -363,7 +363,7 @@ class RegionsTest {
       }
       offered.awaitNextWindow();
       offered.goOnWith(SKEWED);
-      long next = offered.nowEndsMillis();
+      long next = offered.currentWindowEndMillis();
       offered.awaitNextWindow();
       offered.stop();
       assertThat(offered.admitted().overshoot(LIMIT))
@@ -381,7 +381,7 @@ class RegionsTest {
         .isZero();
   }
 
-  /** Waits for a window that began after now and was spent, which shows that all is well. */
+  /** Waits for a window that began after now and was spent, which shows a healthy fleet. */
   private static void awaitFullWindow(Offered offered) {
     offered.awaitWindow("that is spent", RegionsTest::isFull);
   }
@@ -406,6 +406,6 @@ class RegionsTest {
         }
       });
     }
-    var _ = Together.all(all);
+    var _ = Concurrently.all(all);
   }
 }

@@ -12,7 +12,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
-import io.throttlekit.service.server.Ask;
+import io.throttlekit.service.server.TestRequests;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Decisions while clients of the port for sensors do what they can, seen from outside. */
+/** Decisions under attack by clients of the sensor port, seen from outside. */
 @Timeout(120)
 @Tag("alone")
 @Tag("process")
@@ -102,7 +102,9 @@ class SensorsAttackTest {
     long begun = System.nanoTime();
     while (System.nanoTime() - begun < ROUND.toNanos()) {
       long sent = System.nanoTime();
-      assertThat(stub.shouldRateLimit(Ask.to("d", Ask.entries("k", "v"))).getOverallCode())
+      assertThat(
+              stub.shouldRateLimit(TestRequests.to("d", TestRequests.entries("k", "v")))
+                  .getOverallCode())
           .isEqualTo(Code.OK);
       nanos.add(System.nanoTime() - sent);
     }

@@ -77,7 +77,7 @@ public final class ServiceProcess implements AutoCloseable {
     return debugPort;
   }
 
-  /** Where sensors are served; 0 where no rule needed them at the start. */
+  /** Returns the address of the sensor port; 0 if no rule needed it at the start. */
   public int sensorsPort() {
     return sensorsPort;
   }
@@ -86,17 +86,17 @@ public final class ServiceProcess implements AutoCloseable {
     return process.log();
   }
 
-  /** Ends it at once, as a crash would (SIGKILL). */
+  /** Kills it (SIGKILL), as a crash would. */
   public void kill() {
     ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly);
   }
 
-  /** Lets it hang: connections stay, nothing is read (SIGSTOP). */
+  /** Suspends it: connections stay open, nothing is read (SIGSTOP). */
   public void hang() throws IOException {
     signal("STOP");
   }
 
-  /** Lets it go on after {@link #hang}. */
+  /** Resumes it after {@link #hang}. */
   public void goOn() throws IOException {
     signal("CONT");
   }

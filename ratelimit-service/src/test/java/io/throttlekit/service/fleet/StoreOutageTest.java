@@ -1,6 +1,6 @@
 package io.throttlekit.service.fleet;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The process as callers and operators see it while its Redis comes and goes. */
+/** The process as callers and operators see it during outages of its Redis. */
 @RealRedis
 @Timeout(120)
 class StoreOutageTest {
@@ -67,7 +67,7 @@ class StoreOutageTest {
   }
 
   @Test
-  void everyRuleAnswersAnOutageAsItSaysAndCountsAgainAfterIt() throws Exception {
+  void everyRuleAppliesItsOnOutageAndCountsAgainAfterwards() throws Exception {
     assertThat(caller.ask("leased")).isEqualTo(Code.OK);
     assertThat(caller.page("/rlconfig")).contains("# store: redis://").contains(" answers\n");
     redis.stop();
@@ -79,7 +79,7 @@ class StoreOutageTest {
       admitted += caller.ask("local") == Code.OK ? 1 : 0;
     }
     assertThat(admitted).as("half of ten").isEqualTo(5);
-    assertThat(caller.ask("leased")).as("what is leased is spent").isEqualTo(Code.OK);
+    assertThat(caller.ask("leased")).as("leased units are spent").isEqualTo(Code.OK);
     assertThat(failure("error")).isEqualTo(Status.Code.UNAVAILABLE);
     await().untilAsserted(() -> assertThat(caller.page("/rlconfig")).contains("does not answer: "));
     assertThat(caller.page("/metrics"))

@@ -1,6 +1,6 @@
 package io.throttlekit.service.fleet;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The process and a Redis behind TLS that wants to see its certificate. */
+/** The process and a Redis behind TLS that requires a client certificate. */
 @RealRedis
 @Timeout(120)
 class StoreTlsTest {
@@ -52,7 +52,7 @@ class StoreTlsTest {
   }
 
   @Test
-  void countsInItAsConfigured() throws Exception {
+  void countsInAStoreOverTls() throws Exception {
     X509Bundle client = authority.issue("client");
     try (ServiceProcess service =
             serve(
@@ -75,7 +75,7 @@ class StoreTlsTest {
   }
 
   @Test
-  void saysWhatIsWrongWithACertificate() throws Exception {
+  void reportsCertificateErrors() throws Exception {
     Path other = Authority.named("other").writeTo(folder.resolve("ca.pem"));
     try (ServiceProcess service = serve(Map.of("THROTTLEKIT_STORE_TLS_CA", other.toString()));
         Caller caller = new Caller(service)) {

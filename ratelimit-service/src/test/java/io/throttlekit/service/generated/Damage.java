@@ -3,7 +3,7 @@ package io.throttlekit.service.generated;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** What lines, disks and enemies do to bytes. */
+/** Corrupts bytes like networks, disks and attackers. */
 final class Damage {
   private final RandomGenerator random;
 
@@ -11,7 +11,7 @@ final class Damage {
     this.random = random;
   }
 
-  /** A copy with one to three kinds of damage. */
+  /** Returns a copy with one to three kinds of damage. */
   byte[] to(byte[] bytes) {
     byte[] damaged = bytes.clone();
     for (int left = Math.max(0, random.nextInt(6) - 3); left >= 0; left--) {
@@ -48,7 +48,7 @@ final class Damage {
     return noise;
   }
 
-  /** {@code bytes} with {@code middle} in place of what is between two places. */
+  /** Returns {@code bytes} with {@code middle} in place of a range. */
   private static byte[] splice(byte[] bytes, int from, int to, byte[] middle) {
     byte[] spliced = Arrays.copyOf(bytes, from + middle.length + bytes.length - to);
     System.arraycopy(middle, 0, spliced, from, middle.length);

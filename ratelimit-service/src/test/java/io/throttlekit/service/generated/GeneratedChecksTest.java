@@ -8,7 +8,7 @@ import io.envoyproxy.envoy.service.auth.v3.AttributeContext.HttpRequest;
 import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
 import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
 import io.envoyproxy.envoy.service.auth.v3.CheckResponse.HttpResponseCase;
-import io.throttlekit.service.authz.Authorizing;
+import io.throttlekit.service.authz.CheckFixture;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Attribute;
@@ -63,8 +63,8 @@ class GeneratedChecksTest {
   private static final List<String> NAMES =
       List.of("x-user", "where", "domain", ":method", "X-User", "");
 
-  private final Authorizing authorizing =
-      new Authorizing(
+  private final CheckFixture authorizing =
+      new CheckFixture(
           POLICY,
           new ExtAuthzConfig(
               "d",
@@ -82,7 +82,7 @@ class GeneratedChecksTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {20_261_123, 20_261_124, 20_261_125})
-  void noneCrashesAndNoneIsAdmittedThatThePolicyDenies(long seed) {
+  void noCheckCrashesAndNoDeniedOneIsAdmitted(long seed) {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(seed);
     Damage damage = new Damage(random);
     for (int i = 0; i < REQUESTS; i++) {
@@ -126,7 +126,7 @@ class GeneratedChecksTest {
     return status == 403 ? "undescribed" : "denied";
   }
 
-  /** By words of its own, from what Envoy's message says. */
+  /** Computes the expected descriptors independently from Envoy's message. */
   private static String expected(AttributeContext said) {
     Map<String, String> context = said.getContextExtensionsMap();
     HttpRequest http = said.getRequest().getHttp();

@@ -47,14 +47,14 @@ class GeneratedRequestsTest {
 
   @ParameterizedTest(name = "{0}, seed {1}")
   @MethodSource("modes")
-  void everyRequestIsAnsweredAsTheReferenceAnswersIt(CompatibilityConfig mode, long seed) {
+  void everyAnswerEqualsTheReferences(CompatibilityConfig mode, long seed) {
     RandomGenerator random = random(seed);
     for (int service = 0; service < SERVICES; service++) {
       SideBySide both = new SideBySide(mode, random, seed);
       for (int reload = 0; reload < RELOADS; reload++) {
         RandomRequests requests = both.reload();
         for (int i = 0; i < REQUESTS; i++) {
-          both.letTimePass();
+          both.advanceTime();
           both.agreesOn(requests.next().toByteArray());
         }
       }
@@ -72,8 +72,7 @@ class GeneratedRequestsTest {
 
   @ParameterizedTest(name = "{0}, seed {1}")
   @MethodSource("modes")
-  void damagedBytesAreAnsweredOrRefusedAndChargeNothingWhenRefused(
-      CompatibilityConfig mode, long seed) {
+  void damagedBytesAreAnsweredOrRejectedWithoutCharge(CompatibilityConfig mode, long seed) {
     RandomGenerator random = random(seed);
     Damage damage = new Damage(random);
     for (int service = 0; service < SERVICES; service++) {
@@ -81,12 +80,12 @@ class GeneratedRequestsTest {
       for (int reload = 0; reload < RELOADS; reload++) {
         RandomRequests requests = both.reload();
         for (int i = 0; i < DAMAGED_REQUESTS; i++) {
-          both.letTimePass();
+          both.advanceTime();
           byte[] whole = requests.next().toByteArray();
           boolean answered = both.agreesOn(damage.to(whole));
           reached.merge(answered ? "answered" : "refused", 1, Integer::sum);
           if (i % 4 == 0) {
-            both.agreesOn(whole); // what was refused before has left no trace
+            both.agreesOn(whole); // earlier refused requests have left no trace
           }
         }
       }

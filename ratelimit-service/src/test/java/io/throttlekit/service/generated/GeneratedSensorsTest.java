@@ -50,7 +50,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Streams of damaged access logs, load reports and subscriptions: none crashes, none makes an Envoy
- * obey more than the limit, and what an honest Envoy says beside them counts. 36,000 messages of
+ * apply more than the limit, and reports of an honest Envoy beside them count. 36,000 messages of
  * each kind, 1,000,000 in the profile {@code thorough}.
  */
 @Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
@@ -67,7 +67,7 @@ class GeneratedSensorsTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = 20_261_123)
-  void damagedAccessLogsCrashNothingAndHideNoHonestEntry(long seed) {
+  void damagedAccessLogsAffectNoHonestEntry(long seed) {
     AccessLogs logs = new AccessLogs(recorded, new NoFault(), time, 100_000);
     var honest = WireStream.open(logs, AccessLogServiceGrpc.getStreamAccessLogsMethod());
     Hostile hostile =
@@ -91,7 +91,7 @@ class GeneratedSensorsTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = 20_261_124)
-  void damagedLoadReportsCrashNothingAndChangeNoHonestReport(long seed) {
+  void damagedLoadReportsAffectNoHonestReport(long seed) {
     LoadReports reports = new LoadReports(recorded, new NoCount(), time, Duration.ofSeconds(1));
     var honest = WireStream.open(reports, LoadReportingServiceGrpc.getStreamLoadStatsMethod());
     Hostile hostile =
@@ -117,8 +117,7 @@ class GeneratedSensorsTest {
   /** Over ADS and over a runtime discovery service alone, each in both variants of xDS. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = 20_261_125)
-  void damagedSubscriptionsCrashNothingAndMakeNoEnvoyObeyMoreThanTheLimit(long seed)
-      throws Exception {
+  void damagedSubscriptionsNeverExceedTheLimit(long seed) throws Exception {
     List<Integer> obeyed = new ArrayList<>();
     LimitServer server =
         new LimitServer(
@@ -174,7 +173,7 @@ class GeneratedSensorsTest {
       honest.send(subscription.toByteArray());
       server.tick();
       assertThat(honest.received())
-          .as("what an honest Envoy is sent afterwards over %s", attack.method())
+          .as("sent to an honest Envoy afterwards over %s", attack.method())
           .isNotEmpty();
       honest.cancel();
     }
@@ -295,7 +294,7 @@ class GeneratedSensorsTest {
     return new Attack<>(service, method, messages);
   }
 
-  /** Fails where an entry could not be used by a fault of the program. */
+  /** Fails if an entry could not be used because of a bug. */
   private static final class NoFault implements AccessLogListener {
     @Override
     public void opened() {}

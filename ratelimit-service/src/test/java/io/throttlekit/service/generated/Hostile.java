@@ -44,7 +44,7 @@ final class Hostile {
     return Client.of(attacks.get(random.nextInt(attacks.size())));
   }
 
-  /** Sends messages, and returns the answers to them. */
+  /** Sends messages, and returns their answers. */
   List<Message> send(int count) {
     List<Message> answers = new ArrayList<>();
     for (int i = 0; i < count; i++) {

@@ -18,7 +18,7 @@ import java.util.random.RandomGenerator;
 
 /**
  * Messages that often meet a rule of some policies, and often the same counter again; now and then
- * one that says something absurd.
+ * one with extreme values.
  */
 final class RandomRequests {
   private static final int REMEMBERED = 12;

@@ -32,19 +32,19 @@ final class ReferenceCounters {
   /** Units used in the window that begins at {@code start}. */
   private record Used(long start, long units) {}
 
-  /** What is tried on top of these. */
+  /** Returns a draft on top of these counters. */
   ReferenceCounters draft() {
     return new ReferenceCounters(this);
   }
 
-  /** Keeps what this draft has tried. */
+  /** Commits this draft. */
   void keep() {
     if (below != null) {
       below.changed.putAll(changed);
     }
   }
 
-  /** Counts {@code cost}, below 0 to give back, 0 to look, on the counter of these entries. */
+  /** Counts {@code cost}, below 0 for a refund, 0 for a peek, on the counter of these entries. */
   Decision charge(
       String domain,
       List<String> entries,
@@ -87,7 +87,7 @@ final class ReferenceCounters {
 
   private <S> Decision chargeOther(
       RateAlgorithm<S> algorithm, List<Object> counter, long cost, Overrun overrun, long now) {
-    @SuppressWarnings("unchecked") // the counter's name says which algorithm wrote it
+    @SuppressWarnings("unchecked") // the counter's name determines the algorithm of its state
     S state = (S) find(counter);
     Transition<S> next =
         cost < 0

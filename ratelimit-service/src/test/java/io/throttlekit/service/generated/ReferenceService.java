@@ -35,7 +35,7 @@ final class ReferenceService {
   private final ReferenceCounters counters = new ReferenceCounters();
   private final Map<String, Policy> policies = new HashMap<>();
 
-  /** How often each branch that tests want to see was taken. */
+  /** How often each branch that tests require was taken. */
   final Map<String, Integer> reached = new TreeMap<>();
 
   ReferenceService(CompatibilityConfig mode) {
@@ -48,25 +48,25 @@ final class ReferenceService {
     all.forEach(policy -> policies.put(policy.domain(), policy));
   }
 
-  /** The answer, or null when the message is none that could be answered. */
+  /** Returns the answer, or null for a message that cannot be answered. */
   @Nullable RateLimitResponse answer(RateLimitRequest message, long now) {
-    if (!ReferenceAsked.valid(message)) {
+    if (!ReferenceRequest.valid(message)) {
       count("invalid", true);
       return null;
     }
     Policy policy = policies.get(message.getDomain());
-    List<ReferenceAsked> asked = new ArrayList<>();
+    List<ReferenceRequest> asked = new ArrayList<>();
     for (RateLimitDescriptor descriptor : message.getDescriptorsList()) {
-      asked.add(ReferenceAsked.of(policy, message, descriptor));
+      asked.add(ReferenceRequest.of(policy, message, descriptor));
     }
     dropReplaced(asked);
     count("unknown domain", policy == null);
     return decide(message.getDomain(), asked, now);
   }
 
-  private void dropReplaced(List<ReferenceAsked> asked) {
+  private void dropReplaced(List<ReferenceRequest> asked) {
     Set<String> names = new HashSet<>();
-    for (ReferenceAsked one : asked) {
+    for (ReferenceRequest one : asked) {
       ReferenceRule rule = one.rule();
       if (rule != null) {
         names.addAll(rule.replaces());
@@ -81,10 +81,10 @@ final class ReferenceService {
     }
   }
 
-  private RateLimitResponse decide(String domain, List<ReferenceAsked> asked, long now) {
+  private RateLimitResponse decide(String domain, List<ReferenceRequest> asked, long now) {
     ReferenceCounters tried = counters.draft();
     List<List<Decision>> decisions = new ArrayList<>();
-    for (ReferenceAsked one : asked) {
+    for (ReferenceRequest one : asked) {
       decisions.add(tryOne(domain, one, tried, now));
     }
     boolean admitted = admits(asked, decisions);
@@ -108,9 +108,9 @@ final class ReferenceService {
     return response.build();
   }
 
-  /** Charges all limits of one descriptor, or what always counts when one of them refuses. */
+  /** Charges all limits of one descriptor, or only unconditional charges if one refuses. */
   private List<Decision> tryOne(
-      String domain, ReferenceAsked one, ReferenceCounters tried, long now) {
+      String domain, ReferenceRequest one, ReferenceCounters tried, long now) {
     ReferenceCounters draft = tried.draft();
     List<Decision> decisions = new ArrayList<>();
     for (ReferenceRule.Part limit : one.limits()) {
@@ -124,10 +124,10 @@ final class ReferenceService {
     return decisions;
   }
 
-  /** Of a refused request, lets a refusal wait until all it asked of a counter so far would fit. */
+  /** Extends the wait of a refusal until all its requests to a counter so far would fit. */
   private List<Decision> waitForAll(
-      String domain, List<ReferenceAsked> asked, int index, List<Decision> tried, long now) {
-    ReferenceAsked one = asked.get(index);
+      String domain, List<ReferenceRequest> asked, int index, List<Decision> tried, long now) {
+    ReferenceRequest one = asked.get(index);
     List<Decision> decisions = new ArrayList<>();
     for (int i = 0; i < tried.size(); i++) {
       RateAlgorithm<?> algorithm = one.limits().get(i).algorithm();
@@ -151,7 +151,7 @@ final class ReferenceService {
     return decisions;
   }
 
-  private static boolean charges(ReferenceAsked asked, RateAlgorithm<?> algorithm) {
+  private static boolean charges(ReferenceRequest asked, RateAlgorithm<?> algorithm) {
     return asked.limits().stream()
         .map(ReferenceRule.Part::algorithm)
         .anyMatch(other ->
@@ -163,10 +163,10 @@ final class ReferenceService {
         decision.limit(), decision.remaining(), decision.resetAfterMillis(), retryAfterMillis);
   }
 
-  /** Counts refunds and overdrafts, and looks where something would only have been admitted. */
+  /** Counts refunds and overdrafts, and peeks for conditional charges. */
   private List<Decision> countAnyway(
       String domain,
-      ReferenceAsked one,
+      ReferenceRequest one,
       List<Decision> tried,
       ReferenceCounters counters,
       long now) {
@@ -197,11 +197,11 @@ final class ReferenceService {
     return decisions;
   }
 
-  private boolean admits(List<ReferenceAsked> asked, List<List<Decision>> decisions) {
+  private boolean admits(List<ReferenceRequest> asked, List<List<Decision>> decisions) {
     int quotas = 0;
     int passing = 0;
     for (int i = 0; i < asked.size(); i++) {
-      ReferenceAsked one = asked.get(i);
+      ReferenceRequest one = asked.get(i);
       boolean refused = refuses(decisions.get(i)) && !cannotRefuse(one);
       if (one.unlimited()) {
         continue;
@@ -216,12 +216,12 @@ final class ReferenceService {
     return quotas == 0 || passing > 0;
   }
 
-  private static boolean cannotRefuse(ReferenceAsked one) {
+  private static boolean cannotRefuse(ReferenceRequest one) {
     ReferenceRule rule = one.rule();
     return rule == null || rule.shadow() || one.refund();
   }
 
-  private Overrun overrun(ReferenceAsked one) {
+  private Overrun overrun(ReferenceRequest one) {
     ReferenceRule rule = one.rule();
     boolean overdraft = rule != null && rule.overdraft();
     return mode.chargeRejected() ? Overrun.COUNT : overdraft ? Overrun.OVERDRAFT : Overrun.REFUSE;
@@ -231,7 +231,7 @@ final class ReferenceService {
     return decisions.stream().anyMatch(decision -> !decision.admitted());
   }
 
-  private static DescriptorStatus status(ReferenceAsked one, List<Decision> decisions) {
+  private static DescriptorStatus status(ReferenceRequest one, List<Decision> decisions) {
     ReferenceRule rule = one.rule();
     DescriptorStatus.Builder status = DescriptorStatus.newBuilder().setCode(Code.OK);
     if (rule == null) {
@@ -240,7 +240,7 @@ final class ReferenceService {
     if (rule.unlimited()) {
       return status.setLimitRemaining((int) MAX_REMAINING).build();
     }
-    int telling = telling(decisions);
+    int telling = reported(decisions);
     ReferenceRule.Part limit = rule.limits().get(telling);
     Decision decision = decisions.get(telling);
     boolean hidden = !decision.admitted() && cannotRefuse(one);
@@ -259,8 +259,8 @@ final class ReferenceService {
     return status.setDurationUntilReset(Duration.newBuilder().setSeconds(reset)).build();
   }
 
-  /** A refusal; of these the longest; else the smallest part left; else the first. */
-  private static int telling(List<Decision> decisions) {
+  /** Returns the index of the longest refusal, else of the smallest part, else of the first. */
+  private static int reported(List<Decision> decisions) {
     int telling = 0;
     for (int i = 1; i < decisions.size(); i++) {
       Decision best = decisions.get(telling);
@@ -280,12 +280,13 @@ final class ReferenceService {
     return decision.limit() == 0 ? 0 : (double) decision.remaining() / decision.limit();
   }
 
-  private void note(List<ReferenceAsked> asked, List<List<Decision>> decisions, boolean admitted) {
+  private void note(
+      List<ReferenceRequest> asked, List<List<Decision>> decisions, boolean admitted) {
     count("refused", !admitted && !mode.shadowMode());
     count("let pass by the global shadow mode", !admitted && mode.shadowMode());
     count("admitted", admitted);
     for (int i = 0; i < asked.size(); i++) {
-      ReferenceAsked one = asked.get(i);
+      ReferenceRequest one = asked.get(i);
       boolean refused = refuses(decisions.get(i));
       count("refund", one.cost() < 0);
       count("look", one.cost() == 0);

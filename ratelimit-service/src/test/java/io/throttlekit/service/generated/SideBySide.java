@@ -23,7 +23,7 @@ import java.util.Objects;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
-/** The service and the reference, asked the same at the same time. For one thread. */
+/** The service and the reference, with the same requests at the same time. For one thread. */
 final class SideBySide {
   private static final long START = 1_700_000_000_123L;
   private static final long DAY = 86_400_000;
@@ -57,8 +57,8 @@ final class SideBySide {
     return new RandomRequests(random, generator, policies);
   }
 
-  /** Lets nothing, a little or years pass. */
-  void letTimePass() {
+  /** Lets no time, a little or years pass. */
+  void advanceTime() {
     long millis =
         switch (random.nextInt(200)) {
           case 0 -> random.nextLong(400 * DAY);
@@ -77,7 +77,7 @@ final class SideBySide {
    */
   boolean agreesOn(byte[] bytes) {
     RateLimitRequest message = parsed(bytes);
-    Wire.Reply reply = service.ask(bytes);
+    Wire.Reply reply = service.invoke(bytes);
     boolean mayRefuse = !reply.status().isOk() && !readableWithoutUnknownFields(bytes);
     RateLimitResponse expected =
         message == null || mayRefuse ? null : reference.answer(message, time.wallMillis());

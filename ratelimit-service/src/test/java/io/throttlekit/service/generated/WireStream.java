@@ -33,7 +33,7 @@ final class WireStream<Q, A> {
     return new WireStream<>(definition);
   }
 
-  /** Whether the server has not ended it, and has asked for a message. */
+  /** Returns whether the server has not ended it and has requested a message. */
   boolean takesMore() {
     return !call.closed && call.requested > 0;
   }
@@ -57,7 +57,7 @@ final class WireStream<Q, A> {
     return true;
   }
 
-  /** The client leaves. */
+  /** Cancels the stream. */
   void cancel() {
     if (!call.closed) {
       call.cancelled = true;
@@ -66,7 +66,7 @@ final class WireStream<Q, A> {
     }
   }
 
-  /** What the server has sent since this was called last. */
+  /** Returns what the server has sent since the last call. */
   List<A> received() {
     List<A> received = List.copyOf(call.sent);
     call.sent.clear();
@@ -95,7 +95,7 @@ final class WireStream<Q, A> {
     @Override
     public void sendMessage(A message) {
       if (cancelled) {
-        return; // the server may not know it yet, and gRPC drops the message
+        return; // the server may not have received it yet, and gRPC drops the message
       }
       if (closed) {
         throw new AssertionError("a message after the end");

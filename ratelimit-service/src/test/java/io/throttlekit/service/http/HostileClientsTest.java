@@ -1,6 +1,6 @@
 package io.throttlekit.service.http;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,7 +52,7 @@ class HostileClientsTest {
 
   @Test
   @SuppressWarnings("System.gc")
-  void sixtyClientsThatDoNotReadHoldABoundedNumberOfPages() throws Exception {
+  void sixtySlowReadersHoldABoundedNumberOfPages() throws Exception {
     for (int i = 0; i < 60; i++) {
       request(http, "GET /page HTTP/1.1\r\nHost: x\r\n\r\n");
     }
@@ -68,7 +68,7 @@ class HostileClientsTest {
   }
 
   @Test
-  void aClientThatStopsToReadLosesItsConnection() throws Exception {
+  void aClientThatStopsReadingIsDisconnected() throws Exception {
     try (HttpFixture hurried = listener(Duration.ofMillis(300))) {
       Socket socket = request(hurried, "GET /page HTTP/1.1\r\nHost: x\r\n\r\n");
       await().until(() -> pages.size() == 1);
@@ -82,7 +82,7 @@ class HostileClientsTest {
   }
 
   @Test
-  void idleConnectionsGiveWayToNewOnes() throws Exception {
+  void idleConnectionsAreClosedForNewOnes() throws Exception {
     for (int i = 0; i < 1_000; i++) {
       sockets.add(new Socket(InetAddress.getLoopbackAddress(), http.port()));
     }
@@ -92,7 +92,7 @@ class HostileClientsTest {
   }
 
   @Test
-  void aLongBodyIsRefusedUnread() throws Exception {
+  void aLongBodyIsRejectedUnread() throws Exception {
     Socket socket =
         request(http, "POST /page HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n");
     assertThat(statusLine(socket)).isEqualTo("HTTP/1.1 413 Request Entity Too Large");
@@ -100,7 +100,7 @@ class HostileClientsTest {
   }
 
   @Test
-  void floodsOfHeadersAndLongLinesAreRefused() throws Exception {
+  void floodsOfHeadersAndLongLinesAreRejected() throws Exception {
     String headers =
         String.join(
             "", IntStream.range(0, 1_000).mapToObj(i -> "X-Flood-" + i + ": y\r\n").toList());
@@ -122,7 +122,7 @@ class HostileClientsTest {
   }
 
   @Test
-  void aFloodOfPipelinedRequestsLosesItsConnection() throws Exception {
+  void aFloodOfPipelinedRequestsIsDisconnected() throws Exception {
     int requests = 5_000;
     Socket socket = request(http, "");
     try {

@@ -21,7 +21,7 @@ class HttpListenerTest {
   private final CountDownLatch answering = new CountDownLatch(1);
 
   @Test
-  void anAnswerIsLostWhereItsCallerHasLeft() throws Exception {
+  void anAnswerIsReportedAsLostIfItsCallerHasDisconnected() throws Exception {
     try (HttpListener listener = listener()) {
       listener.start();
       try (Socket client =
@@ -38,7 +38,7 @@ class HttpListenerTest {
   }
 
   @Test
-  void anAnswerThatArrivesIsNotLost() throws Exception {
+  void aDeliveredAnswerIsNotReportedAsLost() throws Exception {
     answering.countDown();
     try (HttpFixture http = new HttpFixture(listener())) {
       assertThat(http.get("/").body()).isEqualTo("answer");
@@ -47,7 +47,7 @@ class HttpListenerTest {
   }
 
   @Test
-  void anAnswerIsLostOnWhoWantsNoBody() throws Exception {
+  void anAnswerToAHeadRequestIsReportedAsLost() throws Exception {
     answering.countDown();
     try (HttpFixture http = new HttpFixture(listener())) {
       assertThat(http.send("HEAD", "/", new byte[0]).statusCode()).isEqualTo(200);

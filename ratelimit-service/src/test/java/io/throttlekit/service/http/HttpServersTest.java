@@ -76,7 +76,7 @@ class HttpServersTest {
   }
 
   @AfterEach
-  @Timeout(60) // for what hangs
+  @Timeout(60) // in case a call hangs
   void close() {
     service.close();
     debug.close();
@@ -84,7 +84,7 @@ class HttpServersTest {
   }
 
   @Test
-  void healthSaysWhetherThisProcessServes() throws Exception {
+  void healthReflectsWhetherTheProcessServes() throws Exception {
     assertThat(service.get("/healthcheck").statusCode()).isEqualTo(200);
     assertThat(service.get("/healthcheck").body()).isEqualTo("OK");
 
@@ -95,7 +95,7 @@ class HttpServersTest {
   }
 
   @Test
-  void servesMetricsOnBothPortsInTheFormatAskedFor() throws Exception {
+  void servesMetricsOnBothPortsInTheAcceptedFormat() throws Exception {
     for (HttpFixture http : List.of(service, debug)) {
       HttpResponse<String> text = http.get("/metrics");
       assertThat(text.statusCode()).isEqualTo(200);
@@ -119,8 +119,7 @@ class HttpServersTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"GET mailto:a", "CONNECT a:80", "OPTIONS urn:x"})
-  void anAddressWithoutAPathIsA400AndItsConnectionIsClosedBeforeAnyDeadline(String request)
-      throws Exception {
+  void anAddressWithoutAPathIsA400AndIsDisconnected(String request) throws Exception {
     try (Socket socket = open()) {
       // Shorter than the deadline, which would close it, too.
       socket.setSoTimeout((HttpListener.REQUEST_SECONDS - 1) * 1_000);
@@ -157,7 +156,7 @@ class HttpServersTest {
   }
 
   @Test
-  void listsTheRulesInTheOrderOfTheFileAsTheOriginalWritesThem() throws Exception {
+  void listsTheRulesInFileOrderInTheFormatOfTheOriginal() throws Exception {
     policies.loaded(book(), List.of(), 1_700_000_000_000L);
 
     String text = debug.get("/rlconfig").body();
@@ -173,7 +172,7 @@ class HttpServersTest {
   }
 
   @Test
-  void aLimitIsNoLimitAndStandsInAComment() throws Exception {
+  void concurrencyRulesAreListedAsComments() throws Exception {
     PolicyBook limit =
         Objects.requireNonNull(
             load("""
@@ -193,7 +192,7 @@ class HttpServersTest {
   }
 
   @Test
-  void showsWhyTheLastLoadFailedBesideTheRulesStillInForce() throws Exception {
+  void showsTheLastLoadErrorBesideTheCurrentRules() throws Exception {
     policies.loaded(book(), List.of(), 1_700_000_000_000L);
     LoadResult bad = load("domain: foo\ndescriptors:\n  - {key: k, rate_limit: {unit: eon}}\n");
     policies.failed(bad.problems(), "1 error in 1 file");
@@ -206,7 +205,7 @@ class HttpServersTest {
   }
 
   @Test
-  void tellsTheSameAsJson() throws Exception {
+  void listsTheRulesAsJson() throws Exception {
     policies.loaded(book(), List.of(), 1_700_000_000_000L);
     policies.failed(List.of(), "cannot read");
 
@@ -226,7 +225,7 @@ class HttpServersTest {
   }
 
   @Test
-  void tellsWhoSharesARule() throws Exception {
+  void showsTheScopeOfARule() throws Exception {
     LoadResult global =
         load(
             """
@@ -249,7 +248,7 @@ class HttpServersTest {
   }
 
   @Test
-  void saysThatNothingWasEverLoaded() throws Exception {
+  void showsThatNoPoliciesWereLoaded() throws Exception {
     assertThat(debug.get("/rlconfig").body()).contains("# generation: 0\n", "# loaded: never\n");
   }
 
@@ -269,8 +268,8 @@ class HttpServersTest {
   }
 
   @Test
-  @Timeout(60) // for what hangs
-  void stopsThoughAnAnswerIsStuckAndClosesEveryConnection() throws Exception {
+  @Timeout(60) // in case a call hangs
+  void stopClosesEveryConnectionDespiteAStuckAnswer() throws Exception {
     CountDownLatch asked = new CountDownLatch(1);
     Semaphore never = new Semaphore(0);
     Route stuck =

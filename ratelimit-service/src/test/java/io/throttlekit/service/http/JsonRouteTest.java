@@ -80,7 +80,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void readsEveryFieldAsProtobufsOwnParserDoes() throws Exception {
+  void readsEveryFieldLikeProtobufsParser() throws Exception {
     post(VALID);
     RateLimitRequest.Builder expected = RateLimitRequest.newBuilder();
     JsonFormat.parser().merge(VALID, expected);
@@ -89,7 +89,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void refusesARefundWithItsReasonAlsoWhereItStandsIn() throws Exception {
+  void rejectsARefundWithItsReasonAlsoAsADropIn() throws Exception {
     String refund = "{\"domain\":\"x\",\"descriptors\":[{\"is_negative_hits\":true}]}";
     String why = "is_negative_hits is not accepted over /json: refunds need http.json_refunds\n";
 
@@ -107,7 +107,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void readsARefundWhereTheyAreAccepted() throws Exception {
+  void readsARefundIfConfigured() throws Exception {
     try (HttpFixture refunding = new HttpFixture(listener(false, true))) {
       refunding.send(
           "POST",
@@ -153,7 +153,7 @@ class JsonRouteTest {
         "{\"domain\":\"invalid\"}",
       })
   @Timeout(5) // each is read in no time
-  void answers400ToWhatIsNoRequestAndSaysWhyUnlessItStandsIn(String body) throws Exception {
+  void answers400ToAnInvalidRequestWithAReasonUnlessADropIn(String body) throws Exception {
     HttpResponse<String> answer = post(body);
 
     assertThat(answer.statusCode()).isEqualTo(400);
@@ -170,7 +170,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void saysWhichRuleOfRequestsWasBroken() throws Exception {
+  void anInvalidRequestIsAnsweredWithTheViolatedRule() throws Exception {
     assertThat(post("{\"domain\":\"invalid\"}").body())
         .isEqualTo("rate limit domain must not be empty\n");
     assertThat(post("{\"a\\r\\nb\":1}").body()).isEqualTo("unknown field a b\n");
@@ -185,14 +185,14 @@ class JsonRouteTest {
   }
 
   @Test
-  void refusesABodyBeyondTheLimitUnread() throws Exception {
+  void rejectsABodyBeyondTheLimitUnread() throws Exception {
     assertThat(post(" ".repeat(MAX_BODY - 14) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(200);
     assertThat(post(" ".repeat(MAX_BODY - 13) + "{\"domain\":\"x\"}").statusCode()).isEqualTo(413);
-    assertThat(failures.get()).as("counted by who decides").isEqualTo(1);
+    assertThat(failures.get()).as("counted by the front end").isEqualTo(1);
   }
 
   @Test
-  void chunksThatAreNoneAreA400() throws Exception {
+  void malformedChunksAreA400() throws Exception {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
       String head = "POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
       String request = head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n";
@@ -204,12 +204,12 @@ class JsonRouteTest {
   }
 
   @Test
-  void anOutageIs503AndNotTheCallersFault() throws Exception {
+  void anOutageIs503() throws Exception {
     assertThat(post("{\"domain\":\"outage\"}").statusCode()).isEqualTo(503);
   }
 
   @Test
-  void anOutageIs400WhereTheOriginalIsToBeMatched() throws Exception {
+  void anOutageIs400AsADropIn() throws Exception {
     try (HttpFixture compatible = new HttpFixture(listener(true))) {
       HttpResponse<String> answer =
           compatible.send("POST", "/json", "{\"domain\":\"outage\"}".getBytes(UTF_8));
@@ -220,7 +220,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void aBugIs500AndOneLineOfTheLogHoweverOftenItIsMet() throws Exception {
+  void repeatedInternalErrorsAre500AndLoggedOnce() throws Exception {
     try (Logged logged = Logged.by(HttpListener.class)) {
       assertThat(post("{\"domain\":\"bug\"}").statusCode()).isEqualTo(500);
       assertThat(post("{\"domain\":\"broken\"}").statusCode()).isEqualTo(500);
@@ -237,7 +237,7 @@ class JsonRouteTest {
 
   @Tag("slow")
   @Test
-  void tenThousandMutatedBodiesOfSeed7AreNeverTakenForWhatTheyAreNot() throws Exception {
+  void tenThousandMutatedBodiesOfSeed7AreReadCorrectlyOrRejected() throws Exception {
     RandomGenerator random = new SplittableRandom(7);
     int accepted = 0;
     for (int i = 0; i < 10_000; i++) {
@@ -257,7 +257,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void everyBeginningOfARequestIsA400() throws Exception {
+  void everyTruncatedRequestIsA400() throws Exception {
     byte[] body = VALID.strip().getBytes(UTF_8);
     for (int length = 0; length < body.length; length++) {
       int status = http.send("POST", "/json", Arrays.copyOf(body, length)).statusCode();
@@ -266,7 +266,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void aRequestThatNeverEndsLosesItsConnection() throws Exception {
+  void aRequestThatNeverEndsIsDisconnected() throws Exception {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
       socket.setSoTimeout((HttpListener.REQUEST_SECONDS + 5) * 1_000);
       OutputStream out = socket.getOutputStream();
@@ -278,7 +278,7 @@ class JsonRouteTest {
   }
 
   @Test
-  void malformedHttpOfSeed11NeverKillsTheServer() throws Exception {
+  void theServerSurvivesMalformedHttpOfSeed11() throws Exception {
     RandomGenerator random = new SplittableRandom(11);
     byte[] valid =
         "POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{\"domain\":\"x\"}"

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Damaged bodies are refused, or parsed as protobuf's own parser does. */
-@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
+@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // in case a call hangs
 @Tag("slow")
 class RequestJsonFuzzTest {
   /** Mutations of each of two seeds. */
@@ -24,7 +24,7 @@ class RequestJsonFuzzTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {20_261_123, 20_261_124})
-  void everyBodyIsRefusedOrReadAsProtobufReadsIt(long seed) throws Exception {
+  void everyBodyIsRejectedOrReadLikeProtobuf(long seed) throws Exception {
     RandomGenerator random = new SplittableRandom(seed);
     byte[] valid = JsonRouteTest.VALID.strip().getBytes(UTF_8);
     int accepted = 0;

@@ -24,7 +24,7 @@ class SharedPageTest {
   private final SharedPage page = new SharedPage(this::render, TimeSource.system());
 
   @Test
-  void allWhoAskDuringARenderingShareTheNextOne() throws Exception {
+  void requestsDuringARenderingShareTheNextOne() throws Exception {
     try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
       Future<Reply> first = threads.submit(page::get);
       await().until(allowed::hasQueuedThreads);
@@ -42,7 +42,7 @@ class SharedPageTest {
   }
 
   @Test
-  void aCallerGetsARenderingThatBeganAfterItAsked() throws Exception {
+  void aRenderingBeginsAfterItsRequest() throws Exception {
     allowed.release(3);
     for (int i = 1; i <= 3; i++) {
       assertThat(page.get().status()).isEqualTo(200 + i);
@@ -50,7 +50,7 @@ class SharedPageTest {
   }
 
   @Test
-  void aFailureIsOfThoseWhoAskedAndNotOfTheNext() throws Exception {
+  void aFailureDoesNotAffectLaterRequests() throws Exception {
     SharedPage failing =
         new SharedPage(
             () -> {

@@ -28,7 +28,7 @@ class IdentityTest {
     "spiffe://mesh/edge/*, spiffe://mesh/edges/1, true, false",
     "spiffe://mesh/edge/*, spiffe://mesh/edge/1, false, false",
   })
-  void meansNames(String pattern, String name, boolean uri, boolean meant) {
+  void matchesNames(String pattern, String name, boolean uri, boolean meant) {
     Identity identity = Objects.requireNonNull(Identity.parse(pattern));
     assertThat(identity.includes(name, uri)).isEqualTo(meant);
   }
@@ -46,12 +46,12 @@ class IdentityTest {
         "spiffe://mesh/*/x",
         "https://a/*",
       })
-  void whatWouldMeanTooMuchIsNoIdentity(String text) {
+  void tooBroadPatternsAreRejected(String text) {
     assertThat(Identity.parse(text)).isNull();
   }
 
   @Test
-  void aNodeIdIsANameOfTheCertificateOrItsShortFormOrBelowOne() {
+  void aNodeIdMatchesANameItsShortFormOrASubdomain() {
     CertificateNames names =
         new CertificateNames(List.of("edge.mesh.local"), List.of("spiffe://mesh/ns/shop/cart"));
     assertThat(

@@ -22,7 +22,7 @@ class HeldCallTest {
     assertThat(held()).isBetween(4_000L, 5_000L);
     call.inboundWireSize(200_000);
     call.inboundMessageRead(0, 200_000, 200_000);
-    assertThat(held()).as("it has not said that this was all").isGreaterThan(200_000);
+    assertThat(held()).as("the request is not complete yet").isGreaterThan(200_000);
     call.requestIsComplete();
     assertThat(held()).isZero();
     assertThat(connection.decidingBytes()).isEqualTo(200_000);
@@ -37,13 +37,13 @@ class HeldCallTest {
   }
 
   @Test
-  void aCompressedRequestCountsAsLongAsItIsDecompressed() {
+  void aCompressedRequestIsHeldWhileItIsDecompressed() {
     HeldCall call = begin(HealthGrpc.getCheckMethod());
     call.inboundWireSize(300);
     call.inboundMessageRead(0, 300, -1);
     call.inboundUncompressedSize(100_000);
     call.inboundUncompressedSize(100_000);
-    assertThat(held()).as("it has not said that this was all").isGreaterThan(200_000);
+    assertThat(held()).as("the request is not complete yet").isGreaterThan(200_000);
     call.requestIsComplete();
     connection.look();
     assertThat(connection.decidingBytes()).isEqualTo(200_000);
@@ -55,7 +55,7 @@ class HeldCallTest {
     assertThat(held()).isZero();
     assertThat(connection.needsLook()).isFalse();
     stream.inboundWireSize(10);
-    assertThat(held()).as("with the buffer that it came in").isEqualTo(64 << 10);
+    assertThat(held()).as("with its read buffer").isEqualTo(64 << 10);
     stream.inboundMessageRead(0, 10, 10);
     assertThat(held()).isZero();
   }
@@ -72,7 +72,7 @@ class HeldCallTest {
   }
 
   @Test
-  void whatIsHeldAtOneLookOnlyCountsNothingAgainstItsConnection() {
+  void bytesHeldAtASingleSampleDoNotCountAgainstTheirConnection() {
     HeldCall first = begin(HealthGrpc.getCheckMethod());
     long held = held();
     assertThat(connection.byteLooks()).isZero();

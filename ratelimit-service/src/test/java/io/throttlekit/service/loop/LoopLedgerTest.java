@@ -26,14 +26,14 @@ class LoopLedgerTest {
   }
 
   @Test
-  void whatIsWithinTheBoundStays() {
+  void aConnectionWithinTheBoundStaysOpen() {
     EmbeddedChannel client = client(15 * MIB);
     look(5);
     assertThat(client.isOpen()).isTrue();
   }
 
   @Test
-  void aClientThatHoldsTooMuchByItselfGoesAtOnceAndASlowOneStays() {
+  void aClientBeyondTheBoundIsDisconnectedAtOnceAndASlowOneStays() {
     EmbeddedChannel slow = client(100);
     look(3);
     EmbeddedChannel hostile = client(17 * MIB);
@@ -43,7 +43,7 @@ class LoopLedgerTest {
   }
 
   @Test
-  void aSlowClientStaysWhileOthersHoldMore() {
+  void aSlowClientStaysConnectedWhileOthersHoldMore() {
     EmbeddedChannel slow = client(100);
     look(3);
     List<EmbeddedChannel> hostile = List.of(client(9 * MIB), client(9 * MIB));
@@ -55,7 +55,7 @@ class LoopLedgerTest {
   }
 
   @Test
-  void ofManyThatHoldLittleThoseGoThatHoldItForTheLongestTime() {
+  void ofManyThatHoldLittleTheLongestHoldersAreDisconnected() {
     List<EmbeddedChannel> older = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       older.add(client(1));
@@ -72,7 +72,7 @@ class LoopLedgerTest {
   }
 
   @Test
-  void whoHoldsALittleMoreThanOthersDoesNotProtectThem() {
+  void aSlightlyLargerHolderDoesNotProtectLongerHolders() {
     List<EmbeddedChannel> older = new ArrayList<>();
     for (int i = 0; i < 9; i++) {
       older.add(client(1_800 << 10));
@@ -85,7 +85,7 @@ class LoopLedgerTest {
   }
 
   @Test
-  void manyLoopsDoNotCutAPermittedConnectionAtItsFirstLook() {
+  void manyLoopsDoNotCloseAPermittedConnectionAtItsFirstSample() {
     HeldByClients many = new HeldByClients(64, 1_000, TimeSource.system());
     LoopLedger one = new LoopLedger(many, timer.eventLoop());
     EmbeddedChannel client = client(one, call(9 * MIB));
@@ -96,7 +96,7 @@ class LoopLedgerTest {
   }
 
   @Test
-  void whatIsDisconnectedForWhatItHoldsIsNotBeingDecidedEither() {
+  void aDisconnectedClientNoLongerCountsAsBeingDecided() {
     HeldCall both = call(40 * MIB);
     both.requestIsComplete();
     EmbeddedChannel hostile = client(ledger, call(17 * MIB), both);
@@ -107,7 +107,7 @@ class LoopLedgerTest {
   }
 
   @Test
-  void theClientWithMostMessagesThatAreBeingDecidedGoes() {
+  void theClientWithMostMessagesBeingDecidedIsDisconnected() {
     EmbeddedChannel large = client(40 * MIB, true);
     EmbeddedChannel larger = client(50 * MIB, true);
     look(1);

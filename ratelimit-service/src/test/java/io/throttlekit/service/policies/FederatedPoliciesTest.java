@@ -22,7 +22,7 @@ class FederatedPoliciesTest {
   private final PolicyStore store = new PolicyStore();
 
   @Test
-  void withoutACoordinatorTheyAreRefusedWhereTheyStand() throws IOException {
+  void withoutACoordinatorTheyAreRejectedAtTheirLocation() throws IOException {
     Path file = writeGlobal();
     try (Logged logged = Logged.by(PolicyReloader.class)) {
       load(List.of(folder), null, false);
@@ -37,7 +37,7 @@ class FederatedPoliciesTest {
   }
 
   @Test
-  void withoutACoordinatorTheyAreRefusedWhereEnvoyproxyLooksToo() throws IOException {
+  void withoutACoordinatorTheyAreRejectedInARuntimeFolder() throws IOException {
     writeGlobal();
     RuntimeFolder runtime = new RuntimeFolder(folder, "", "config", true, true);
     load(List.of(), runtime, false);
@@ -47,7 +47,7 @@ class FederatedPoliciesTest {
   }
 
   @Test
-  void withACoordinatorTheyAreLoaded() throws IOException {
+  void withACoordinatorTheyAreAccepted() throws IOException {
     writeGlobal();
     load(List.of(folder), null, true);
     assertThat(store.book()).isNotNull();

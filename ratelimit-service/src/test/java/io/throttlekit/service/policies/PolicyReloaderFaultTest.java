@@ -40,7 +40,7 @@ class PolicyReloaderFaultTest {
   }
 
   @Test
-  void aLoadThatOverflowsTheStackFailsInSightAndKeepsTheLastGoodPolicies() throws IOException {
+  void aStackOverflowIsReportedAndKeepsTheLastGoodPolicies() throws IOException {
     write(1);
     AtomicInteger overflows = new AtomicInteger();
     PolicyReloader reloader = overflowing(overflows);
@@ -66,7 +66,7 @@ class PolicyReloaderFaultTest {
   }
 
   @Test
-  void afterAFaultTheSameFilesAreTriedAgainOnlyWhenOneIsTouched() throws IOException {
+  void afterAFaultUnchangedFilesAreNotReloaded() throws IOException {
     Path file = write(1);
     AtomicInteger overflows = new AtomicInteger(1);
     PolicyReloader reloader = overflowing(overflows);

@@ -1,6 +1,6 @@
 package io.throttlekit.service.policies;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.load.LoadOptions;
@@ -58,7 +58,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void aFileThatIsBeingWrittenIsLoadedOnlyWhenTwoLooksInARowSeeTheSame() throws IOException {
+  void aFileBeingWrittenIsLoadedOnceTwoPollsSeeTheSame() throws IOException {
     Path file = write("a.yaml", "a", 1);
     PolicyReloader reloader = reloader(folder);
     reloader.poll();
@@ -103,7 +103,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void anEditThatKeepsSizeAndTimeIsLoadedWhileItIsYoung() throws IOException {
+  void aRecentEditThatKeepsSizeAndTimeIsLoaded() throws IOException {
     FileTime time = FileTime.fromMillis(FAR_FUTURE - 1_000);
     Path file = write("a.yaml", "a", 1);
     Files.setLastModifiedTime(file, time);
@@ -141,7 +141,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void filesThatComeAndGoAreSeen() throws IOException {
+  void addedAndDeletedFilesAreDetected() throws IOException {
     write("a.yaml", "a", 1);
     PolicyReloader reloader = reloader(folder);
     reloader.poll();
@@ -154,7 +154,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void theSwappedLinkOfAConfigMapIsSeen() throws IOException {
+  void theSwappedLinkOfAConfigMapIsDetected() throws IOException {
     configMap("..2026_1", 1);
     Files.createSymbolicLink(folder.resolve("..data"), Path.of("..2026_1"));
     Files.createSymbolicLink(folder.resolve("a.yaml"), Path.of("..data/a.yaml"));
@@ -175,7 +175,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void aSwappedRuntimeRootIsSeen() throws IOException {
+  void aSwappedRuntimeRootIsDetected() throws IOException {
     Files.createDirectories(folder.resolve("v1/rl/config"));
     Files.createDirectories(folder.resolve("v2/rl/config"));
     write("v1/rl/config/a.yaml", "a", 1);
@@ -213,7 +213,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void aFolderThatVanishesKeepsThePoliciesUntilItIsBack() throws IOException {
+  void aDeletedFolderKeepsThePoliciesUntilItIsRestored() throws IOException {
     Path below = Files.createDirectory(folder.resolve("p"));
     write("p/a.yaml", "a", 1);
     PolicyReloader reloader = reloader(below);
@@ -249,7 +249,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void whatKeepsTheProcessFromStartingIsSummedUpByThatAlone() throws IOException {
+  void anErrorThatPreventsTheStartIsLoggedWithoutASummary() throws IOException {
     Files.writeString(folder.resolve("a.yaml"), "domain: ''\n");
     PolicyReloader reloader = reloader(folder);
     assertThat(logged(reloader::poll))
@@ -259,8 +259,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void theHintOfADomainThatTwoFilesGiveNamesTheSwitchOfTheProgramItStandsInFor()
-      throws IOException {
+  void asADropInTheHintForADuplicateDomainNamesThePeersSwitch() throws IOException {
     Files.createDirectories(folder.resolve("rl/config"));
     write("rl/config/a.yaml", "a", 1);
     Path second = write("rl/config/b.yaml", "a", 2);
@@ -273,7 +272,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void aRuntimeFolderWithoutFilesThatCountIsAWarning() throws IOException {
+  void aRuntimeFolderWithoutMatchingFilesIsAWarning() throws IOException {
     Files.createDirectories(folder.resolve("rl/config"));
     write("rl/config/a.yaml", "a", 1);
     RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "conf", true, true);
@@ -291,7 +290,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void policiesBesideTheFolderThatCountsAreNamedWithTheirRightPlace() throws IOException {
+  void misplacedPoliciesAreReportedWithTheirExpectedFolder() throws IOException {
     Files.createDirectories(folder.resolve("rl"));
     Path first = write("rl/a.yaml", "a", 1);
     write("rl/b.yaml", "b", 1);
@@ -302,7 +301,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void aRuntimeFolderThatIsEmptiedEndsEveryLimitAndSaysSo() throws IOException {
+  void anEmptiedRuntimeFolderRemovesEveryLimitWithAWarning() throws IOException {
     Files.createDirectories(folder.resolve("rl/config"));
     Path only = write("rl/config/a.yaml", "a", 1);
     RuntimeFolder runtime = new RuntimeFolder(folder, "rl", "config", false, true);
@@ -331,7 +330,7 @@ class PolicyReloaderTest {
   }
 
   @Test
-  void nothingIsInForceWhileTheFirstLoadIsBad() throws IOException {
+  void noPoliciesAreActiveWhileTheFirstLoadFails() throws IOException {
     Files.writeString(folder.resolve("a.yaml"), "domain: ''\n");
     PolicyReloader reloader = reloader(folder);
     assertThat(reloader.poll()).isTrue();

@@ -1,10 +1,10 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.to;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.hits;
+import static io.throttlekit.service.server.TestRequests.limit;
+import static io.throttlekit.service.server.TestRequests.to;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -22,7 +22,7 @@ class BadRequestsTest {
   private final RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, Setup.BARE).frontEnd();
 
   @Test
-  void aRequestNeedsADomainFirst() {
+  void aRequestNeedsADomain() {
     refuses(to("", entries("a", "b")), "rate limit domain must not be empty");
     refuses(RateLimitRequest.getDefaultInstance(), "rate limit domain must not be empty");
   }
@@ -40,7 +40,7 @@ class BadRequestsTest {
   }
 
   @Test
-  void namesAnEntryThatIsTooLongAndTheSettingThatSaysSo() {
+  void reportsATooLongEntryAndTheSettingThatLimitsIt() {
     String longest = "v".repeat(65_536);
     assertThat(AnswerText.of(AnswerText.answer(service, x(entries("ten", longest)))))
         .endsWith("rem=9]");
@@ -58,7 +58,7 @@ class BadRequestsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1L << 53, Long.MAX_VALUE, Long.MIN_VALUE, -1})
-  void hitsBeyondWhatCountersHoldAreRefusedAndChargeNothing(long hits) {
+  void hitsOutOfRangeAreRejectedAndChargeNothing(long hits) {
     refuses(
         x(entries("ten", "o"), hits(hits, entries("ten", "o"))),
         "hits_addend must be from 0 to 2^53-1, was " + Long.toUnsignedString(hits));
@@ -67,7 +67,7 @@ class BadRequestsTest {
   }
 
   @Test
-  void theMostHitsThereCanBeOverflowNothing() {
+  void theMaximumOfHitsDoesNotOverflow() {
     long most = (1L << 53) - 1;
     RateLimitFrontEnd counting = new Setup(Book.X, Setup.COUNTING, Setup.BARE).frontEnd();
     for (int i = 0; i < 5; i++) {
@@ -93,7 +93,7 @@ class BadRequestsTest {
   }
 
   @Test
-  void beforePoliciesAreLoadedNothingIsAnsweredAndAfterwardsItIs() {
+  void requestsAreAnsweredOnlyOncePoliciesAreLoaded() {
     Setup setup = new Setup(null, Setup.NATIVE, Setup.BARE);
     assertThatThrownBy(() -> AnswerText.answer(setup.frontEnd(), x(entries("a", "b"))))
         .isInstanceOf(NoPoliciesException.class)
@@ -101,7 +101,7 @@ class BadRequestsTest {
   }
 
   @Test
-  void anUnknownDomainLimitsNothingNotEvenByTheRequestsOwnLimit() {
+  void anUnknownDomainIsUnlimitedDespiteAnOverride() {
     assertThat(
             AnswerText.of(
                 AnswerText.answer(

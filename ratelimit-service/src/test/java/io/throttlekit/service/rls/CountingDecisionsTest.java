@@ -1,10 +1,10 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.refund;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.hits;
+import static io.throttlekit.service.server.TestRequests.limit;
+import static io.throttlekit.service.server.TestRequests.refund;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Duration;
@@ -22,54 +22,55 @@ class CountingDecisionsTest {
 
   @Test
   void aDescriptorThatComesTwiceInARequestCountsTwice() {
-    assertThat(ask(x(entries("five", "d"), entries("five", "d"))))
+    assertThat(decide(x(entries("five", "d"), entries("five", "d"))))
         .isEqualTo("OK [OK 5/DAY rem=4; OK 5/DAY rem=3]");
   }
 
   @Test
   void hitsOfTheRequestAreTheCostOfEachDescriptor() {
     RateLimitRequest ten = x(entries("ten", "h"));
-    assertThat(ask(hits(4, ten))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=6]");
-    assertThat(ask(hits(6, ten))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=0]");
-    assertThat(ask(hits(1, ten))).isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY name=ten-limit rem=0]");
+    assertThat(decide(hits(4, ten))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=6]");
+    assertThat(decide(hits(6, ten))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=0]");
+    assertThat(decide(hits(1, ten)))
+        .isEqualTo("OVER_LIMIT [OVER_LIMIT 10/DAY name=ten-limit rem=0]");
   }
 
   @Test
-  void hitsOfADescriptorWinOverThoseOfTheRequest() {
-    assertThat(ask(hits(2, x(hits(3, entries("ten", "k"))))))
+  void hitsOfADescriptorOverrideThoseOfTheRequest() {
+    assertThat(decide(hits(2, x(hits(3, entries("ten", "k"))))))
         .isEqualTo("OK [OK 10/DAY name=ten-limit rem=7]");
   }
 
   @Test
-  void aPartOfACostThatWouldFitIsNotAdmittedButAllOfItIsCharged() {
-    assertThat(ask(hits(9, x(entries("ten", "p"))))).endsWith("rem=1]");
-    assertThat(ask(hits(5, x(entries("ten", "p"))))).startsWith("OVER_LIMIT").endsWith("rem=0]");
-    assertThat(ask(x(entries("ten", "p")))).startsWith("OVER_LIMIT");
+  void aCostThatFitsInPartIsRefusedAndChargedCompletely() {
+    assertThat(decide(hits(9, x(entries("ten", "p"))))).endsWith("rem=1]");
+    assertThat(decide(hits(5, x(entries("ten", "p"))))).startsWith("OVER_LIMIT").endsWith("rem=0]");
+    assertThat(decide(x(entries("ten", "p")))).startsWith("OVER_LIMIT");
   }
 
   @Test
   void zeroHitsOfTheRequestAreOne() {
-    assertThat(ask(hits(0, x(entries("one", "z"))))).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(hits(0, x(entries("one", "z")))))
+    assertThat(decide(hits(0, x(entries("one", "z"))))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(decide(hits(0, x(entries("one", "z")))))
         .isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
   }
 
   @Test
-  void zeroHitsOfADescriptorOnlyLookAndAreFineUntilTheCountIsBeyondTheLimit() {
+  void zeroHitsOfADescriptorPeekAndPassUntilTheLimitIsExceeded() {
     RateLimitRequest look = x(hits(0, entries("one", "c")));
     RateLimitRequest charge = x(entries("one", "c"));
-    assertThat(ask(look)).isEqualTo("OK [OK 1/DAY rem=1]");
-    assertThat(ask(look)).isEqualTo("OK [OK 1/DAY rem=1]");
-    assertThat(ask(charge)).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(look)).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(charge)).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
-    assertThat(ask(look)).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
+    assertThat(decide(look)).isEqualTo("OK [OK 1/DAY rem=1]");
+    assertThat(decide(look)).isEqualTo("OK [OK 1/DAY rem=1]");
+    assertThat(decide(charge)).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(decide(look)).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(decide(charge)).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
+    assertThat(decide(look)).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0]");
   }
 
   @Test
-  void aLimitOfZeroRefusesEverythingButALook() {
-    assertThat(ask(x(entries("zero", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 0/DAY rem=0]");
-    assertThat(ask(x(hits(0, entries("zero", "b"))))).isEqualTo("OK [OK 0/DAY rem=0]");
+  void aLimitOfZeroRefusesEverythingButAPeek() {
+    assertThat(decide(x(entries("zero", "a")))).isEqualTo("OVER_LIMIT [OVER_LIMIT 0/DAY rem=0]");
+    assertThat(decide(x(hits(0, entries("zero", "b"))))).isEqualTo("OK [OK 0/DAY rem=0]");
   }
 
   @ParameterizedTest
@@ -93,7 +94,7 @@ class CountingDecisionsTest {
   }
 
   @Test
-  void aPartOfASecondToTheResetCountsAsOne() {
+  void theResetIsRoundedUpToSeconds() {
     Setup setup = new Setup(Book.X, Setup.COUNTING, Setup.BARE);
     setup.time().set(Setup.NOW + 57_999);
     assertThat(resetOf(setup)).isEqualTo(1);
@@ -106,26 +107,27 @@ class CountingDecisionsTest {
   @Test
   void aRuleInShadowModeReportsOkWithNothingLeft() {
     for (int i = 0; i < 3; i++) {
-      assertThat(ask(x(entries("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
+      assertThat(decide(x(entries("sh", "a")))).isEqualTo("OK [OK 1/DAY rem=0]");
     }
   }
 
   @Test
   void rulesInQuotaModeRefuseOnlyTogether() {
     RateLimitRequest both = x(entries("q1", "a"), entries("q2", "a"));
-    assertThat(ask(both)).isEqualTo("OK [OK 1/DAY rem=0; OK 2/DAY rem=1]");
-    assertThat(ask(both)).isEqualTo("OK [OVER_LIMIT 1/DAY rem=0; OK 2/DAY rem=0]");
-    assertThat(ask(both)).isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0; OVER_LIMIT 2/DAY rem=0]");
+    assertThat(decide(both)).isEqualTo("OK [OK 1/DAY rem=0; OK 2/DAY rem=1]");
+    assertThat(decide(both)).isEqualTo("OK [OVER_LIMIT 1/DAY rem=0; OK 2/DAY rem=0]");
+    assertThat(decide(both))
+        .isEqualTo("OVER_LIMIT [OVER_LIMIT 1/DAY rem=0; OVER_LIMIT 2/DAY rem=0]");
   }
 
   @Test
   void aRuleInQuotaModeRefusesAlone() {
-    assertThat(ask(x(entries("q1", "s")))).startsWith("OK");
-    assertThat(ask(x(entries("q1", "s")))).startsWith("OVER_LIMIT [OVER_LIMIT");
+    assertThat(decide(x(entries("q1", "s")))).startsWith("OK");
+    assertThat(decide(x(entries("q1", "s")))).startsWith("OVER_LIMIT [OVER_LIMIT");
   }
 
   @Test
-  void underQuotaModeOneDescriptorThatNothingLimitsLetsTheRequestPass() {
+  void underQuotaModeAnUnlimitedDescriptorAdmitsTheRequest() {
     RateLimitFrontEnd quota = serving(new CompatibilityConfig(true, false, true));
     RateLimitRequest request = x(entries("zero", "a"), entries("nope", "a"));
     assertThat(AnswerText.of(AnswerText.answer(quota, request)))
@@ -138,7 +140,7 @@ class CountingDecisionsTest {
   }
 
   @Test
-  void underShadowModeOnlyTheStatusesTell() {
+  void underShadowModeOnlyTheStatusesReportRefusals() {
     RateLimitFrontEnd shadow = serving(new CompatibilityConfig(true, true, false));
     assertThat(AnswerText.of(AnswerText.answer(shadow, x(entries("zero", "a")))))
         .isEqualTo("OK [OVER_LIMIT 0/DAY rem=0]");
@@ -149,39 +151,41 @@ class CountingDecisionsTest {
 
   @Test
   void aReplacedRuleIsNeitherReportedNorCharged() {
-    assertThat(ask(x(entries("ten", "r"), entries("rep", "r"))))
+    assertThat(decide(x(entries("ten", "r"), entries("rep", "r"))))
         .isEqualTo("OK [OK; OK 2/DAY rem=1]");
-    assertThat(ask(x(entries("ten", "r"), entries("unl", "r"))))
+    assertThat(decide(x(entries("ten", "r"), entries("unl", "r"))))
         .isEqualTo("OK [OK; OK rem=4294967295]");
-    assertThat(ask(x(entries("ten", "r")))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=9]");
+    assertThat(decide(x(entries("ten", "r")))).isEqualTo("OK [OK 10/DAY name=ten-limit rem=9]");
   }
 
   @Test
-  void aRefundGivesBackAndEndsAtNothingCounted() {
-    assertThat(ask(hits(4, x(entries("ten", "f"))))).endsWith("rem=6]");
-    assertThat(ask(x(refund(hits(3, entries("ten", "f")))))).startsWith("OK").endsWith("rem=9]");
-    assertThat(ask(x(refund(hits(100, entries("ten", "f")))))).startsWith("OK").endsWith("rem=10]");
-    assertThat(ask(hits(10, x(entries("ten", "f"))))).startsWith("OK");
-    assertThat(ask(x(entries("ten", "f")))).startsWith("OVER_LIMIT");
+  void aRefundNeverMakesTheCountNegative() {
+    assertThat(decide(hits(4, x(entries("ten", "f"))))).endsWith("rem=6]");
+    assertThat(decide(x(refund(hits(3, entries("ten", "f")))))).startsWith("OK").endsWith("rem=9]");
+    assertThat(decide(x(refund(hits(100, entries("ten", "f"))))))
+        .startsWith("OK")
+        .endsWith("rem=10]");
+    assertThat(decide(hits(10, x(entries("ten", "f"))))).startsWith("OK");
+    assertThat(decide(x(entries("ten", "f")))).startsWith("OVER_LIMIT");
   }
 
   @Test
   void aRefundIsAdmittedEvenWhereTheCountStaysBeyondTheLimit() {
-    assertThat(ask(hits(50, x(entries("one", "f"))))).startsWith("OVER_LIMIT");
-    assertThat(ask(x(refund(hits(1, entries("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
-    assertThat(ask(x(refund(hits(0, entries("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(decide(hits(50, x(entries("one", "f"))))).startsWith("OVER_LIMIT");
+    assertThat(decide(x(refund(hits(1, entries("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
+    assertThat(decide(x(refund(hits(0, entries("one", "f")))))).isEqualTo("OK [OK 1/DAY rem=0]");
   }
 
   @Test
-  void aRefundWithoutHitsGivesBackThoseOfTheRequest() {
-    assertThat(ask(hits(4, x(entries("ten", "g"))))).endsWith("rem=6]");
-    assertThat(ask(hits(2, x(refund(entries("ten", "g")))))).endsWith("rem=8]");
+  void aRefundWithoutHitsReturnsThoseOfTheRequest() {
+    assertThat(decide(hits(4, x(entries("ten", "g"))))).endsWith("rem=6]");
+    assertThat(decide(hits(2, x(refund(entries("ten", "g")))))).endsWith("rem=8]");
   }
 
   @Test
-  void anOverrideKnowsTheWeekThoughTheMessageClassDoesNot() {
-    assertThat(ask(x(limit(3, 7, entries("own", "w"))))).isEqualTo("OK [OK 3/WEEK rem=2]");
-    assertThat(ask(x(limit(-1, 4, entries("own", "w")))))
+  void anOverrideCanUseAWeekThoughTheMessageClassCannot() {
+    assertThat(decide(x(limit(3, 7, entries("own", "w"))))).isEqualTo("OK [OK 3/WEEK rem=2]");
+    assertThat(decide(x(limit(-1, 4, entries("own", "w")))))
         .isEqualTo("OK [OK 4294967295/DAY rem=4294967294]");
   }
 
@@ -199,7 +203,7 @@ class CountingDecisionsTest {
     }
   }
 
-  private String ask(RateLimitRequest request) {
+  private String decide(RateLimitRequest request) {
     return AnswerText.of(AnswerText.answer(service, request));
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.config.core.v3.HeaderValue;
@@ -45,7 +45,7 @@ class DenialsTest {
   private final RateLimitFrontEnd frontEnd = new Setup(POLICY, Setup.NATIVE, RESPONSE).frontEnd();
 
   @Test
-  void theHeadersAndTheBodyOfARuleTakeThePlaceOfTheServices() {
+  void headersAndBodyOfARuleOverrideTheServices() {
     RateLimitResponse refused = AnswerText.answer(frontEnd, x(entries("own", "a")));
     assertThat(refused.getRawBody().toStringUtf8()).isEqualTo("{}");
     assertThat(headers(refused))
@@ -56,7 +56,7 @@ class DenialsTest {
   }
 
   @Test
-  void aRuleMayWantNoBodyAndOneThatSaysNothingGetsTheServices() {
+  void aRuleCanOmitTheBodyAndDefaultsToTheServices() {
     RateLimitResponse none = AnswerText.answer(frontEnd, x(entries("none", "a")));
     assertThat(none.getRawBody().isEmpty()).isTrue();
     assertThat(headers(none)).noneMatch(header -> header.startsWith("content-type"));
@@ -75,7 +75,7 @@ class DenialsTest {
   }
 
   @Test
-  void theMetadataOfARefusalStandsWhereThatOfAnAdmissionWould() {
+  void theMetadataOfARefusalReplacesThatOfAnAdmission() {
     RateLimitResponse refused = AnswerText.answer(frontEnd, x(entries("own", "a")));
     assertThat(
             refused.getDynamicMetadata().getFieldsOrThrow("metadata").getStructValue().toString())

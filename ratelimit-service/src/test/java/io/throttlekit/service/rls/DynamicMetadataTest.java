@@ -1,9 +1,9 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.to;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.hits;
+import static io.throttlekit.service.server.TestRequests.limit;
+import static io.throttlekit.service.server.TestRequests.to;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonParser;
@@ -52,7 +52,7 @@ class DynamicMetadataTest {
   private final RateLimitFrontEnd counting = serving(Setup.COUNTING);
 
   @Test
-  void tellsWhatWasAskedAndMergesTheMetadataOfWhatPassedTheFirstValueWinning() {
+  void describesTheRequestAndMergesTheMetadataOfAdmittingRules() {
     assertThatMetadata(
         counting,
         hits(1, BOTH),
@@ -84,7 +84,7 @@ class DynamicMetadataTest {
   }
 
   @Test
-  void tellsHitsAndLimitsOfDescriptors() {
+  void containsHitsAndLimitsOfDescriptors() {
     assertThatMetadata(
         counting,
         to("rl", hits(0, limit(3, 4, entries("a", "b", "c", "")))),
@@ -96,7 +96,7 @@ class DynamicMetadataTest {
   }
 
   @Test
-  void namesTheRuleThatRefusedUnlessAnsweringAsTheOriginal() {
+  void namesTheRefusingRuleUnlessADropIn() {
     RateLimitRequest request = to("rl", entries("service", "one"), entries("hard", "x"));
     assertThatMetadata(
         serving(Setup.NATIVE),
@@ -131,7 +131,7 @@ class DynamicMetadataTest {
 
   /** A request that can be read is answered, however deep its unknown groups are nested. */
   @Test
-  void tellsOfEveryRequestThatIsRead() throws Exception {
+  void isPresentForEveryRequestThatIsRead() throws Exception {
     RateLimitFrontEnd service = serving(Setup.NATIVE);
     int answered = 0;
     int refused = 0;
@@ -139,7 +139,7 @@ class DynamicMetadataTest {
       byte[] message = withGroups(depth);
       try {
         var asked = service.read(message);
-        Answer answer = Objects.requireNonNull(service.decide(asked, new Never()));
+        Answer answer = Objects.requireNonNull(service.decide(asked, new NoDeferredAnswer()));
         RateLimitResponse response = RateLimitResponse.parseFrom(service.write(asked, answer));
         assertThat(response.getDynamicMetadata().getFieldsMap()).containsKey("descriptors");
         answered++;
@@ -163,7 +163,7 @@ class DynamicMetadataTest {
         .toByteArray();
   }
 
-  private record Never() implements AnswerCallback {
+  private record NoDeferredAnswer() implements AnswerCallback {
     @Override
     public void answered(Answer answer) {
       throw new AssertionError("answered later");

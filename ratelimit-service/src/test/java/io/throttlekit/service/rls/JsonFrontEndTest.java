@@ -1,7 +1,7 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -28,7 +28,7 @@ class JsonFrontEndTest {
           """,
           Setup.NATIVE,
           Setup.BARE);
-  private final JsonFrontEnd gated =
+  private final JsonFrontEnd limited =
       new JsonFrontEnd(limit.frontEnd(), limit.metrics(), limit.time());
 
   @Test
@@ -41,7 +41,7 @@ class JsonFrontEndTest {
   }
 
   @Test
-  void whatIsNoRequestIsCountedOnceAsAFailureAndAsACall() {
+  void anInvalidRequestIsCountedOnceAsACallAndAsAFailure() {
     assertThatThrownBy(() -> json.answer(() -> new RequestFields("", 0, List.of())))
         .isInstanceOf(InvalidRequestException.class);
     assertThatThrownBy(() ->
@@ -53,20 +53,20 @@ class JsonFrontEndTest {
   }
 
   @Test
-  void aLeaseIsOverWhenItsAnswerIsLost() throws Exception {
-    JsonAnswer first = gated.answer(() -> fields(x(entries("up", "a"))));
+  void aLeaseEndsIfItsAnswerIsLost() throws Exception {
+    JsonAnswer first = limited.answer(() -> fields(x(entries("up", "a"))));
     assertThat(first.admitted()).isTrue();
     assertThat(limit.gate().permits().size()).isEqualTo(1);
     first.lost();
     first.lost();
     assertThat(limit.gate().permits().size()).isZero();
-    assertThat(gated.answer(() -> fields(x(entries("up", "a")))).admitted())
-        .as("there is room again")
+    assertThat(limited.answer(() -> fields(x(entries("up", "a")))).admitted())
+        .as("memory is available again")
         .isTrue();
   }
 
   @Test
-  void aLeaseIsOverWhenItsAnswerCannotBeWritten() {
+  void aLeaseEndsIfItsAnswerCannotBeWritten() {
     JsonFrontEnd speechless =
         new JsonFrontEnd(
             limit.frontEnd(),

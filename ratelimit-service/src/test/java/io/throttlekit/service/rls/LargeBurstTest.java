@@ -1,8 +1,8 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.hits;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.server.Setup;
@@ -12,7 +12,7 @@ class LargeBurstTest {
   private static final int UINT32_MAX = -1; // Java's value of the unsigned 2^32 − 1
 
   @Test
-  void whatIsMoreThanTheProtocolCanSayIsTheMostThatItCanSay() {
+  void remainingIsCappedAtTheProtocolsMaximum() {
     String twoToThe33 =
         """
         domain: x

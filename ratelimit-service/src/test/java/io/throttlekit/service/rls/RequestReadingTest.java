@@ -36,7 +36,7 @@ class RequestReadingTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void bytesAreReadAsTheMessageClassesReadThem(long seed) {
+  void bytesAreReadLikeTheMessageClassesDo(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     for (int i = 0; i < MESSAGES; i++) {
       byte[] message = message(random);
@@ -101,13 +101,13 @@ class RequestReadingTest {
       if (hits < 0 || hits > (1L << 53) - 1) {
         return "hits_addend must be from 0 to 2^53-1, was " + Long.toUnsignedString(hits);
       }
-      descriptors.add(words(descriptor));
+      descriptors.add(describe(descriptor));
     }
     long hits = Math.max(1, Integer.toUnsignedLong(request.getHitsAddend()));
     return request.getDomain() + hits + descriptors;
   }
 
-  private static String words(RateLimitDescriptor descriptor) {
+  private static String describe(RateLimitDescriptor descriptor) {
     List<String> entries = new ArrayList<>();
     for (Entry entry : descriptor.getEntriesList()) {
       entries.add(entry.getKey());

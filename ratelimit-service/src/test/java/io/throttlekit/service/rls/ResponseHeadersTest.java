@@ -1,9 +1,9 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.hits;
+import static io.throttlekit.service.server.TestRequests.limit;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
@@ -40,7 +40,7 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void theHeadersTellTheDescriptorWithTheLeastRemainingAndOfEqualOnesTheFirst() {
+  void headersReportTheFirstDescriptorWithTheLeastRemaining() {
     assertThat(headers(CLASSIC, x(entries("ten", "a"), entries("wk", "a"), entries("nope", "a"))))
         .startsWith("RateLimit-Limit: 7 | x-left: 6");
     assertThat(headers(CLASSIC, x(entries("hr", "a"), entries("min", "a"))))
@@ -63,13 +63,13 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void withoutALimitThereAreNoHeaders() {
+  void withoutALimitNoHeadersAreSent() {
     assertThat(headers(CLASSIC, x(entries("nope", "a"), entries("unl", "a")))).isEmpty();
     assertThat(headers(STRUCTURED, x(entries("nope", "a"), entries("unl", "a")))).isEmpty();
   }
 
   @Test
-  void aRefusalSaysWhenToComeBackRoundedUp() {
+  void retryAfterIsRoundedUp() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
     RateLimitRequest request = hits(10, x(entries("min", "a")));
     assertThat(headers(AnswerText.answer(setup.frontEnd(), request))).isEmpty();
@@ -80,13 +80,13 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void aRefusalThatNoWaitingEndsSaysNoTime() {
+  void aRefusalThatNeverEndsHasNoRetryAfter() {
     assertThat(headers(RETRY, x(entries("zero", "a")))).isEmpty();
     assertThat(headers(RETRY, hits(11, x(entries("min", "a"))))).isEmpty();
   }
 
   @Test
-  void theWaitIsThatOfTheSlowestRefusalAndOfTheFastestQuota() {
+  void retryAfterIsThatOfTheSlowestRefusalAndTheFastestQuota() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, RETRY);
     var service = setup.frontEnd();
     AnswerText.answer(service, hits(10, x(entries("min", "a"), entries("hr", "a"))));
@@ -101,7 +101,7 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void aQuotaThatIsSureToPassLeavesTheWaitToTheRulesThatRefuse() {
+  void anAdmittingQuotaLeavesRetryAfterToTheRefusingRules() {
     String policies =
         """
         domain: x
@@ -129,14 +129,14 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void structuredHeadersNameEachPolicyOnceWithTheLeastThatRemains() {
+  void structuredHeadersNameEachPolicyOnceWithItsLeastRemaining() {
     var request = x(entries("odd", "a"), hits(3, entries("odd", "b")), entries("odd", "c"));
     assertThat(headers(STRUCTURED, request))
         .isEqualTo("RateLimit: \"odd\";r=7;t=8 | RateLimit-Policy: \"odd\";q=10;w=10");
   }
 
   @Test
-  void structuredHeadersTellNoValueOfARequestThatBringsItsOwnLimit() {
+  void structuredHeadersHideValuesOfARequestWithAnOverride() {
     var secret = limit(10, RateLimitUnit.DAY_VALUE, entries("user", "secret"));
     assertThat(headers(STRUCTURED, x(secret)))
         .isEqualTo(
@@ -144,7 +144,7 @@ class ResponseHeadersTest {
   }
 
   @Test
-  void noNameOfARuleCanAddAHeader() {
+  void namesOfRulesCannotInjectHeaders() {
     Setup setup =
         new Setup(
             """

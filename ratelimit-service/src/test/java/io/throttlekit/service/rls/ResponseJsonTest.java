@@ -1,8 +1,8 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.limit;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.util.JsonFormat;
@@ -49,7 +49,7 @@ class ResponseJsonTest {
           x(limit(-1, 4, entries("any", "b"))));
 
   @Test
-  void isWhatProtobufsPrinterWritesOfTheMessage() throws Exception {
+  void equalsTheOutputOfProtobufsPrinter() throws Exception {
     for (ResponseConfig config : List.of(Setup.BARE, EVERYTHING)) {
       RateLimitFrontEnd frontEnd = new Setup(RICH, Setup.NATIVE, config).frontEnd();
       for (RateLimitRequest message : REQUESTS) {

@@ -1,9 +1,9 @@
 package io.throttlekit.service.rls;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.hits;
-import static io.throttlekit.service.server.Ask.limit;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.hits;
+import static io.throttlekit.service.server.TestRequests.limit;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -37,7 +37,7 @@ class ResponseWriterTest {
   private final RateLimitFrontEnd service = new Setup(Book.X, Setup.NATIVE, Setup.BARE).frontEnd();
 
   @Test
-  void everyAnswerHasTheBytesThatProtobufWouldWrite() throws InvalidProtocolBufferException {
+  void everyAnswerHasTheBytesOfProtobuf() throws InvalidProtocolBufferException {
     int bytes = 0;
     for (RateLimitRequest request : REQUESTS) {
       for (int times = 0; times < 3; times++) {

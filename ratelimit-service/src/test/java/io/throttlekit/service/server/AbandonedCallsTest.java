@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Metadata;
@@ -51,7 +51,7 @@ class AbandonedCallsTest {
   }
 
   @Test
-  void aCallerThatGaveUpIsCountedOnceHoweverItIsNoticed() {
+  void anAbandonedCallIsCountedOnceInEveryWayOfDetection() {
 
     RateLimitCall reset = begun(waiting("20"));
     time.advance(20);
@@ -87,12 +87,12 @@ class AbandonedCallsTest {
     failedLate.failed(new InvalidRequestException("no"));
     failedLate.onComplete();
     failedLate.onCancel();
-    assertThat(abandoned).as("a failure is counted as such").hasSize(4);
+    assertThat(abandoned).as("a failure is counted as a failure").hasSize(4);
     assertThat(failures).containsExactly(Failure.CANCELLED, Failure.SERVICE);
   }
 
   @Test
-  void aCallerThatIsAnsweredInTimeOrWhoseClientLeftDidNotGiveUp() {
+  void timelyAnswersAndEarlyCancellationsAreNotAbandoned() {
     RateLimitCall inTime = begun(waiting("20"));
     time.advance(19);
     inTime.answered(ADMITTED);
@@ -112,7 +112,7 @@ class AbandonedCallsTest {
   }
 
   @Test
-  void theSpanOfACallThatWasGivenUpIsAnError() {
+  void theSpanOfAnAbandonedCallIsAnError() {
     RateLimitCall reset = traced();
     time.advance(20);
     reset.onCancel();
@@ -138,7 +138,7 @@ class AbandonedCallsTest {
   }
 
   @Test
-  void theSpanOfACallThatWasNotGivenUpEndsOnceWithoutAnError() {
+  void theSpanOfACallThatWasNotAbandonedEndsOnceWithoutAnError() {
     RateLimitCall inTime = traced();
     inTime.answered(ADMITTED);
     time.advance(19);

@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
@@ -43,48 +43,48 @@ class BusyLoopTest {
       new RateLimitMetrics(telemetry.meter(), () -> null, () -> 0, () -> 0, .8, 10);
   private final AtomicInteger decided = new AtomicInteger();
   private final CountDownLatch deciding = new CountDownLatch(1);
-  private final CountDownLatch goOn = new CountDownLatch(1);
+  private final CountDownLatch resume = new CountDownLatch(1);
   private final GrpcServer server = server();
 
   @AfterEach
   void stop() {
-    goOn.countDown();
+    resume.countDown();
     server.stop();
     telemetry.close();
   }
 
   @Test
-  void aRequestWhoseTimeoutPassedWhileTheLoopWasBusyIsRefusedUndecided() throws Exception {
+  void aRequestThatTimedOutInABusyLoopIsShed() throws Exception {
     assertThat(decidedAfter(15, WAITS_20_MS)).isEqualTo(1);
     assertThat(counted("throttlekit_shed_requests_total")).isEqualTo(1);
     assertThat(counted("throttlekit_abandoned_requests_total{kind=\"answered_late\"}")).isZero();
   }
 
   @Test
-  void aRequestThatCanStillBeAnsweredInTimeIsDecided() throws Exception {
+  void aRequestWithRemainingTimeIsDecided() throws Exception {
     assertThat(decidedAfter(14, WAITS_20_MS)).isEqualTo(2);
     assertThat(counted("throttlekit_shed_requests_total")).isZero();
   }
 
   @Test
-  void aDeadlineOfGrpcCountsLikeEnvoysTimeout() throws Exception {
+  void aGrpcDeadlineCountsLikeEnvoysTimeout() throws Exception {
     assertThat(decidedAfter(60_000, Map.of("grpc-timeout", "40S"))).isEqualTo(1);
     assertThat(counted("throttlekit_shed_requests_total")).isEqualTo(1);
   }
 
   @Test
-  void aRequestWhoseCallerWaitsForEverIsDecidedHoweverOldItIs() throws Exception {
+  void aRequestWithoutATimeoutIsDecidedAtAnyAge() throws Exception {
     assertThat(decidedAfter(60_000, Map.of())).isEqualTo(2);
   }
 
   @Test
-  void anAnswerThatLeavesLaterThanItsCallerWaitsIsCounted() throws Exception {
+  void anAnswerSentAfterTheCallersTimeoutIsCounted() throws Exception {
     try (RawConnection busy = connected()) {
       busy.beginCall(1, WAITS_20_MS);
       busy.ask(1, FIRST);
       deciding.await();
       time.advance(20);
-      goOn.countDown();
+      resume.countDown();
       busy.await(Frame::endsCall);
       busy.ping(); // answered after the loop has written the answer
       busy.await(Frame::isAnswerToPing);
@@ -104,7 +104,7 @@ class BusyLoopTest {
       waiting.beginCall(1, second);
       waiting.ask(1, SECOND);
       time.advance(millis);
-      goOn.countDown();
+      resume.countDown();
       busy.await(Frame::endsCall);
       waiting.await(Frame::endsCall);
     }
@@ -124,7 +124,7 @@ class BusyLoopTest {
             (_, _) -> {
               decided.incrementAndGet();
               deciding.countDown();
-              awaitGoOn();
+              awaitResume();
               return new Answer(true, List.of(Verdict.UNTOUCHED));
             },
             Setup.BARE,
@@ -151,9 +151,9 @@ class BusyLoopTest {
   }
 
   /** Blocks the event loop on purpose. */
-  private void awaitGoOn() {
+  private void awaitResume() {
     try {
-      assertThat(goOn.await(30, TimeUnit.SECONDS)).isTrue();
+      assertThat(resume.await(30, TimeUnit.SECONDS)).isTrue();
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }

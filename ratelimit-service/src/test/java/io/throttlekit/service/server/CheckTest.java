@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.authz.Authorizing.asking;
-import static io.throttlekit.service.authz.Authorizing.header;
+import static io.throttlekit.service.authz.CheckFixture.asking;
+import static io.throttlekit.service.authz.CheckFixture.header;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -16,7 +16,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.throttlekit.ManualTime;
-import io.throttlekit.service.authz.Authorizing;
+import io.throttlekit.service.authz.CheckFixture;
 import io.throttlekit.service.concurrency.PermitEnd;
 import java.time.Duration;
 import java.util.List;
@@ -37,7 +37,7 @@ class CheckTest {
           concurrency: {min: 1, max: 1, queue: {}}
       """;
 
-  private final Authorizing authorizing = Authorizing.by(POLICY, header("up"));
+  private final CheckFixture authorizing = CheckFixture.by(POLICY, header("up"));
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final GrpcServer server =
       new GrpcServer(
@@ -61,7 +61,7 @@ class CheckTest {
   }
 
   @Test
-  void areAnsweredOnThePortOfTheRateLimits() {
+  void areServedOnTheRateLimitPort() {
     var stub = AuthorizationGrpc.newBlockingStub(channel);
     CheckResponse admitted = stub.check(asking("up", "payments"));
     assertThat(admitted.getStatus().getCode()).isZero();
@@ -72,7 +72,7 @@ class CheckTest {
   }
 
   @Test
-  void withoutAConfigurationThereIsNoSuchService() {
+  void areUnimplementedWithoutConfiguration() {
     GrpcServer bare = setup.serve(Setup.loopback());
     ManagedChannel toIt = Channels.to(bare);
     try {
@@ -84,15 +84,15 @@ class CheckTest {
   }
 
   @Test
-  void whatNothingCanDecideIsAnError() {
+  void anUndecidableCheckIsAnError() {
     assertCode(
         Status.Code.INVALID_ARGUMENT,
         channel,
-        Authorizing.onRoute(java.util.Map.of("domain", "nope")));
+        CheckFixture.onRoute(java.util.Map.of("domain", "nope")));
   }
 
   @Test
-  void aClientThatLeavesWhileItWaitsForRoomTakesNone() {
+  void aClientThatDisconnectsInTheQueueHoldsNoLease() {
     CheckResponse first =
         AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
     ListenableFuture<CheckResponse> waiting =
@@ -102,13 +102,13 @@ class CheckTest {
     await().until(() -> queued() == 0);
     authorizing.gate.permits().end(lease(first), PermitEnd.STREAM_DONE);
     assertThat(authorizing.gate.permits().size()).isZero();
-    assertThat(authorizing.gated.leased).as("leases given").hasValue(1);
+    assertThat(authorizing.gated.leased).as("granted leases").hasValue(1);
     CheckResponse next = AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
     assertThat(next.getStatus().getCode()).isZero();
   }
 
   @Test
-  void whoeverWaitsIsLetInAsSoonAsThereIsRoom() throws Exception {
+  void aQueuedCheckIsAdmittedWhenALeaseEnds() throws Exception {
     CheckResponse first =
         AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
     ListenableFuture<CheckResponse> waiting =
@@ -122,7 +122,7 @@ class CheckTest {
    * Envoy's default timeout is 200 ms, sent as a header; half of that may be spent in the queue.
    */
   @Test
-  void isRefusedInTimeWhereEnvoyWaitsItsDefault() throws Exception {
+  void aQueuedCheckIsRefusedWithinEnvoysDefaultTimeout() throws Exception {
     CheckResponse first =
         AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
     assertThat(first.getStatus().getCode()).isZero();

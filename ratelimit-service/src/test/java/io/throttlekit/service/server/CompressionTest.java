@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -38,7 +38,7 @@ class CompressionTest {
   private final ManagedChannel channel =
       NettyChannelBuilder.forAddress("127.0.0.1", server.port())
           .usePlaintext()
-          .compressorRegistry(harming())
+          .compressorRegistry(corrupting())
           .build();
 
   @AfterEach
@@ -48,7 +48,7 @@ class CompressionTest {
   }
 
   @Test
-  void aCompressedRequestIsAnsweredAndNoAnswerSpeaksOfCompression() {
+  void aCompressedRequestIsAnsweredWithoutOfferingCompression() {
     var headers = new AtomicReference<Metadata>();
     var stub =
         stub()
@@ -61,17 +61,17 @@ class CompressionTest {
   @Test
   void damagedCompressionIsAnInvalidArgumentThatIsCounted() {
     harm.set(bytes -> new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13});
-    assertThatThrownBy(() -> ask("a"))
+    assertThatThrownBy(() -> callService("a"))
         .hasMessage("INVALID_ARGUMENT: the request does not match its declared compression");
     harm.set(bytes -> Arrays.copyOf(bytes, bytes.length / 2));
-    assertThatThrownBy(() -> ask("a"))
+    assertThatThrownBy(() -> callService("a"))
         .hasMessage("INVALID_ARGUMENT: the request does not match its declared compression");
     assertCounted(2);
   }
 
   @Test
-  void aMessageThatIsTooLongOnceItIsNoLongerCompressedIsRefusedAndCounted() {
-    assertThatThrownBy(() -> ask("v".repeat(3_000_000)))
+  void aTooLongDecompressedMessageIsRejectedAndCounted() {
+    assertThatThrownBy(() -> callService("v".repeat(3_000_000)))
         .hasMessageStartingWith("RESOURCE_EXHAUSTED: Decompressed gRPC message exceeds");
     assertCounted(1);
   }
@@ -82,10 +82,10 @@ class CompressionTest {
             "ratelimit_server.ShouldRateLimit.total_requests: " + failures,
             "ratelimit.service.call.should_rate_limit.service_error: " + failures);
     harm.set(UnaryOperator.identity());
-    assertThat(ask("a").getOverallCode()).isEqualTo(Code.OK);
+    assertThat(callService("a").getOverallCode()).isEqualTo(Code.OK);
   }
 
-  private RateLimitResponse ask(String value) {
+  private RateLimitResponse callService(String value) {
     return stub().shouldRateLimit(x(entries("one", value)));
   }
 
@@ -93,13 +93,13 @@ class CompressionTest {
     return RateLimitServiceGrpc.newBlockingStub(channel).withCompression("gzip");
   }
 
-  private CompressorRegistry harming() {
+  private CompressorRegistry corrupting() {
     CompressorRegistry registry = CompressorRegistry.newEmptyInstance();
-    registry.register(new Harming());
+    registry.register(new Corrupting());
     return registry;
   }
 
-  private final class Harming implements Codec {
+  private final class Corrupting implements Codec {
     private final Codec gzip = new Codec.Gzip();
 
     @Override

@@ -31,7 +31,7 @@ class ConnectionBoundsTest {
   private static final int INITIAL_WINDOW_SIZE = 4;
 
   /** The initial window of a connection (RFC 9113 §6.9.2). */
-  private static final int UNSAID_WINDOW = 65_535;
+  private static final int DEFAULT_WINDOW = 65_535;
 
   private static final Duration NEVER = Duration.ofHours(1);
   private static final KeepAlive RELAXED = new KeepAlive(NEVER, NEVER, NEVER);
@@ -47,7 +47,7 @@ class ConnectionBoundsTest {
 
   /** One second is gRPC's minimum for the age of a connection. */
   @Test
-  void anOldConnectionIsAskedToGoAndWhatIsLeftOfItIsCutAfterTheGrace() throws Exception {
+  void anOldConnectionGetsGoawayAndIsClosedAfterTheGrace() throws Exception {
     ConnectionAge age =
         new ConnectionAge(Duration.ofSeconds(1), Duration.ofMillis(50), Duration.ZERO);
     try (RawConnection connection = connect(age, RELAXED, 10)) {
@@ -69,25 +69,25 @@ class ConnectionBoundsTest {
   }
 
   @Test
-  void aClientMaySendALittleThatIsNotReadAndNeverMore() throws Exception {
+  void unreadBytesOfAClientAreBounded() throws Exception {
     try (RawConnection connection = connect(ConnectionAge.unlimited(), RELAXED, 7)) {
       Frame settings =
           connection.await(frame -> frame.type() == SETTINGS && (frame.flags() & ACK) == 0);
       assertThat(pairs(settings.payload())).contains(List.of(INITIAL_WINDOW_SIZE, 256 << 10));
       Frame ofAllCalls = connection.await(frame -> frame.type() == WINDOW_UPDATE);
-      assertThat(UNSAID_WINDOW + ofAllCalls.increment()).isEqualTo(256 << 10);
+      assertThat(DEFAULT_WINDOW + ofAllCalls.increment()).isEqualTo(256 << 10);
       connection.beginCall();
       connection.beginMessage();
       connection.ping();
       Frame ping = connection.await(frame -> frame.type() == PING);
       assertThat(ping.isAnswerToPing())
-          .as("it does not measure how long the way is, to allow for more")
+          .as("it does not measure the round trip to enlarge the window")
           .isTrue();
     }
   }
 
   @Test
-  void aClientThatPingsTooOftenIsSentAway() throws Exception {
+  void aClientThatPingsTooOftenIsDisconnected() throws Exception {
     try (RawConnection connection = connect(ConnectionAge.unlimited(), RELAXED, 10)) {
       connection.pings(5);
       assertThat(connection.await(frame -> frame.type() == GOAWAY).error())
@@ -97,7 +97,7 @@ class ConnectionBoundsTest {
   }
 
   @Test
-  void aClientThatPingsAsOftenAsItMayIsAnswered() throws Exception {
+  void aClientWithinThePingLimitIsAnswered() throws Exception {
     KeepAlive permissive = new KeepAlive(NEVER, NEVER, Duration.ofNanos(1));
     try (RawConnection connection = connect(ConnectionAge.unlimited(), permissive, 10)) {
       for (int i = 0; i < 20; i++) {
@@ -109,7 +109,7 @@ class ConnectionBoundsTest {
 
   /** Ten seconds is gRPC's minimum for the idle time before a ping. */
   @Test
-  void aSilentConnectionIsPingedAndClosedOnceItDoesNotAnswer() throws Exception {
+  void anIdleConnectionIsPingedAndClosedIfItDoesNotAnswer() throws Exception {
     KeepAlive attentive = new KeepAlive(Duration.ofSeconds(10), Duration.ofMillis(300), NEVER);
     try (RawConnection connection = connect(ConnectionAge.unlimited(), attentive, 10)) {
       connection.await(Frame::isPing);

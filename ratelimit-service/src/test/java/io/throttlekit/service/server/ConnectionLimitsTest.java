@@ -39,7 +39,7 @@ class ConnectionLimitsTest {
   }
 
   @Test
-  void theNewestConnectionBeyondTheMostIsClosedAndCountedAndTheOthersStay() throws Exception {
+  void theNewestConnectionBeyondTheMaximumIsClosedAndCounted() throws Exception {
     GrpcServer listening = listening(NEVER, 2, 1_000);
     try (RawConnection first = new RawConnection(listening);
         RawConnection second = new RawConnection(listening)) {
@@ -56,7 +56,7 @@ class ConnectionLimitsTest {
   }
 
   @Test
-  void aPlaceIsFreeAgainOnceAConnectionHasEnded() throws Exception {
+  void anEndedConnectionMakesRoomForAnother() throws Exception {
     GrpcServer listening = listening(NEVER, 1, 1_000);
     for (int i = 0; i < 3; i++) {
       try (RawConnection only = new RawConnection(listening)) {
@@ -70,7 +70,7 @@ class ConnectionLimitsTest {
   }
 
   @Test
-  void aConnectionWithoutCallsIsAskedToGoAndOneWithACallIsNot() throws Exception {
+  void onlyAConnectionWithoutCallsGetsGoaway() throws Exception {
     GrpcServer listening = listening(Duration.ofMillis(300), 10, 1_000);
     try (RawConnection idle = new RawConnection(listening);
         RawConnection used = new RawConnection(listening)) {
@@ -98,7 +98,7 @@ class ConnectionLimitsTest {
   }
 
   @Test
-  void headersThatAreTooLongEndTheirCallAndNothingElse() throws Exception {
+  void tooLongHeadersEndOnlyTheirCall() throws Exception {
     try (RawConnection verbose = new RawConnection(listening(NEVER, 10, 20))) {
       verbose.beginCall(1, Map.of("x-long", "x".repeat(9_000)));
       verbose.await(Frame::endsCall);

@@ -1,9 +1,9 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.authz.Authorizing.asking;
-import static io.throttlekit.service.authz.Authorizing.header;
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.authz.CheckFixture.asking;
+import static io.throttlekit.service.authz.CheckFixture.header;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -42,13 +42,13 @@ import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
-import io.throttlekit.service.authz.Authorizing;
+import io.throttlekit.service.authz.CheckFixture;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.envoy.AccessLogs;
 import io.throttlekit.service.concurrency.envoy.LoadReports;
 import io.throttlekit.service.concurrency.envoy.Recorded;
-import io.throttlekit.service.concurrency.envoy.Recorded.Left;
+import io.throttlekit.service.concurrency.envoy.Recorded.EndedStream;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
@@ -88,14 +88,14 @@ class DrainTest {
               .start(() -> {
                 try {
                   while (moved.get() < 50) {
-                    if (askOnce(first)) {
+                    if (callOnce(first)) {
                       answered.incrementAndGet();
                     } else {
                       // The port is closed; a lost call would be a closed connection.
                       assertThat(lastRefusal.get()).isEqualTo("io exception");
                       assertThat(setup.health.serving()).isFalse();
                       moved.incrementAndGet();
-                      assertThat(askOnce(second)).isTrue();
+                      assertThat(callOnce(second)).isTrue();
                     }
                   }
                 } catch (Throwable t) {
@@ -116,17 +116,17 @@ class DrainTest {
   }
 
   @Test
-  void duringTheDelayHealthSaysNoAndCallsAreStillAnswered() throws Exception {
+  void duringTheDelayHealthIsNotServingAndCallsAreAnswered() throws Exception {
     GrpcServer server = serve(Duration.ofSeconds(5), Duration.ofSeconds(30));
     ManagedChannel channel = Channels.to(server);
     ManagedChannel later = Channels.to(server); // the first may not see its end yet
     Thread stopping = Thread.ofVirtual().start(server::stop);
     await().until(() -> setup.health.obstacles().contains(Obstacle.DRAINING));
-    assertThat(askOnce(channel)).isTrue();
+    assertThat(callOnce(channel)).isTrue();
     assertThat(stopping.isAlive()).isTrue();
     stopping.interrupt();
     stopping.join();
-    assertThat(askOnce(later)).isFalse();
+    assertThat(callOnce(later)).isFalse();
     channel.shutdownNow();
     later.shutdownNow();
   }
@@ -147,7 +147,7 @@ class DrainTest {
   }
 
   @Test
-  void aCallThatDoesNotEndIsCutWhenTheTimeIsUp() throws Exception {
+  void aCallThatDoesNotEndIsCancelledAtTheDrainTimeout() throws Exception {
     GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
     ManagedChannel channel = Channels.to(server);
     CompletableFuture<Status> ended = new CompletableFuture<>();
@@ -176,7 +176,7 @@ class DrainTest {
   }
 
   @Test
-  void aReflectionStreamDoesNotHoldUpTheDrainAndACallInProgressDoes() throws Exception {
+  void onlyACallInProgressDelaysTheDrainAndNotAReflectionStream() throws Exception {
     GrpcServer server =
         setup.serve(
             Setup.reflecting(Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO)));
@@ -198,7 +198,7 @@ class DrainTest {
   }
 
   @Test
-  void anAccessLogAndLoadReportsDoNotHoldUpTheDrain() throws Exception {
+  void accessLogAndLoadReportStreamsDoNotDelayTheDrain() throws Exception {
     Recorded recorded = new Recorded();
     Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
     GrpcServer server =
@@ -232,13 +232,13 @@ class DrainTest {
     server.stop(); // far sooner than its bound, or the test takes too long
     assertThat(log.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
     assertThat(load.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
-    await().until(() -> recorded.left.equals(List.of(new Left("edge-1", 1))));
+    await().until(() -> recorded.left.equals(List.of(new EndedStream("edge-1", 1))));
     channel.shutdownNow();
     telemetry.close();
   }
 
   @Test
-  void anEnvoyThatAsksForItsLimitsDoesNotHoldUpTheDrain() throws Exception {
+  void aLimitSubscriptionDoesNotDelayTheDrain() throws Exception {
     LimitServer limits =
         new LimitServer(
             LimitServerSettings.DEFAULT,
@@ -269,14 +269,14 @@ class DrainTest {
   }
 
   @Test
-  void whoeverWaitsForRoomIsLetInBeforeTheServerEnds() throws Exception {
+  void queuedRequestsAreAdmittedDuringTheDrain() throws Exception {
     String policy =
         """
         domain: %s
         descriptors: [{key: up, concurrency: {min: 1, max: 1, queue: {}}}]
         """;
     Setup gated = new Setup(policy.formatted("x"), Setup.NATIVE, Setup.BARE, new ManualTime(0));
-    Authorizing checked = Authorizing.by(policy.formatted("d"), header("up"));
+    CheckFixture checked = CheckFixture.by(policy.formatted("d"), header("up"));
     GrpcServer server =
         gated.serve(
             Setup.listener(null, null, Duration.ofSeconds(25), Duration.ZERO),
@@ -337,7 +337,7 @@ class DrainTest {
 
   /** Starts a call that the client does not complete. */
   private ClientCall<?, ?> open(ManagedChannel channel, CompletableFuture<Status> ended) {
-    assertThat(askOnce(channel)).isTrue(); // connected
+    assertThat(callOnce(channel)).isTrue(); // connected
     var call =
         channel.newCall(RateLimitServiceGrpc.getShouldRateLimitMethod(), CallOptions.DEFAULT);
     call.start(
@@ -350,12 +350,12 @@ class DrainTest {
         new Metadata());
     call.request(1);
     call.sendMessage(x(entries("max", "a")));
-    assertThat(askOnce(channel)).isTrue(); // ordered after the call: the server has it
+    assertThat(callOnce(channel)).isTrue(); // ordered after the call: the server has it
     return call;
   }
 
   /** Returns false when the draining server refuses the call. */
-  private boolean askOnce(ManagedChannel channel) {
+  private boolean callOnce(ManagedChannel channel) {
     try {
       var response =
           RateLimitServiceGrpc.newBlockingStub(channel).shouldRateLimit(x(entries("max", "a")));

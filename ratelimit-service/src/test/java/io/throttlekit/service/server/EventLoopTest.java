@@ -1,10 +1,10 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.Patient.await;
-import static io.throttlekit.service.authz.Authorizing.asking;
-import static io.throttlekit.service.authz.Authorizing.header;
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.LongAwait.await;
+import static io.throttlekit.service.authz.CheckFixture.asking;
+import static io.throttlekit.service.authz.CheckFixture.header;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -34,7 +34,7 @@ import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerListener;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
-import io.throttlekit.service.authz.Authorizing;
+import io.throttlekit.service.authz.CheckFixture;
 import io.throttlekit.service.concurrency.envoy.AccessLogs;
 import io.throttlekit.service.concurrency.envoy.OutcomeListener;
 import io.throttlekit.service.concurrency.envoy.Reading;
@@ -63,17 +63,17 @@ class EventLoopTest {
       """;
 
   @Test
-  void aDecisionIsTakenOnTheEventLoopItselfWithoutEverBlockingIt() {
+  void aDecisionRunsOnTheEventLoopWithoutBlocking() {
     Clock clock = new Clock();
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
     clock.forget();
-    assertThat(ask(channel, "max")).isEqualTo(Code.OK);
+    assertThat(callService(channel, "max")).isEqualTo(Code.OK);
     Thread loop = onlyOne(clock.askedOn);
     long waits = waits(loop);
     for (int i = 0; i < 2_000; i++) {
-      assertThat(ask(channel, "max")).isEqualTo(Code.OK);
+      assertThat(callService(channel, "max")).isEqualTo(Code.OK);
     }
     assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(clock.askedOn)).isSameAs(loop);
@@ -83,18 +83,18 @@ class EventLoopTest {
   }
 
   @Test
-  void aCallThatBlocksWouldBeCounted() {
+  void aBlockingCallIsDetected() {
     Clock clock = new Clock();
     clock.blocking = true;
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
     clock.forget();
-    assertThat(ask(channel, "max")).isEqualTo(Code.OK);
+    assertThat(callService(channel, "max")).isEqualTo(Code.OK);
     Thread loop = onlyOne(clock.askedOn);
     long waits = waits(loop);
     for (int i = 0; i < 20; i++) {
-      assertThat(ask(channel, "max")).isEqualTo(Code.OK);
+      assertThat(callService(channel, "max")).isEqualTo(Code.OK);
     }
     assertThat(waits(loop)).isGreaterThanOrEqualTo(waits + 20);
     channel.shutdownNow();
@@ -102,7 +102,7 @@ class EventLoopTest {
   }
 
   @Test
-  void anAccessLogIsReadOnTheEventLoopItselfWithoutEverBlockingIt() {
+  void anAccessLogIsReadOnTheEventLoopWithoutBlocking() {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     Reader reader = new Reader();
     AccessLogMetrics counted =
@@ -130,18 +130,18 @@ class EventLoopTest {
   }
 
   @Test
-  void aLeaseIsTakenAndGivenBackOnTheEventLoopItselfWithoutEverBlockingIt() {
+  void aLeaseIsAcquiredAndReleasedOnTheEventLoopWithoutBlocking() {
     Clock clock = new Clock();
     Setup setup = new Setup(LIMIT.formatted("x", 1, 1), Setup.NATIVE, Setup.BARE, clock);
     GrpcServer server = setup.serve(Setup.loopback());
     ManagedChannel channel = Channels.to(server);
     clock.forget();
-    takeAndGiveBack(channel);
+    acquireAndRelease(channel);
     Thread loop = onlyOne(clock.timedOn);
     assertThat(loop.getName()).startsWith(Transport.THREADS);
     long waits = waits(loop);
     for (int i = 0; i < 1_000; i++) {
-      takeAndGiveBack(channel); // the limit is 1
+      acquireAndRelease(channel); // the limit is 1
     }
     assertNoCallBlocked(loop, waits);
     assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
@@ -150,9 +150,9 @@ class EventLoopTest {
   }
 
   @Test
-  void aCheckIsAnsweredOnTheEventLoopItselfWithoutEverBlockingIt() {
+  void aCheckIsAnsweredOnTheEventLoopWithoutBlocking() {
     Clock clock = new Clock();
-    Authorizing authorizing = Authorizing.by(LIMIT.formatted("d", 50, 50), header("up"));
+    CheckFixture authorizing = CheckFixture.by(LIMIT.formatted("d", 50, 50), header("up"));
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     GrpcServer server =
         new GrpcServer(
@@ -183,7 +183,7 @@ class EventLoopTest {
 
   @Test
   void anAcknowledgementIsReadOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
-    Obeyed obeyed = new Obeyed();
+    AcknowledgementRecorder obeyed = new AcknowledgementRecorder();
     LimitServerSettings eager =
         new LimitServerSettings(
             "concurrency_limits", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
@@ -199,7 +199,7 @@ class EventLoopTest {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     GrpcServer server = setup.serve(Setup.loopback(), limits.services());
     ManagedChannel channel = Channels.to(server);
-    Obedient.connect(channel);
+    AcknowledgingEnvoy.connect(channel);
     limits.offer("up", Priority.DEFAULT, 7);
     obeyed.await(7);
     for (int i = 0; obeyed.threads.isEmpty(); i++) { // this thread may be notified first
@@ -229,7 +229,7 @@ class EventLoopTest {
       for (Throwable unexpected :
           List.of(new IllegalStateException("password=secret"), new StackOverflowError())) {
         clock.failure.set(unexpected);
-        assertThatThrownBy(() -> ask(channel, "max"))
+        assertThatThrownBy(() -> callService(channel, "max"))
             .isInstanceOf(StatusRuntimeException.class)
             .hasMessage("INTERNAL: internal error");
       }
@@ -239,12 +239,12 @@ class EventLoopTest {
     assertThat(setup.metrics.lines())
         .contains("ratelimit.service.call.should_rate_limit.service_error: 2");
     clock.failure.set(null);
-    assertThat(ask(channel, "max")).isEqualTo(Code.OK);
+    assertThat(callService(channel, "max")).isEqualTo(Code.OK);
     channel.shutdownNow();
     server.stop();
   }
 
-  private static void takeAndGiveBack(ManagedChannel channel) {
+  private static void acquireAndRelease(ManagedChannel channel) {
     var stub = RateLimitServiceGrpc.newBlockingStub(channel);
     RateLimitResponse answer = stub.shouldRateLimit(x(entries("up", "a")));
     assertThat(answer.getOverallCode()).isEqualTo(Code.OK);
@@ -280,7 +280,7 @@ class EventLoopTest {
     return ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId()).getWaitedCount();
   }
 
-  private static Code ask(ManagedChannel channel, String key) {
+  private static Code callService(ManagedChannel channel, String key) {
     return RateLimitServiceGrpc.newBlockingStub(channel)
         .shouldRateLimit(x(entries(key, "a")))
         .getOverallCode();
@@ -310,7 +310,7 @@ class EventLoopTest {
   }
 
   /** Records the threads, except the test's own, on which limits are acknowledged. */
-  private static final class Obeyed implements LimitServerListener {
+  private static final class AcknowledgementRecorder implements LimitServerListener {
     final Set<Thread> threads = ConcurrentHashMap.newKeySet();
     private final Thread own = Thread.currentThread();
     private final Semaphore changes = new Semaphore(0);
@@ -333,30 +333,31 @@ class EventLoopTest {
   }
 
   /** An Envoy that acknowledges every update. */
-  private static final class Obedient
+  private static final class AcknowledgingEnvoy
       implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
     private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
 
     static void connect(ManagedChannel channel) {
       var _ =
-          AggregatedDiscoveryServiceGrpc.newStub(channel).streamAggregatedResources(new Obedient());
+          AggregatedDiscoveryServiceGrpc.newStub(channel)
+              .streamAggregatedResources(new AcknowledgingEnvoy());
     }
 
     @Override
     public void beforeStart(ClientCallStreamObserver<DiscoveryRequest> stream) {
       call = stream;
-      stream.setOnReadyHandler(() -> say(DiscoveryRequest.newBuilder()));
+      stream.setOnReadyHandler(() -> sendRequest(DiscoveryRequest.newBuilder()));
     }
 
     @Override
     public void onNext(DiscoveryResponse told) {
-      say(
+      sendRequest(
           DiscoveryRequest.newBuilder()
               .setVersionInfo(told.getVersionInfo())
               .setResponseNonce(told.getNonce()));
     }
 
-    private void say(DiscoveryRequest.Builder what) {
+    private void sendRequest(DiscoveryRequest.Builder what) {
       Objects.requireNonNull(call)
           .onNext(
               what.setNode(Node.newBuilder().setId("a"))
@@ -378,7 +379,7 @@ class EventLoopTest {
     final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     volatile boolean blocking;
 
-    /** Forgets calls by the setup of the test. */
+    /** Clears the calls of the test's setup. */
     void forget() {
       askedOn.clear();
       timedOn.clear();

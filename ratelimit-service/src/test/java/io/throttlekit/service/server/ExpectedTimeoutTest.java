@@ -22,24 +22,24 @@ class ExpectedTimeoutTest {
 
   @ParameterizedTest
   @CsvSource({"200, 180000", "20, 18000", "5, 3000", "2, 0", "1, 0", "99999999, 77760000000"})
-  void aTenthOfWhatEnvoyWaitsAndAtLeastTwoMillisAreLeftForTheWayBack(String millis, long micros) {
-    assertThat(patience(millis)).isEqualTo(TimeUnit.MICROSECONDS.toNanos(micros));
+  void aTenthOfTheTimeoutAndAtLeastTwoMillisAreReserved(String millis, long micros) {
+    assertThat(waitTimeout(millis)).isEqualTo(TimeUnit.MICROSECONDS.toNanos(micros));
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "0", "-5", "2.5", "20ms", "٢٠", "999999999", "18446744073709551617"})
-  void whatIsNoTimeoutLimitsNothing(String text) {
-    assertThat(patience(text)).isEqualTo(Long.MAX_VALUE);
+  void aMalformedTimeoutIsIgnored(String text) {
+    assertThat(waitTimeout(text)).isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
-  void whereNoTimeoutIsSaidNothingIsLimited() {
+  void withoutATimeoutTheWaitIsUnlimited() {
     assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), null, 0, 0))
         .isEqualTo(Long.MAX_VALUE);
   }
 
   @Test
-  void theDeadlineOfTheCallCountsWhereItIsNearer() {
+  void theCallsDeadlineAppliesIfItIsNearer() {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "20");
     Deadline eight = Deadline.after(8, TimeUnit.MILLISECONDS, STOPPED);
@@ -50,7 +50,7 @@ class ExpectedTimeoutTest {
   }
 
   @Test
-  void theDeadlineOfTheCallCountsFromItsArrivalThoughGrpcCountsFromWhenItWasRead() {
+  void theCallsDeadlineIsMeasuredFromItsArrival() {
     Deadline forty = Deadline.after(40, TimeUnit.MILLISECONDS, STOPPED);
     assertThat(ExpectedTimeout.waitTimeoutNanos(new Metadata(), forty, 15_000_000, 0))
         .as("it lay unread for 15 ms")
@@ -62,7 +62,7 @@ class ExpectedTimeoutTest {
   }
 
   @Test
-  void theTimeSinceTheCallCameIsNoLongerLeft() {
+  void theElapsedTimeOfTheCallIsSubtracted() {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), "100");
     assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 40_000_000, 0))
@@ -71,7 +71,7 @@ class ExpectedTimeoutTest {
     assertThat(ExpectedTimeout.waitTimeoutNanos(headers, null, 500_000_000, 0)).isZero();
   }
 
-  private static long patience(String text) {
+  private static long waitTimeout(String text) {
     Metadata headers = new Metadata();
     headers.put(Metadata.Key.of(HEADER, Metadata.ASCII_STRING_MARSHALLER), text);
     return ExpectedTimeout.waitTimeoutNanos(headers, null, 0, 0);

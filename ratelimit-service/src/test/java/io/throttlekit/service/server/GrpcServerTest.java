@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -41,7 +41,7 @@ class GrpcServerTest {
   }
 
   @Test
-  void of200CallsAtOnceExactlyAsManyPassAsTheLimitSays() throws Exception {
+  void of200ConcurrentCallsExactlyTheLimitPasses() throws Exception {
     var stub = RateLimitServiceGrpc.newFutureStub(channel);
     var calls = new ArrayList<java.util.concurrent.Future<RateLimitResponse>>();
     for (int i = 0; i < 200; i++) {
@@ -63,16 +63,16 @@ class GrpcServerTest {
   }
 
   @Test
-  void withoutPoliciesTheServiceIsUnavailableUntilThereAreSome() {
+  void theServiceIsUnavailableUntilPoliciesAreLoaded() {
     var policies = setup.book.getAndSet(null);
     assertError(
         x(entries("one", "a")), Status.Code.UNAVAILABLE, "no rate limit configuration loaded");
     setup.book.set(policies);
-    assertThat(ask(x(entries("one", "a"))).getOverallCode()).isEqualTo(Code.OK);
+    assertThat(callService(x(entries("one", "a"))).getOverallCode()).isEqualTo(Code.OK);
   }
 
   @Test
-  void bytesThatAreNoRequestAreAnInvalidArgumentAndTheServerLivesOnSeed42() {
+  void malformedBytesAreAnInvalidArgumentSeed42() {
     RandomGenerator random = RandomGeneratorFactory.of("L64X128MixRandom").create(42);
     byte[] request = x(entries("one", "a"), entries("two", "b")).toByteArray();
     int refused = 0;
@@ -94,25 +94,25 @@ class GrpcServerTest {
     assertThat(setup.metrics.lines())
         .as("those that failed are counted too")
         .contains("ratelimit_server.ShouldRateLimit.total_requests: 301");
-    assertThat(ask(x(entries("hundred", "alive"))).getOverallCode()).isEqualTo(Code.OK);
+    assertThat(callService(x(entries("hundred", "alive"))).getOverallCode()).isEqualTo(Code.OK);
   }
 
   @Test
-  void noMessageAndTwoMessagesAreErrorsThatChargeNothing() {
+  void missingAndSecondMessagesAreErrorsWithoutCharge() {
     assertThat(streamed(0)).as("none").startsWith("INVALID_ARGUMENT").contains("has none");
     assertThat(streamed(2)).as("two").startsWith("CANCELLED");
     assertThat(streamed(1)).isEqualTo("OK");
-    assertThat(ask(x(entries("hundred", "streamed"))).getStatuses(0).getLimitRemaining())
+    assertThat(callService(x(entries("hundred", "streamed"))).getStatuses(0).getLimitRemaining())
         .isEqualTo(98);
   }
 
   @Test
-  void aMessageThatIsTooLongIsRefused() {
+  void aTooLongMessageIsRejected() {
     String large = "v".repeat(300 * 1024);
-    assertThatThrownBy(() -> ask(x(entries("one", large))))
+    assertThatThrownBy(() -> callService(x(entries("one", large))))
         .isInstanceOf(StatusRuntimeException.class)
         .hasMessageContaining("RESOURCE_EXHAUSTED");
-    assertThat(ask(x(entries("one", "a"))).getOverallCode()).isEqualTo(Code.OK);
+    assertThat(callService(x(entries("one", "a"))).getOverallCode()).isEqualTo(Code.OK);
   }
 
   @Test
@@ -123,7 +123,7 @@ class GrpcServerTest {
     call.request(1);
     call.sendMessage(x(entries("one", "gone")));
     call.cancel("changed my mind", null);
-    assertThat(ask(x(entries("one", "gone"))).getOverallCode()).isEqualTo(Code.OK);
+    assertThat(callService(x(entries("one", "gone"))).getOverallCode()).isEqualTo(Code.OK);
   }
 
   @Test
@@ -148,13 +148,13 @@ class GrpcServerTest {
   }
 
   @Test
-  void theAddressNamesThePortThatWasFree() {
+  void theAddressNamesTheChosenPort() {
     assertThat(server.port()).isPositive();
     assertThat(server.address()).isEqualTo("127.0.0.1:" + server.port());
   }
 
   private void assertError(RateLimitRequest request, Status.Code code, String description) {
-    assertThatThrownBy(() -> ask(request))
+    assertThatThrownBy(() -> callService(request))
         .isInstanceOfSatisfying(
             StatusRuntimeException.class,
             e -> {
@@ -163,7 +163,7 @@ class GrpcServerTest {
             });
   }
 
-  private RateLimitResponse ask(RateLimitRequest request) {
+  private RateLimitResponse callService(RateLimitRequest request) {
     return RateLimitServiceGrpc.newBlockingStub(channel).shouldRateLimit(request);
   }
 

@@ -34,7 +34,7 @@ class HealthAndReflectionTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "ratelimit", "envoy.service.ratelimit.v3.RateLimitService"})
-  void servesUnderEveryNameWhileNothingSpeaksAgainstIt(String name) {
+  void isServingUnderEveryNameWithoutObstacles(String name) {
     assertThat(check(name)).isEqualTo(ServingStatus.SERVING);
     setup.health.raise(Obstacle.STORE_UNREACHABLE);
     setup.health.raise(Obstacle.NO_POLICIES);
@@ -48,7 +48,7 @@ class HealthAndReflectionTest {
   }
 
   @Test
-  void doesNotServeWhileItStarts() {
+  void isNotServingDuringTheStart() {
     assertThat(new Health().serving()).isFalse();
   }
 
@@ -72,7 +72,7 @@ class HealthAndReflectionTest {
   }
 
   @Test
-  void thereIsNoReflectionUnlessItIsConfigured() {
+  void reflectionIsOffByDefault() {
     assertThat(ConfigLoader.defaults().grpc().reflection()).isFalse();
     GrpcServer closed = setup.serve(Setup.loopback());
     ManagedChannel client = Channels.to(closed);
@@ -107,7 +107,7 @@ class HealthAndReflectionTest {
   }
 
   @Test
-  void reflectionAnswersUnderItsOldNameToo() {
+  void reflectionAlsoAnswersUnderItsOldName() {
     MethodDescriptor<ServerReflectionRequest, ServerReflectionResponse> old =
         ServerReflectionGrpc.getServerReflectionInfoMethod().toBuilder()
             .setFullMethodName("grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo")

@@ -66,7 +66,7 @@ class HeldByClientsTest {
   }
 
   @Test
-  void aClientThatDoesNotCompleteItsRequestsIsCutOffAndAnotherIsNot() throws Exception {
+  void onlyAClientWithIncompleteRequestsIsDisconnected() throws Exception {
     try (RawConnection hostile = connect();
         RawConnection slow = connect()) {
       slow.beginCall();
@@ -86,8 +86,8 @@ class HeldByClientsTest {
   }
 
   @Test
-  void aClientThatReadsNoAnswersIsCutOff() throws Exception {
-    byte[] request = Ask.to("d", Ask.entries("x", "y")).toByteArray();
+  void aClientThatReadsNoAnswersIsDisconnected() throws Exception {
+    byte[] request = TestRequests.to("d", TestRequests.entries("x", "y")).toByteArray();
     try (RawConnection hostile = connect()) {
       hostile.readNoAnswers();
       send(
@@ -103,8 +103,8 @@ class HeldByClientsTest {
   }
 
   @Test
-  void aClientThatReadsItsAnswersIsNot() throws Exception {
-    byte[] request = Ask.to("d", Ask.entries("x", "y")).toByteArray();
+  void aClientThatReadsItsAnswersStaysConnected() throws Exception {
+    byte[] request = TestRequests.to("d", TestRequests.entries("x", "y")).toByteArray();
     try (RawConnection busy = connect()) {
       for (int batch = 0; batch < 2 * UNREAD / AT_ONCE; batch++) {
         for (int i = 0; i < AT_ONCE; i++) {

@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class OpenStreamsTest {
   @Test
-  void aStreamThatBeginsAfterTheEndOfAllIsEndedAtOnceAndACallIsNot() {
+  void aStreamStartedDuringTheDrainIsEndedAtOnce() {
     OpenStreams streams = new OpenStreams(3);
     streams.end();
     assertThat(begun(streams, HealthGrpc.getWatchMethod()))
@@ -40,7 +40,7 @@ class OpenStreamsTest {
   }
 
   @Test
-  void aStreamThatBeganBeforeIsEndedOnce() {
+  void aStreamStartedBeforeTheDrainIsEndedOnce() {
     OpenStreams streams = new OpenStreams(3);
     List<Status> ended = begun(streams, HealthGrpc.getWatchMethod());
     assertThat(ended).isEmpty();
@@ -50,7 +50,7 @@ class OpenStreamsTest {
   }
 
   @Test
-  void aStreamBeyondTheMaximumIsRefusedAndCountedAndACallIsNot() {
+  void streamsButNotCallsBeyondTheMaximumAreRejected() {
     OpenStreams streams = new OpenStreams(2);
     assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
     assertThat(begun(streams, HealthGrpc.getWatchMethod())).isEmpty();
@@ -63,7 +63,7 @@ class OpenStreamsTest {
   }
 
   @Test
-  void aServerCountsARefusedStreamOfASensorOnceAndNotAsOneOfTheSensor() throws IOException {
+  void aRejectedSensorStreamIsCountedOnceByTheServer() throws IOException {
     try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
       AccessLogs logs =
           new AccessLogs(

@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Metadata;
@@ -12,8 +12,8 @@ import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.AnswerCallback;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.Gated;
 import io.throttlekit.service.concurrency.PermitEnd;
+import io.throttlekit.service.concurrency.RecordingConcurrencyListener;
 import io.throttlekit.service.rls.CallListener;
 import io.throttlekit.service.rls.CallListener.Abandonment;
 import io.throttlekit.service.rls.CallListener.Failure;
@@ -41,9 +41,9 @@ class RateLimitCallTest {
 
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
   private final AtomicReference<@Nullable AnswerCallback> later = new AtomicReference<>();
-  private final Gated gated = new Gated();
-  private final ConcurrencyLimiter gate =
-      new ConcurrencyLimiter(setup.time, (_, _) -> {}, gated, () -> 1_000);
+  private final RecordingConcurrencyListener limiterEvents = new RecordingConcurrencyListener();
+  private final ConcurrencyLimiter concurrencyLimiter =
+      new ConcurrencyLimiter(setup.time, (_, _) -> {}, limiterEvents, () -> 1_000);
 
   private final CallHandler service =
       CallHandler.ofRateLimits(
@@ -67,7 +67,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void anAnswerLaterIsSentOnce() {
+  void aDeferredAnswerIsSentOnce() {
     SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     assertThat(later.get()).isSameAs(begun);
@@ -79,7 +79,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void whoeverIsGoneIsNotAnswered() {
+  void aCancelledCallIsNotAnswered() {
     SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.onCancel();
@@ -92,7 +92,7 @@ class RateLimitCallTest {
 
   /** A call cancelled before its request is not counted. */
   @Test
-  void whoeverLeavesWithoutARequestIsNotCounted() {
+  void aCallCancelledBeforeItsRequestIsNotCounted() {
     RateLimitCall begun = new RateLimitCall(deciding, new SentCall(), new Metadata(), null);
     begun.onCancel();
     assertThat(ended()).isZero();
@@ -100,7 +100,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void whoeverGoesWhileTheAnswerIsBeingWrittenIsNotAnswered() {
+  void aCallCancelledWhileItsAnswerIsEncodedIsNotAnswered() {
     SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.answered(whileWritten(() -> elsewhere(begun::onCancel)));
@@ -109,7 +109,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void aFailureWhileTheAnswerIsBeingWrittenEndsTheCall() {
+  void aFailureWhileTheAnswerIsEncodedEndsTheCall() {
     SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     begun.answered(
@@ -119,7 +119,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void whoeverGoesWhileTheAnswerIsBeingSentChangesNothing() {
+  void aCancellationWhileTheAnswerIsSentHasNoEffect() {
     SentCall call = new SentCall();
     RateLimitCall begun = begun(call);
     call.whileSending = () -> elsewhere(begun::onCancel);
@@ -129,48 +129,58 @@ class RateLimitCallTest {
   }
 
   @Test
-  void aLeaseLivesOnceTheAnswerThatNamesItIsSent() {
+  void aLeaseIsKeptOnceItsAnswerIsSent() {
     RateLimitCall begun = begun(new SentCall());
     begun.answered(leased());
     begun.onComplete();
-    assertThat(gate.permits().size()).isEqualTo(1);
+    assertThat(concurrencyLimiter.permits().size()).isEqualTo(1);
   }
 
   @Test
-  void aLeaseIsOverWheneverTheCallerGoesWithoutAnAnswer() {
+  void aLeaseEndsIfTheCallIsCancelledUnanswered() {
     RateLimitCall before = begun(new SentCall());
     before.onCancel();
     before.answered(leased());
-    assertThat(gated.ends).containsExactly(PermitEnd.CANCELLED);
+    assertThat(limiterEvents.ends).containsExactly(PermitEnd.CANCELLED);
 
     RateLimitCall whileWritten = begun(new SentCall());
     Answer written = whileWritten(() -> elsewhere(whileWritten::onCancel));
-    whileWritten.answered(new Answer(true, written.verdicts(), false, Gated.lease(gate)));
-    assertThat(gated.ends).hasSize(2);
+    whileWritten.answered(
+        new Answer(
+            true,
+            written.verdicts(),
+            false,
+            RecordingConcurrencyListener.lease(concurrencyLimiter)));
+    assertThat(limiterEvents.ends).hasSize(2);
 
     SentCall call = new SentCall();
     RateLimitCall whileSent = begun(call);
     call.whileSending = () -> elsewhere(whileSent::onCancel);
     whileSent.answered(leased());
-    assertThat(gated.ends).hasSize(3);
+    assertThat(limiterEvents.ends).hasSize(3);
 
     RateLimitCall afterwards = begun(new SentCall());
     afterwards.answered(leased());
     afterwards.onCancel();
     afterwards.onCancel();
-    assertThat(gated.ends).hasSize(4).containsOnly(PermitEnd.CANCELLED);
-    assertThat(gate.permits().size()).isZero();
+    assertThat(limiterEvents.ends).hasSize(4).containsOnly(PermitEnd.CANCELLED);
+    assertThat(concurrencyLimiter.permits().size()).isZero();
   }
 
   @Test
-  void aLeaseIsOverWhenTheAnswerCannotBeWritten() {
+  void aLeaseEndsIfTheAnswerCannotBeEncoded() {
     RateLimitCall begun = begun(new SentCall());
     Answer unwritable =
         whileWritten(() -> {
           throw new IllegalStateException("a bug");
         });
-    begun.answered(new Answer(true, unwritable.verdicts(), false, Gated.lease(gate)));
-    assertThat(gated.ends).containsExactly(PermitEnd.CANCELLED);
+    begun.answered(
+        new Answer(
+            true,
+            unwritable.verdicts(),
+            false,
+            RecordingConcurrencyListener.lease(concurrencyLimiter)));
+    assertThat(limiterEvents.ends).containsExactly(PermitEnd.CANCELLED);
   }
 
   @Test
@@ -193,7 +203,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void aLeaseIsOverWhenTheAnswerComesLaterThanItsCallerWaits() {
+  void aLeaseEndsIfTheAnswerIsLate() {
     Metadata headers = waiting("20");
     ManualTime time = new ManualTime(0);
     CallHandler slow = deciding(time);
@@ -202,7 +212,7 @@ class RateLimitCallTest {
     time.advance(19);
     answered.answered(leased());
     assertThat(inTime.events).containsExactly("headers", "message", "close OK");
-    assertThat(gate.permits().size()).isEqualTo(1);
+    assertThat(concurrencyLimiter.permits().size()).isEqualTo(1);
 
     SentCall tooLate = new SentCall();
     RateLimitCall late = begun(slow, tooLate, headers);
@@ -210,8 +220,8 @@ class RateLimitCallTest {
     late.answered(leased());
     assertThat(tooLate.events).containsExactly("close DEADLINE_EXCEEDED");
     assertThat(failures).containsExactly(Failure.CANCELLED);
-    assertThat(gate.permits().size()).isEqualTo(1);
-    assertThat(gated.ends).containsExactly(PermitEnd.CANCELLED);
+    assertThat(concurrencyLimiter.permits().size()).isEqualTo(1);
+    assertThat(limiterEvents.ends).containsExactly(PermitEnd.CANCELLED);
   }
 
   private static Metadata waiting(String millis) {
@@ -236,7 +246,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void whatTheStoreSaidIsNotForCallers() {
+  void messagesOfTheStoreAreHiddenFromCallers() {
     SentCall unreachable = new SentCall();
     begun(unreachable).failed(new StoreException("Redis: ERR at 10.0.0.7, script 5f3a", null));
     assertThat(unreachable.events).containsExactly("close UNAVAILABLE");
@@ -249,7 +259,7 @@ class RateLimitCallTest {
   }
 
   @Test
-  void aDecisionWaitsNoLongerThanEnvoySaysItDoes() {
+  void theWaitTimeoutFollowsEnvoysTimeout() {
     RateLimitCall waiting = begun(deciding(new ManualTime(0)), new SentCall(), waiting("20"));
     assertThat(waiting.waitTimeoutNanos()).isEqualTo(18_000_000);
     assertThat(begun(new SentCall()).waitTimeoutNanos()).isEqualTo(Long.MAX_VALUE);
@@ -260,7 +270,7 @@ class RateLimitCallTest {
    * steps, so that each is first many times and sometimes both are at the same step.
    */
   @Test
-  void anAnswerAndAGoneCallerAtOnceEndTheCallOnce() throws Exception {
+  void aConcurrentAnswerAndCancellationEndTheCallOnce() throws Exception {
     AtomicReferenceArray<@Nullable RateLimitCall> begun = new AtomicReferenceArray<>(CALLS);
     SentCall[] calls = new SentCall[CALLS];
     AtomicInteger done = new AtomicInteger();
@@ -296,12 +306,15 @@ class RateLimitCallTest {
           assertThat(call.events).isIn(List.of(), List.of("headers", "message", "close OK"));
         });
     assertThat(ended()).isEqualTo(CALLS);
-    assertThat(gate.permits().size()).as("all were cancelled, sooner or later").isZero();
-    assertThat(gated.ends).hasSize(CALLS);
+    assertThat(concurrencyLimiter.permits().size())
+        .as("all were cancelled, sooner or later")
+        .isZero();
+    assertThat(limiterEvents.ends).hasSize(CALLS);
   }
 
   private Answer leased() {
-    return new Answer(true, ADMITTED.verdicts(), false, Gated.lease(gate));
+    return new Answer(
+        true, ADMITTED.verdicts(), false, RecordingConcurrencyListener.lease(concurrencyLimiter));
   }
 
   private RateLimitCall begun(SentCall call) {

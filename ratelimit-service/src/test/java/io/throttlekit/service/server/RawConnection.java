@@ -39,7 +39,7 @@ final class RawConnection implements AutoCloseable {
   private static final int END_HEADERS = 4;
   private static final byte CANCEL = 8;
   private static final byte INITIAL_WINDOW_SIZE = 4;
-  private static final int PATIENCE_MILLIS = 15_000;
+  private static final int TIMEOUT_MILLIS = 15_000;
 
   private final Socket socket;
   private final DataInputStream in;
@@ -48,7 +48,7 @@ final class RawConnection implements AutoCloseable {
   /** Connects and sends the preface. */
   RawConnection(GrpcServer server) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
-    socket.setSoTimeout(PATIENCE_MILLIS);
+    socket.setSoTimeout(TIMEOUT_MILLIS);
     in = new DataInputStream(socket.getInputStream());
     out = new DataOutputStream(socket.getOutputStream());
     out.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

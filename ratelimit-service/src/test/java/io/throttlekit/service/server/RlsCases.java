@@ -160,7 +160,7 @@ final class RlsCases {
     for (JsonElement each : json.getAsJsonArray("descriptors")) {
       JsonObject descriptor = each.getAsJsonObject();
       RateLimitDescriptor message =
-          Ask.entries(
+          TestRequests.entries(
               descriptor.getAsJsonArray("entries").asList().stream()
                   .flatMap(entry -> entry.getAsJsonArray().asList().stream())
                   .map(JsonElement::getAsString)
@@ -168,10 +168,10 @@ final class RlsCases {
       if (descriptor.has("limit")) {
         JsonArray limit = descriptor.getAsJsonArray("limit");
         int unit = RateLimitUnit.valueOf(limit.get(1).getAsString()).getNumber();
-        message = Ask.limit(limit.get(0).getAsInt(), unit, message);
+        message = TestRequests.limit(limit.get(0).getAsInt(), unit, message);
       }
       if (descriptor.has("hits_addend")) {
-        message = Ask.hits(descriptor.get("hits_addend").getAsLong(), message);
+        message = TestRequests.hits(descriptor.get("hits_addend").getAsLong(), message);
       }
       assertThat(descriptor.keySet()).isSubsetOf("entries", "limit", "hits_addend");
       request.addDescriptors(message);

@@ -39,7 +39,7 @@ class RlsCasesOnRedisTest {
   @TempDir private Path folder;
 
   @Test
-  void aDropInStartAnswersCasesThoughRedisIsSlow() throws IOException {
+  void aDropInStartAnswersSomeCasesOnASlowRedis() throws IOException {
     List<Run> most =
         RlsCasesProcessTest.runs().stream()
             .max(Comparator.comparingInt(run -> run.cases().size()))
@@ -50,7 +50,7 @@ class RlsCasesOnRedisTest {
 
   @Test
   @Tag("thorough")
-  void aDropInStartAnswersEveryCaseThoughRedisIsSlow() throws IOException {
+  void aDropInStartAnswersEveryCaseOnASlowRedis() throws IOException {
     assertThat(checkDropIn(RlsCasesProcessTest.runs())).isEqualTo(43);
   }
 
@@ -71,7 +71,7 @@ class RlsCasesOnRedisTest {
 
   /** Uses this service's settings, with defaults except those that change what is counted. */
   @Test
-  void theDefaultSettingsAnswerEveryCaseThoughRedisIsSlow() throws IOException {
+  void theDefaultSettingsAnswerEveryCaseOnASlowRedis() throws IOException {
     try (RedisProcess redis = RedisProcess.start();
         TcpProxy slow = TcpProxy.to(redis.port());
         HttpClient client = HttpClient.newHttpClient()) {

@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.gson.JsonObject;
@@ -61,7 +61,7 @@ class RlsCasesProcessTest {
   }
 
   @Test
-  void withThatProgramsEnvironmentAloneEveryCaseIsAnsweredAsItDoes() throws IOException {
+  void withThePeersEnvironmentEveryCaseIsAnsweredLikeThePeer() throws IOException {
     assertThat(check(runs(), folder, List.of(), null)).isEqualTo(43);
   }
 
@@ -124,7 +124,7 @@ class RlsCasesProcessTest {
       RateLimitRequest cold = // charges nothing, and takes the time that a first call takes
           RateLimitRequest.newBuilder()
               .setDomain("nobody's")
-              .addDescriptors(Ask.entries("k", "v"))
+              .addDescriptors(TestRequests.entries("k", "v"))
               .build();
       assertThat(stub.shouldRateLimit(cold).getOverallCode()).isEqualTo(Code.OK);
       check(run, stub::shouldRateLimit);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.TestFactory;
 class RlsCasesTest {
 
   @TestFactory
-  Stream<DynamicTest> answersAsEnvoysOwnServiceDoes() {
+  Stream<DynamicTest> answersLikeEnvoyproxyRatelimit() {
     return RlsCases.all().stream()
         .map(c ->
             DynamicTest.dynamicTest(
@@ -23,7 +23,7 @@ class RlsCasesTest {
   }
 
   @Test
-  void everyCaseIsThere() {
+  void hasAllRecordedCases() {
     assertThat(RlsCases.all()).hasSize(43);
   }
 

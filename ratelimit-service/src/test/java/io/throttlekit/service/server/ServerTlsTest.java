@@ -1,8 +1,8 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.Patient.await;
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.LongAwait.await;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -56,45 +56,47 @@ class ServerTlsTest {
   @Test
   void clientsThatTrustTheCertificateAreServed() throws IOException {
     serve(null, null);
-    assertThat(ask(authority, null)).isEqualTo(Code.OK);
-    assertThatThrownBy(() -> ask(otherAuthority, null)).isInstanceOf(StatusRuntimeException.class);
+    assertThat(callService(authority, null)).isEqualTo(Code.OK);
+    assertThatThrownBy(() -> callService(otherAuthority, null))
+        .isInstanceOf(StatusRuntimeException.class);
   }
 
   @Test
   void withAClientAuthorityOnlyItsClientsAreServed() throws IOException {
     serve("ca.pem", null);
-    assertThat(ask(authority, issued(authority, "envoy.test"))).isEqualTo(Code.OK);
-    assertThatThrownBy(() -> ask(authority, null)).isInstanceOf(StatusRuntimeException.class);
-    assertThatThrownBy(() -> ask(authority, issued(otherAuthority, "envoy.test")))
+    assertThat(callService(authority, issued(authority, "envoy.test"))).isEqualTo(Code.OK);
+    assertThatThrownBy(() -> callService(authority, null))
+        .isInstanceOf(StatusRuntimeException.class);
+    assertThatThrownBy(() -> callService(authority, issued(otherAuthority, "envoy.test")))
         .isInstanceOf(StatusRuntimeException.class);
   }
 
   @Test
-  void withAClientNameOnlyCertificatesThatCarryItAreServed() throws IOException {
+  void withAClientNameOnlyCertificatesOfThatNameAreServed() throws IOException {
     serve("ca.pem", "envoy.test");
-    assertThat(ask(authority, issued(authority, "envoy.test"))).isEqualTo(Code.OK);
-    assertThatThrownBy(() -> ask(authority, issued(authority, "other.test")))
+    assertThat(callService(authority, issued(authority, "envoy.test"))).isEqualTo(Code.OK);
+    assertThatThrownBy(() -> callService(authority, issued(authority, "other.test")))
         .isInstanceOf(StatusRuntimeException.class);
   }
 
   @Test
-  void newHandshakesUseTheCertificateThatReplacedTheOldWhileOldConnectionsGoOn()
-      throws IOException {
+  void newHandshakesUseARenewedCertificateAndOldConnectionsStay() throws IOException {
     GrpcServer serving = serve(null, null);
     ManagedChannel before = Channels.tls(serving, authority, null);
-    assertThat(ask(before)).isEqualTo(Code.OK);
+    assertThat(callService(before)).isEqualTo(Code.OK);
     write(issued(otherAuthority, "ratelimit.test"));
     await()
         .atMost(Duration.ofSeconds(10))
         .ignoreExceptions()
-        .until(() -> ask(otherAuthority, null) == Code.OK);
-    assertThatThrownBy(() -> ask(authority, null)).isInstanceOf(StatusRuntimeException.class);
-    assertThat(ask(before)).isEqualTo(Code.OK);
+        .until(() -> callService(otherAuthority, null) == Code.OK);
+    assertThatThrownBy(() -> callService(authority, null))
+        .isInstanceOf(StatusRuntimeException.class);
+    assertThat(callService(before)).isEqualTo(Code.OK);
     before.shutdownNow();
   }
 
   @Test
-  void connectionsEndWhenTheAuthorityThatVouchedForThemIsRemoved() throws IOException {
+  void connectionsEndWhenTheirAuthorityIsRemoved() throws IOException {
     Files.writeString(
         folder.resolve("ca.pem"),
         authority.getCertificatePEM() + otherAuthority.getCertificatePEM());
@@ -102,25 +104,25 @@ class ServerTlsTest {
     ManagedChannel removed =
         Channels.tls(serving, authority, issued(otherAuthority, "removed.test"));
     ManagedChannel kept = Channels.tls(serving, authority, issued(authority, "kept.test"));
-    Lasting ofRemoved = Lasting.watch(removed);
-    Lasting ofKept = Lasting.watch(kept);
+    LastingCall ofRemoved = LastingCall.watch(removed);
+    LastingCall ofKept = LastingCall.watch(kept);
     await().until(() -> ofRemoved.answers.get() == 1 && ofKept.answers.get() == 1);
     Files.writeString(folder.resolve("ca.pem"), authority.getCertificatePEM());
     await().atMost(Duration.ofSeconds(10)).until(ofRemoved.ended::get);
-    assertThatThrownBy(() -> ask(removed)).isInstanceOf(StatusRuntimeException.class);
+    assertThatThrownBy(() -> callService(removed)).isInstanceOf(StatusRuntimeException.class);
     assertThat(ofKept.ended).isFalse();
-    assertThat(ask(kept)).isEqualTo(Code.OK);
+    assertThat(callService(kept)).isEqualTo(Code.OK);
     removed.shutdownNow();
     kept.shutdownNow();
   }
 
   /** A call that lasts until its connection ends. */
-  private static final class Lasting implements StreamObserver<HealthCheckResponse> {
+  private static final class LastingCall implements StreamObserver<HealthCheckResponse> {
     final AtomicInteger answers = new AtomicInteger();
     final AtomicBoolean ended = new AtomicBoolean();
 
-    static Lasting watch(ManagedChannel channel) {
-      Lasting lasting = new Lasting();
+    static LastingCall watch(ManagedChannel channel) {
+      LastingCall lasting = new LastingCall();
       HealthGrpc.newStub(channel).watch(HealthCheckRequest.getDefaultInstance(), lasting);
       return lasting;
     }
@@ -142,7 +144,7 @@ class ServerTlsTest {
   }
 
   @Test
-  void aKeyThatIsNotTheCertificatesChangesNothing() throws IOException {
+  void aKeyOfAnotherCertificateIsIgnored() throws IOException {
     TlsConfig config = config(null, null);
     TlsFiles good = read(config);
     Files.writeString(
@@ -155,18 +157,18 @@ class ServerTlsTest {
   }
 
   @Test
-  void badFilesKeepTheOldCertificateUntilGoodOnesCome() throws IOException {
+  void invalidFilesKeepTheOldCertificateUntilValidOnesExist() throws IOException {
     serve(null, null);
     Files.writeString(folder.resolve("cert.pem"), "no certificate");
     await()
         .during(Duration.ofMillis(300))
         .atMost(Duration.ofSeconds(5))
-        .until(() -> ask(authority, null) == Code.OK);
+        .until(() -> callService(authority, null) == Code.OK);
     write(issued(otherAuthority, "ratelimit.test"));
     await()
         .atMost(Duration.ofSeconds(10))
         .ignoreExceptions()
-        .until(() -> ask(otherAuthority, null) == Code.OK);
+        .until(() -> callService(otherAuthority, null) == Code.OK);
   }
 
   @Test
@@ -194,8 +196,7 @@ class ServerTlsTest {
         "key.pem  | -----BEGIN RSA PRIVATE KEY----- | in an older form: openssl pkcs8",
         "key.pem  | -----BEGIN ENCRYPTED PRIVATE KEY----- | an encrypted private key",
       })
-  void aFileThatIsNoGoodIsNamedWithTheReasonInWords(String name, String text, String why)
-      throws IOException {
+  void anInvalidFileIsNamedWithTheReason(String name, String text, String why) throws IOException {
     Path file = Files.writeString(folder.resolve(name), text);
     assertThatThrownBy(
             () -> ServerTls.follow(config("ca.pem", null), Duration.ofSeconds(1), Set.of()))
@@ -216,7 +217,7 @@ class ServerTlsTest {
   }
 
   @Test
-  void aServerThatCannotBeBuiltFollowsItsFilesNoMore() {
+  void aServerThatFailsToStartStopsWatchingItsFiles() {
     GrpcConfig good = Setup.listener(null, config(null, null), Duration.ZERO, Duration.ZERO);
     GrpcConfig bad =
         new GrpcConfig(
@@ -260,17 +261,17 @@ class ServerTlsTest {
         clientSan);
   }
 
-  private Code ask(X509Bundle trusted, @Nullable X509Bundle identity) throws IOException {
+  private Code callService(X509Bundle trusted, @Nullable X509Bundle identity) throws IOException {
     ManagedChannel channel =
         Channels.tls(java.util.Objects.requireNonNull(server), trusted, identity);
     try {
-      return ask(channel);
+      return callService(channel);
     } finally {
       channel.shutdownNow();
     }
   }
 
-  private static Code ask(ManagedChannel channel) {
+  private static Code callService(ManagedChannel channel) {
     return RateLimitServiceGrpc.newBlockingStub(channel)
         .shouldRateLimit(x(entries("hundred", "a")))
         .getOverallCode();

@@ -49,7 +49,7 @@ public final class Setup {
   final Health health = new Health();
   final RateLimitMetrics metrics;
   final RateLimitFrontEnd frontEnd;
-  private final ConcurrencyLimiter gate;
+  private final ConcurrencyLimiter concurrencyLimiter;
 
   /** Creates a service with these policies; null for none yet. */
   public Setup(@Nullable String yaml, CompatibilityConfig compatibility, ResponseConfig response) {
@@ -65,11 +65,16 @@ public final class Setup {
     TimeSource used = clock == null ? time : clock;
     InMemoryStore store = new InMemoryStore(used, 10_000);
     metrics = metrics(book::get, store);
-    gate = gate(used);
+    concurrencyLimiter = gate(used);
     frontEnd =
         new RateLimitFrontEnd(
             new PolicyAdmission(
-                book::get, new MemoryCounters(store), gate, compatibility, false, metrics),
+                book::get,
+                new MemoryCounters(store),
+                concurrencyLimiter,
+                compatibility,
+                false,
+                metrics),
             response,
             compatibility,
             limits());
@@ -101,7 +106,7 @@ public final class Setup {
 
   /** Returns the limiter of concurrent requests. */
   public ConcurrencyLimiter gate() {
-    return gate;
+    return concurrencyLimiter;
   }
 
   /** Returns the metrics. */

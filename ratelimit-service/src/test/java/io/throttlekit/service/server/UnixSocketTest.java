@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.server.Ask.entries;
-import static io.throttlekit.service.server.Ask.x;
+import static io.throttlekit.service.server.TestRequests.entries;
+import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -39,41 +39,41 @@ class UnixSocketTest {
   }
 
   @Test
-  void servesThereInsteadOfOnAPortAndRemovesTheFileWhenItStops() {
+  void servesOnASocketInsteadOfAPortAndRemovesItOnStop() {
     Path socket = folder.resolve("rl.sock");
     GrpcServer server = serve(socket);
     assertThat(server.port()).isEqualTo(-1);
     assertThat(server.address()).isEqualTo(socket.toString());
-    assertThat(ask(socket)).isEqualTo(Code.OK);
+    assertThat(callService(socket)).isEqualTo(Code.OK);
     server.stop();
     assertThat(socket).doesNotExist();
   }
 
   @Test
-  void aFileThatAProcessLeftBehindIsReplaced() throws IOException {
+  void aStaleSocketFileIsReplaced() throws IOException {
     Path socket = folder.resolve("rl.sock");
     ServerSocketChannel.open(StandardProtocolFamily.UNIX)
         .bind(UnixDomainSocketAddress.of(socket))
         .close();
     assertThat(socket).exists();
     GrpcServer server = serve(socket);
-    assertThat(ask(socket)).isEqualTo(Code.OK);
+    assertThat(callService(socket)).isEqualTo(Code.OK);
     server.stop();
   }
 
   @Test
-  void aSocketThatSomebodyListensOnIsLeftAlone() {
+  void aSocketInUseIsKept() {
     Path socket = folder.resolve("rl.sock");
     GrpcServer first = serve(socket);
     assertThatThrownBy(() -> serve(socket))
         .isInstanceOf(ListenException.class)
         .hasMessage("cannot listen for gRPC on " + socket + ": another process does");
-    assertThat(ask(socket)).isEqualTo(Code.OK);
+    assertThat(callService(socket)).isEqualTo(Code.OK);
     first.stop();
   }
 
   @Test
-  void aFileThatIsNoSocketIsLeftAlone() throws IOException {
+  void aFileThatIsNotASocketIsKept() throws IOException {
     Path file = Files.writeString(folder.resolve("data"), "precious");
     assertThatThrownBy(() -> serve(file))
         .isInstanceOf(ListenException.class)
@@ -86,7 +86,7 @@ class UnixSocketTest {
         .serve(Setup.listener(socket, null, Duration.ofSeconds(5), Duration.ZERO));
   }
 
-  private Code ask(Path socket) {
+  private Code callService(Path socket) {
     var channel = Channels.unix(socket, clientLoops);
     try {
       return RateLimitServiceGrpc.newBlockingStub(channel)

@@ -42,11 +42,11 @@ public final class Wire {
   }
 
   /** Sends one message without waiting: the call must have ended when this returns. */
-  public Reply ask(byte[] message) {
-    return ask(method, message);
+  public Reply invoke(byte[] message) {
+    return invoke(method, message);
   }
 
-  private static <Q, P> Reply ask(ServerMethodDefinition<Q, P> method, byte[] message) {
+  private static <Q, P> Reply invoke(ServerMethodDefinition<Q, P> method, byte[] message) {
     Call<Q, P> call = new Call<>(method.getMethodDescriptor());
     ServerCall.Listener<Q> listener = method.getServerCallHandler().startCall(call, new Metadata());
     listener.onMessage(call.getMethodDescriptor().parseRequest(new ByteArrayInputStream(message)));

@@ -34,7 +34,7 @@ class BackendStateTest {
   }
 
   @Test
-  void saysWhatTheStoreDoes() {
+  void describesTheStateOfTheStore() {
     assertThat(state.describe()).isEqualTo("redis://a has not answered yet");
     state.roundTrip(1, 1_000);
     assertThat(state.describe()).isEqualTo("redis://a answers");
@@ -44,14 +44,14 @@ class BackendStateTest {
   }
 
   @Test
-  void onlyAnAnswerThatIsLateIsSaidToBeAMatterOfPatience() {
+  void onlyALateAnswerSuggestsALongerDeadline() {
     state.failed(1, Failure.CONNECTION, "connection refused");
     state.down();
     assertThat(state.describe()).isEqualTo("redis://a does not answer: connection refused");
   }
 
   @Test
-  void aStoreThatCannotBeConnectedToIsDownAndSaysWhy() {
+  void anUnreachableStoreIsDownWithAReason() {
     state.notConnected("connection refused");
     assertThat(state.describe()).isEqualTo("redis://a cannot be connected to: connection refused");
     state.connected();
@@ -63,7 +63,7 @@ class BackendStateTest {
   }
 
   @Test
-  void whyThereIsNoConnectionIsLoggedOnceUntilThereIsOne() {
+  void theReasonOfAMissingConnectionIsLoggedOnce() {
     try (Logged log = Logged.by(BackendState.class)) {
       for (int i = 0; i < 3; i++) {
         state.notConnected("refused");
@@ -83,7 +83,7 @@ class BackendStateTest {
   }
 
   @Test
-  void whatWasRefusedIsForgottenWithTheCounters() {
+  void aDataLossClearsCachedRefusals() {
     List<String> forgotten = new ArrayList<>();
     state.whenDataIsLost(() -> forgotten.add("all"));
     state.dataLost(0);
@@ -91,7 +91,7 @@ class BackendStateTest {
   }
 
   @Test
-  void anAnswerThatCameTooLateIsNoSignThatTheStoreCanBeUsed() {
+  void aLateAnswerDoesNotMarkTheStoreAsUp() {
     state.roundTrip(1, 1_000);
     state.failed(1, Failure.DEADLINE, "no answer in time");
     state.down();
@@ -106,7 +106,7 @@ class BackendStateTest {
   }
 
   @Test
-  void requestsThatTheStoreDidNotAnswerInTimeAreLoggedWithTheirNumberEveryTenSecondsAtMost() {
+  void lateRequestsAreLoggedWithTheirNumberAtMostEveryTenSeconds() {
     state.roundTrip(1, 1_000);
     try (Logged log = Logged.by(BackendState.class)) {
       for (int i = 0; i < 1_000; i++) {
@@ -123,7 +123,7 @@ class BackendStateTest {
   }
 
   @Test
-  void countsEveryRequestThatGotNoAnswer() throws IOException {
+  void countsEveryUnansweredRequest() throws IOException {
     state.failed(3, Failure.DEADLINE, "no answer in time");
     state.failed(2, Failure.OPEN, "not asked");
     assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())

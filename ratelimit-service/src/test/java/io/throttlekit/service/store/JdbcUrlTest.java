@@ -19,7 +19,7 @@ import org.postgresql.Driver;
 /** Tests the JDBC URL as the driver itself parses it. */
 class JdbcUrlTest {
   @Test
-  void severalHostsAreAskedForTheirPrimary() {
+  void ofSeveralHostsThePrimaryIsRequired() {
     Properties read =
         read(
             StoreAccess.open(),
@@ -35,7 +35,7 @@ class JdbcUrlTest {
   }
 
   @Test
-  void oneHostMayBeWhateverItIs() {
+  void aSingleHostNeedNotBePrimary() {
     Properties read = read(StoreAccess.open(), "limits", SslMode.PREFER, new Node("a", 5432));
     assertThat(read.getProperty("PGHOST")).isEqualTo("a");
     assertThat(read.getProperty("targetServerType")).isNull();
@@ -43,7 +43,7 @@ class JdbcUrlTest {
   }
 
   @Test
-  void namesThatAreNoPartOfAUrlAreReadAsTheyAre() {
+  void namesWithReservedCharactersAreKept() {
     StoreTls tls =
         new StoreTls(
             Path.of("/a b/ca&x=1.pem"),

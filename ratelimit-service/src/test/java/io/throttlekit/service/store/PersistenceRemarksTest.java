@@ -32,7 +32,7 @@ class PersistenceRemarksTest {
   }
 
   @Test
-  void namesTheRuleThatRefusesAfterALossAndWhatToSet() {
+  void namesTheRuleThatDeniesAfterALossAndTheSettingToChange() {
     store.loaded(book(REFILLS, DENIES));
     store.found(new Persistence(List.of(SNAPSHOT)));
     assertThat(logged.lines())
@@ -42,7 +42,7 @@ class PersistenceRemarksTest {
   }
 
   @Test
-  void saysNothingWhereNoRuleReliesOnIt() {
+  void logsNothingIfNoRuleReliesOnIt() {
     store.found(new Persistence(List.of(SNAPSHOT)));
     store.loaded(book(REFILLS, GLOBAL));
     assertThat(logged.lines()).isEmpty();

@@ -15,7 +15,7 @@ class RedisUrlTest {
   private static final Login ODD = new Login("us@r", "p:a/s?s#w%o+r d@");
 
   @Test
-  void theClientReadsWhatWasConfigured() {
+  void theClientReadsTheConfiguration() {
     RedisURI one = read(new StoreAddress.Standalone(true, new Node("cache.example", 6380), 3), ODD);
     assertThat(one.getHost()).isEqualTo("cache.example");
     assertThat(one.getPort()).isEqualTo(6380);
@@ -53,7 +53,7 @@ class RedisUrlTest {
   }
 
   @Test
-  void whatIsNoRedisHasNone() {
+  void otherStoresHaveNoRedisUrl() {
     List<Node> nodes = List.of(new Node("db", 5432));
     for (StoreAddress none :
         List.of(

@@ -55,7 +55,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(180)
 class SharedStoreTest {
   private static final long HOUR = 3_600_000;
-  private static final Duration PATIENT = Duration.ofSeconds(1); // longer than a busy machine takes
+  private static final Duration LONG_TIMEOUT =
+      Duration.ofSeconds(1); // longer than a busy machine takes
 
   /** One call for an answer, ten for fast ones. */
   private static final double STORE_LOOKS = 11;
@@ -75,7 +76,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void waitsUntilTheStoreAnswersAndLeavesNothingThere() throws Exception {
+  void waitsUntilTheStoreAnswersAndWritesNothing() throws Exception {
     try (SharedStore store = store()) {
       assertThat(store.awaitAnswers().all()).isTrue();
       assertThat(store.describe()).contains("answers");
@@ -85,17 +86,17 @@ class SharedStoreTest {
   }
 
   @Test
-  void waitsNoLongerThanPeopleForAStoreThatHangsAndGoesOnWithoutIt() throws Exception {
+  void theWaitForAHangingStoreIsBounded() throws Exception {
     redis.hang();
     try (SharedStore store = store()) {
       assertThat(store.awaitAnswers().store()).isFalse();
       redis.goOn();
-      assertThat(store.awaitAnswers().store()).as("it may at any time later").isTrue();
+      assertThat(store.awaitAnswers().store()).as("it may answer at any later time").isTrue();
     }
   }
 
   @Test
-  void aStoreThatIsNotThereIsNoReasonNotToStart() throws Exception {
+  void startsWithoutItsStore() throws Exception {
     redis.kill();
     try (SharedStore store = store()) {
       assertThat(store.awaitAnswers().store()).isFalse();
@@ -104,10 +105,10 @@ class SharedStoreTest {
   }
 
   @Test
-  void aStoreThatComesBackEmptyIsNoticedBeforeAnybodyAsks() throws Exception {
+  void aStoreRestartedEmptyIsDetectedWithoutARequest() throws Exception {
     try (SharedStore store = store()) {
       awaitAnswers(store);
-      assertThat(admitted(store, 3)).as("and then a refusal is remembered").isEqualTo(2);
+      assertThat(admitted(store, 3)).as("and then a refusal is cached").isEqualTo(2);
       redis.kill();
       redis.restart();
       await().until(() -> store.describe().contains("lost its data 1×"));
@@ -116,7 +117,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void aPostgresqlThatMayGoOnWithoutTlsIsAWarning() {
+  void aPostgresThatMayFallBackToNoTlsIsAWarning() {
     StoreAddress.Node node = new StoreAddress.Node("127.0.0.1", redis.port());
     for (SslMode mode : SslMode.values()) {
       try (Logged logged = Logged.by(Backends.class);
@@ -129,7 +130,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void asksAStoreThatRefusesAtOnceOnlyNowAndThen() throws Exception {
+  void probesARefusingStoreAtIntervals() throws Exception {
     try (SharedStore store = store()) {
       awaitAnswers(store);
       redis.kill();
@@ -140,7 +141,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void whatIsLeasedOfAllRegionsGoesBackBeforeItDisconnects() throws Exception {
+  void globalLeasesAreReturnedBeforeDisconnecting() throws Exception {
     try (SharedStore store = region()) {
       awaitAnswers(store);
       assertThat(admittedOfAllRegions(store, 1)).isEqualTo(1);
@@ -152,19 +153,19 @@ class SharedStoreTest {
   }
 
   @Test
-  void theCoordinatorAndTheEscrowAreAskedAsRequestsAskThemAndNothingIsWritten() throws Exception {
+  void theWarmUpOfCoordinatorAndEscrowWritesNothing() throws Exception {
     try (SharedStore store = region()) {
       awaitAnswers(store);
       assertThat(sum("throttlekit_coordinator_requests_total")).isGreaterThan(1);
       assertThat(sum("throttlekit_federation_coordinator_leases_total")).isZero();
-      assertThat(sum("throttlekit_charges_total")).as("of nobody's requests").isZero();
+      assertThat(sum("throttlekit_charges_total")).as("no request was charged").isZero();
       assertThat(redis.command("KEYS", "*").lines())
           .allMatch(key -> key.contains("epoch") || key.contains("history"));
     }
   }
 
   @Test
-  void theCoordinatorIsAskedThoughTheStoreIsAwayAndTheOtherWayRound() throws Exception {
+  void storeAndCoordinatorAreAwaitedIndependently() throws Exception {
     try (TcpProxy away = TcpProxy.to(redis.port())) {
       away.hang();
       try (SharedStore store = region(address(away.port()), redis.port())) {
@@ -184,7 +185,7 @@ class SharedStoreTest {
       try (SharedStore store = region(address(redis.port()), away.port())) {
         assertThat(store.awaitAnswers()).isEqualTo(new SharedStore.Answering(true, false));
         assertThat(sum("throttlekit_store_requests_total"))
-            .as("more than the store alone is asked at a start")
+            .as("more requests than the store alone receives at a start")
             .isGreaterThan(STORE_LOOKS);
       }
       away.goOn();
@@ -192,13 +193,13 @@ class SharedStoreTest {
   }
 
   @Test
-  void aCoordinatorThatIsFarAwayIsGreetedAFewTimesOnly() throws Exception {
+  void aSlowCoordinatorIsWarmedUpByFewRequests() throws Exception {
     try (TcpProxy far = TcpProxy.to(redis.port())) {
       far.delayReplies(100);
       try (SharedStore store = region(far.port())) {
         awaitAnswers(store);
         assertThat(sum("throttlekit_coordinator_requests_total")).isBetween(1.0, 10.0);
-        assertThat(sum("throttlekit_outage_decisions_total")).as("of nobody's requests").isZero();
+        assertThat(sum("throttlekit_outage_decisions_total")).as("no request was decided").isZero();
       }
     }
   }
@@ -213,7 +214,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void anAddressThatIsNoGoodIsNamedAndNothingIsLeftConnected() {
+  void aRejectedAddressIsNamedAndNothingStaysConnected() {
     StoreAccess.StoreTls missing = new StoreAccess.StoreTls(Path.of("missing.pem"), null, true);
     StoreAddress coordinator =
         new StoreAddress.Standalone(true, new StoreAddress.Node("coordinator.example", 6379), 0);
@@ -224,8 +225,8 @@ class SharedStoreTest {
             coordinator,
             new StoreAccess(login, login, missing),
             "gale:",
-            PATIENT,
-            PATIENT,
+            LONG_TIMEOUT,
+            LONG_TIMEOUT,
             4);
     assertThatThrownBy(() -> store(federation))
         .isInstanceOf(IllegalArgumentException.class)
@@ -262,7 +263,13 @@ class SharedStoreTest {
     return store(
         address,
         new FederationConfig(
-            "eu", address(coordinatorPort), store.access(), "gale:", PATIENT, PATIENT, 4));
+            "eu",
+            address(coordinatorPort),
+            store.access(),
+            "gale:",
+            LONG_TIMEOUT,
+            LONG_TIMEOUT,
+            4));
   }
 
   private static StoreAddress address(int port) {
@@ -282,7 +289,7 @@ class SharedStoreTest {
             base.access(),
             base.keyPrefix(),
             base.maxCounters(),
-            new StoreConfig.Deadlines(PATIENT, PATIENT, PATIENT),
+            new StoreConfig.Deadlines(LONG_TIMEOUT, LONG_TIMEOUT, LONG_TIMEOUT),
             base.breaker(),
             base.maxLeaseCells(),
             base.localShare(),

@@ -55,7 +55,7 @@ class ConcurrencyMetricsTest {
 
   /** Event loops report moves, and must not wait for the log. */
   @Test
-  void writesLinesOnAnotherThreadAndLeavesOutWhatItRejects() {
+  void logsOnAnExecutorAndDropsLinesThatItRejects() {
     List<Runnable> tasks = new ArrayList<>();
     try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
         Logged logged = Logged.by(ConcurrencyMetrics.class)) {

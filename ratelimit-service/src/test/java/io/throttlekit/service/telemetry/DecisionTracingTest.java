@@ -38,7 +38,7 @@ class DecisionTracingTest {
   }
 
   @Test
-  void continuesASampledTraceAndSaysWhatWasDecided() {
+  void continuesASampledTraceAndRecordsTheDecision() {
     CallSpan span =
         started(never.start(headers("traceparent", "00-" + TRACE + "-" + SPAN + "-01")));
     span.decided("shop", "user", false, 3, "memory");
@@ -57,7 +57,7 @@ class DecisionTracingTest {
   }
 
   @Test
-  void saysWhyThereWasNoDecision() {
+  void recordsWhyNoDecisionWasMade() {
     CallSpan span = started(never.start(headers("b3", "1")));
     span.failed("no policies");
     span.end();
@@ -101,7 +101,7 @@ class DecisionTracingTest {
         "x-b3-traceid=4BF92F3577B34DA6A3CE929D0E0E4736;x-b3-spanid=00f067aa0ba902b7;x-b3-flags=1",
         "traceparent=cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-comes-later",
       })
-  void continuesOtherFormsOfASampledParent(String headers) {
+  void continuesOtherFormatsOfASampledParent(String headers) {
     started(never.start(parsed(headers))).end();
 
     assertThat(onlySpan().getTraceId()).isEqualTo(TRACE);
@@ -124,14 +124,14 @@ class DecisionTracingTest {
         "x-b3-sampled=0",
         "x-b3-traceid=4bf92f3577b34da6a3ce929d0e0e4736;x-b3-spanid=00f067aa0ba902b7;x-b3-sampled=0",
       })
-  void respectsAParentThatIsNotSampledWhateverTheRatio(String headers) {
+  void respectsAnUnsampledParentAtAnyRatio(String headers) {
     drawn = 0;
 
     assertThat(half.start(parsed(headers))).isNull();
   }
 
   @Test
-  void drawsForRequestsWithoutATrace() {
+  void samplesRequestsWithoutATraceByTheRatio() {
     drawn = 0.499;
     started(half.start(new Metadata())).end();
     drawn = 0.5;
@@ -141,7 +141,7 @@ class DecisionTracingTest {
   }
 
   @Test
-  void drawsForAB3ParentThatLeftItOpen() {
+  void samplesAnUndecidedB3ParentByTheRatio() {
     drawn = 0.1;
     started(half.start(headers("b3", TRACE + "-" + SPAN))).end();
     drawn = 0.9;
@@ -164,12 +164,12 @@ class DecisionTracingTest {
         "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-zz",
         "00_4bf92f3577b34da6a3ce929d0e0e4736_00f067aa0ba902b7_01",
       })
-  void aMalformedParentIsAsIfAbsent(String traceparent) {
+  void aMalformedParentIsIgnored(String traceparent) {
     assertThat(never.start(headers("traceparent", traceparent))).isNull();
   }
 
   @Test
-  void noHeaderEverThrowsInHundredThousandOfSeed20261121() {
+  void noHeaderOf100000RandomOnesThrowsSeed20261121() {
     RandomGenerator random = new SplittableRandom(20261121);
     String[] names = {
       "traceparent", "tracestate", "b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"

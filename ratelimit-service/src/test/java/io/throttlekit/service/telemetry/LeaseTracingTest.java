@@ -59,7 +59,7 @@ class LeaseTracingTest {
   private final StoreTelemetry telemetry =
       new StoreTelemetry(MeterProvider.noop().get("test"), tracer);
   private final ManualTime time = new ManualTime(1_700_000_000_000L);
-  private final LaterEscrow escrow = new LaterEscrow(new InMemoryEscrow(time));
+  private final DeferredEscrow escrow = new DeferredEscrow(new InMemoryEscrow(time));
   private final FederatedLimiter limiter =
       new FederatedLimiter(
           new Federation(
@@ -80,10 +80,10 @@ class LeaseTracingTest {
   }
 
   @Test
-  void whatARequestHasToLeaseIsAPartOfItsSpanThoughTheAnswersComeOnOtherThreads() throws Exception {
+  void leasesAreChildSpansOfTheirRequestAcrossThreads() throws Exception {
     DecisionTracing.DecisionSpan decision =
         new DecisionTracing.DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
-    CompletableFuture<Decision> answer = decision.around(this::ask);
+    CompletableFuture<Decision> answer = decision.around(this::requestDecision);
     Thread other = new Thread(() -> escrow.answer.complete(EscrowGrant.nothing(time.wallMillis())));
     other.start();
     other.join();
@@ -107,10 +107,10 @@ class LeaseTracingTest {
   }
 
   @Test
-  void aCallThatFailsSaysWhy() {
+  void aFailedCallRecordsItsReason() {
     DecisionTracing.DecisionSpan decision =
         new DecisionTracing.DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
-    CompletableFuture<Decision> answer = decision.around(this::ask);
+    CompletableFuture<Decision> answer = decision.around(this::requestDecision);
     escrow.answer.completeExceptionally(new StoreException("it is away", null));
     assertThat(answer.join().admitted()).isTrue();
 
@@ -121,14 +121,14 @@ class LeaseTracingTest {
   }
 
   @Test
-  void nothingIsTracedOfARequestThatIsNot() {
-    CompletableFuture<Decision> answer = ask();
+  void callsOfAnUntracedRequestAreNotTraced() {
+    CompletableFuture<Decision> answer = requestDecision();
     escrow.answer.complete(EscrowGrant.nothing(time.wallMillis()));
     assertThat(answer.join().admitted()).isTrue();
     assertThat(spans.getFinishedSpanItems()).isEmpty();
   }
 
-  private CompletableFuture<Decision> ask() {
+  private CompletableFuture<Decision> requestDecision() {
     CounterKey key = CounterKey.of("shop/10000", "user", "a");
     return limiter.charge(key, HUNDRED, GLOBAL, 1, Outage.DENY).toCompletableFuture();
   }
@@ -145,11 +145,11 @@ class LeaseTracingTest {
   }
 
   /** An escrow whose first answer the test completes. */
-  private static final class LaterEscrow implements RegionalEscrow {
+  private static final class DeferredEscrow implements RegionalEscrow {
     final CompletableFuture<EscrowGrant> answer = new CompletableFuture<>();
     private final RegionalEscrow there;
 
-    LaterEscrow(RegionalEscrow there) {
+    DeferredEscrow(RegionalEscrow there) {
       this.there = there;
     }
 

@@ -38,11 +38,11 @@ class MetricsPageTest {
       Pattern.compile("(throttlekit_[a-z_]+?)(?:_bucket|_count|_sum)?(?:\\{(.*)})? [-0-9.E]+");
 
   @Test
-  void hasEveryMetricOfOursWithItsLabelsAndNoOther() throws IOException {
-    assertThat(onThePage()).containsExactlyElementsOf(scraped());
+  void listsExactlyOurMetricsWithTheirLabels() throws IOException {
+    assertThat(documented()).containsExactlyElementsOf(scraped());
   }
 
-  private static Set<String> onThePage() throws IOException {
+  private static Set<String> documented() throws IOException {
     return Files.readAllLines(PAGE).stream()
         .map(ROW::matcher)
         .filter(Matcher::matches)

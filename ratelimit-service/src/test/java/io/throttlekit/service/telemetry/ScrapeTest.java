@@ -36,7 +36,7 @@ class ScrapeTest {
   }
 
   @Test
-  void namesTheCountersOfARuleExactlyAsTheOriginal() throws IOException {
+  void namesTheCountersOfARuleLikeTheOriginal() throws IOException {
     fixture.admit(9, 10, 1, "shop", "user", "anna");
     fixture.refuse(3, 10, -2, "shop", "user", "anna");
 
@@ -65,7 +65,7 @@ class ScrapeTest {
   }
 
   @Test
-  void namesTheCountersOfTheServiceExactlyAsTheOriginal() throws IOException {
+  void namesTheCountersOfTheServiceLikeTheOriginal() throws IOException {
     fixture.metrics.failed(Failure.SERVICE);
     fixture.metrics.failed(Failure.STORE);
     fixture.metrics.failed(Failure.STORE);
@@ -100,7 +100,7 @@ class ScrapeTest {
 
   /** Neither is an error of the service, which envoyproxy/ratelimit's dashboards would count. */
   @Test
-  void whoeverGivesUpIsCountedApartFromFailures() throws IOException {
+  void cancelledRequestsAreCountedApartFromFailures() throws IOException {
     CheckMetrics checks = new CheckMetrics(fixture.telemetry.meter());
     checks.failed(Failure.CANCELLED);
     fixture.metrics.failed(Failure.CANCELLED);
@@ -117,7 +117,7 @@ class ScrapeTest {
   }
 
   @Test
-  void tellsWhatTheJvmUses() throws IOException {
+  void exposesJvmMetrics() throws IOException {
     List<String> scraped = fixture.scraped();
     for (String series :
         List.of(
@@ -195,7 +195,7 @@ class ScrapeTest {
   }
 
   @Test
-  void aScrapeSeesDecisionsOfEveryThread() throws Exception {
+  void aScrapeContainsDecisionsOfEveryThread() throws Exception {
     Decision decision = Decision.admit(10, 9, 0);
     var rule = fixture.policies.match("shop", "user", "anna");
     Thread[] threads = new Thread[4];

@@ -61,7 +61,7 @@ class SeriesBoundTest {
   }
 
   @Test
-  void aNameShowsFewOfTheEntriesThatARequestBrings() {
+  void aNameContainsABoundedNumberOfEntries() {
     List<String> entries = Collections.nCopies(40_000, "k".repeat(1_000));
     SeriesName name = SeriesName.of("d", entries);
     assertThat(name.keys()).hasSize(SeriesName.MAX_KEYS);
@@ -92,7 +92,7 @@ class SeriesBoundTest {
   }
 
   @Test
-  void tenThousandInventedDomainsAreAFewDozenSeries() throws IOException {
+  void tenThousandInventedDomainsCreateFewSeries() throws IOException {
     try (MetricsFixture wide = new MetricsFixture(Policies.of(DETAILED), 5_000)) {
       for (int i = 0; i < 10_000; i++) {
         wide.metrics.domainNotFound("nope" + i + "x".repeat(300));
@@ -107,7 +107,7 @@ class SeriesBoundTest {
   }
 
   @Test
-  void longNamesOfRequestsTakeNoMoreOfThePageThanManyShortOnes() throws IOException {
+  void longNamesAddNoMoreToThePageThanShortOnes() throws IOException {
     try (MetricsFixture wide = new MetricsFixture(Policies.of(DETAILED), 1_000)) {
       for (int i = 0; i < 10_000; i++) {
         String[] entries = {i + "k".repeat(300), "v", i + "l".repeat(300), "v"};
@@ -119,7 +119,7 @@ class SeriesBoundTest {
   }
 
   @Test
-  void theDefaultLimitOfTheSdkDoesNotCutSeriesOff() throws IOException {
+  void theDefaultLimitOfTheSdkDropsNoSeries() throws IOException {
     try (MetricsFixture wide = new MetricsFixture(Policies.of(DETAILED), 5_000)) {
       for (int i = 0; i < 5_000; i++) {
         wide.admit(1, 10, 9, "d", "det", "v" + i);
@@ -131,14 +131,14 @@ class SeriesBoundTest {
   }
 
   @Test
-  void longValuesAreCut() throws IOException {
+  void longValuesAreTruncated() throws IOException {
     fixture.admit(1, 10, 9, "d", "det", "x".repeat(100_000));
 
     assertThat(totalHits()).singleElement().asString().hasSizeLessThan(400);
   }
 
   @Test
-  void aNewBookKeepsTheCountsOfRulesThatStay() throws IOException {
+  void aReloadKeepsTheCountsOfUnchangedRules() throws IOException {
     fixture.admit(1, 10, 9, "d", "user", "anna");
     policies.swap(DETAILED.replace("requests_per_unit: 10", "requests_per_unit: 20"));
     fixture.admit(1, 20, 18, "d", "user", "anna");
@@ -148,7 +148,7 @@ class SeriesBoundTest {
   }
 
   @Test
-  void aNewBookDropsTheSeriesOfRulesThatAreGone() throws IOException {
+  void aReloadDropsTheSeriesOfRemovedRules() throws IOException {
     fixture.admit(1, 10, 9, "d", "user", "anna");
     policies.swap("domain: d\ndescriptors: []\n");
 
@@ -157,7 +157,7 @@ class SeriesBoundTest {
 
   @Test
   @SuppressWarnings("System.gc")
-  void anOldBookIsNotHeldOnTo() throws IOException {
+  void aReplacedPolicyBookIsNotRetained() throws IOException {
     fixture.admit(1, 10, 9, "d", "user", "anna");
     WeakReference<Rule> old = new WeakReference<>(policies.match("d", "user", "anna"));
     policies.swap(DETAILED);
@@ -171,7 +171,7 @@ class SeriesBoundTest {
   }
 
   @Test
-  void aNewBookMakesRoomWhenTheBoundWasReached() throws IOException {
+  void aReloadFreesSeriesWhenTheBoundWasReached() throws IOException {
     for (int i = 0; i < 10; i++) {
       fixture.admit(1, 10, 9, "d", "det", "old" + i);
     }

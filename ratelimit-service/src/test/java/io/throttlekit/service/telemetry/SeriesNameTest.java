@@ -19,12 +19,12 @@ class SeriesNameTest {
         "plain-*/x, plain-*/x",
         "$1\\, $1\\",
       })
-  void writesColonsBarsAndAddressesAsTheOriginal(String text, String label) {
+  void replacesColonsBarsAndAddressesLikeTheOriginal(String text, String label) {
     assertThat(SeriesName.text(text)).isEqualTo(label);
   }
 
   @Test
-  void keepsTheTextItselfWhenThereIsNothingToChange() {
+  void returnsTheSameTextIfNothingChanges() {
     String text = "user_anna";
 
     assertThat(SeriesName.text(text)).isSameAs(text);

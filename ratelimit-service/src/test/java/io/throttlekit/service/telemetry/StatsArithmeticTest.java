@@ -59,21 +59,21 @@ class StatsArithmeticTest {
   }
 
   @Test
-  void aChargedRefusalBeyondTheLimitIsOverAsAWhole() {
+  void aChargedRefusalBeyondTheLimitIsCompletelyOver() {
     fixture.refuse(7, 20, -9, "x", "twenty", "a");
 
     assertThat(lines("twenty")).containsExactly("over_limit: 7", "total_hits: 7");
   }
 
   @Test
-  void anUnchargedRefusalIsOverAsAWholeThoughSomethingIsLeft() {
+  void anUnchargedRefusalIsCompletelyOver() {
     fixture.refuse(7, 20, 5, "x", "twenty", "a");
 
     assertThat(lines("twenty")).containsExactly("over_limit: 7", "total_hits: 7");
   }
 
   @Test
-  void aRefusalInShadowModeCountsWhatWasOverAsShadowToo() {
+  void aRefusalInShadowModeCountsOverLimitHitsAsShadow() {
     fixture.refuse(3, 1, -2, "x", "sh", "a");
 
     assertThat(lines("sh"))

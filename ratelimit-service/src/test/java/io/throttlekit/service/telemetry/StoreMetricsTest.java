@@ -21,7 +21,7 @@ class StoreMetricsTest {
   }
 
   @Test
-  void countsRoundTripsWhatTheyCarryAndHowLongTheyTake() throws IOException {
+  void countsRoundTripsTheirRequestsAndTheirTime() throws IOException {
     metrics.roundTrip(1, 400_000);
     metrics.roundTrip(7, 4_000_000);
     assertThat(scraped())
@@ -51,7 +51,7 @@ class StoreMetricsTest {
   }
 
   @Test
-  void tellsWhetherTheStoreAnswersAndWhetherItIsAsked() throws IOException {
+  void reportsWhetherTheStoreIsUpAndTheBreakerOpen() throws IOException {
     assertThat(scraped())
         .contains("throttlekit_store_up 0.0", "throttlekit_store_breaker_open 0.0");
     metrics.answers(true);

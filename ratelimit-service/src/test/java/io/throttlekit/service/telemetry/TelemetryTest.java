@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 class TelemetryTest {
 
   @Test
-  void namesTheServiceInWhatIsScraped() throws IOException {
+  void namesTheServiceInAScrape() throws IOException {
     try (Telemetry telemetry = Telemetry.start(config(false, "http", ""))) {
       telemetry.meter().counterBuilder("any").build().add(1);
       Scrape scrape = Objects.requireNonNull(telemetry.scrape());
@@ -65,7 +65,7 @@ class TelemetryTest {
   }
 
   @Test
-  void sendsThemOverGrpcToo() throws IOException {
+  void sendsSpansAndMetricsOverGrpc() throws IOException {
     try (OtlpCollector collector = OtlpCollector.start()) {
       try (Telemetry telemetry =
           Telemetry.start(config(true, "grpc", "http://127.0.0.1:" + collector.port()))) {
@@ -81,8 +81,8 @@ class TelemetryTest {
   }
 
   @Test
-  @Timeout(60) // in case something hangs
-  void closesThoughAnExporterNeverReturns() {
+  @Timeout(60) // in case a call hangs
+  void closesDespiteAHangingExporter() {
     StuckExporter stuck = new StuckExporter();
     Telemetry telemetry =
         new Telemetry(
@@ -99,7 +99,7 @@ class TelemetryTest {
   }
 
   @Test
-  void startsNothingThatIsOff() throws IOException {
+  void startsNoDisabledExporter() throws IOException {
     try (Telemetry telemetry =
         Telemetry.start(
             new TelemetryConfig(
@@ -110,7 +110,7 @@ class TelemetryTest {
   }
 
   @Test
-  void refusesAProtocolItDoesNotSpeak() {
+  void rejectsAnUnsupportedProtocol() {
     assertThatThrownBy(() -> Telemetry.start(config(true, "smtp", "")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("smtp");

@@ -22,7 +22,7 @@ class TierMetricsTest {
   }
 
   @Test
-  void countsLeasesByHowMuchOfWhatWasWantedTheyBrought() throws IOException {
+  void countsLeasesByTheirGrantedFraction() throws IOException {
     metrics.leased(100, 100);
     metrics.leased(100, 99);
     metrics.leased(100, 1);
@@ -39,7 +39,7 @@ class TierMetricsTest {
   }
 
   @Test
-  void countsWhatBecomesOfLeasedUnits() throws IOException {
+  void countsReturnsForfeitsAndLateGrantsOfLeasedUnits() throws IOException {
     metrics.rider();
     metrics.refillAhead();
     metrics.refillAhead();
@@ -63,7 +63,7 @@ class TierMetricsTest {
   }
 
   @Test
-  void countsChargesByWhoDecidedThemAndOutagesByWhatTheRuleSays() throws IOException {
+  void countsChargesByDecidingTierAndOutagesByMode() throws IOException {
     metrics.decided(DecidedBy.LEASE);
     metrics.decided(DecidedBy.LEASE);
     metrics.decided(DecidedBy.STORE);

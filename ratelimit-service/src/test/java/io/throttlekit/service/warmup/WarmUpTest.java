@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(120) // for what hangs
+@Timeout(120) // in case a call hangs
 @Tag("slow")
 class WarmUpTest {
   private static final ServiceConfig DEFAULTS = ConfigLoader.defaults();
@@ -65,7 +65,7 @@ class WarmUpTest {
   }
 
   @Test
-  void sendsWhatIsAskedForOverSeveralServers() {
+  void sendsTheConfiguredNumberOverSeveralServers() {
     assertThat(run(DEFAULTS, 0)).isZero();
     assertThat(run(DEFAULTS, 10_001)).isEqualTo(10_001);
   }
@@ -77,7 +77,7 @@ class WarmUpTest {
   }
 
   @Test
-  void endsWhenItsTimeIsUpHoweverFewRequestsWereSent() {
+  void endsAtItsTimeLimit() {
     AtomicLong nanos = new AtomicLong();
     long step = Duration.ofMillis(7).toNanos();
     TimeSource passing = new Time(() -> nanos.getAndAdd(step), () -> {});
@@ -87,13 +87,13 @@ class WarmUpTest {
   }
 
   @Test
-  void whoeverAsksForMoreRequestsThanUsualWaitsLongerForThem() {
+  void moreRequestsThanUsualHaveALongerTimeLimit() {
     assertThat(WarmUp.longest(1)).isEqualTo(WarmUp.MAX_TIME);
     assertThat(WarmUp.longest(200_000)).isEqualTo(WarmUp.MAX_TIME.multipliedBy(4));
   }
 
   @Test
-  void whatWasAnsweredCountsWhenTheTimeEndsInTheMidstOfARound() {
+  void answersOfAnInterruptedRoundCount() {
     run(DEFAULTS, 300); // loads classes, which is slow the first time
     long begun = 0;
     long shortlyBeforeTheEnd = WarmUp.MAX_TIME.minusMillis(300).toNanos();
@@ -139,7 +139,7 @@ class WarmUpTest {
                 false);
         assertThat(run(of(taken, DEFAULTS.telemetry(), 100), 100)).isEqualTo(100);
       }
-      assertThat(unix.accept()).as("nobody even asked").isNull();
+      assertThat(unix.accept()).as("no connection was attempted").isNull();
     }
     assertThat(Files.exists(path)).as("not removed").isTrue();
   }
@@ -168,7 +168,7 @@ class WarmUpTest {
   }
 
   @Test
-  void sendsChecksTooWhereTheServiceAnswersThem() {
+  void sendsChecksIfTheServiceServesThem() {
     assertThat(checksDecided(null)).isZero();
     RequestDescriptor up =
         new RequestDescriptor(List.of(new Entry("up", new RequestDescriptor.Header("up"), null)));

@@ -21,7 +21,7 @@ class ConcurrencyReportTest {
   @TempDir private Path folder;
 
   @Test
-  void theReportIsTheSameEveryTimeAndItsJsonIsOneLine() {
+  void theReportIsReproducibleAndItsJsonIsOneLine() {
     ConcurrencyReport report = report();
     assertThat(report().markdown()).isEqualTo(report.markdown());
     assertThat(report().json()).isEqualTo(report.json());
@@ -37,7 +37,7 @@ class ConcurrencyReportTest {
   }
 
   @Test
-  void aFigureIsTheWorstOfAllSeeds() {
+  void figuresAreTheWorstOfAllSeeds() {
     Scenario scenario = scenario();
     Contender ours = Contenders.probedVegas();
     double worst = 1;
@@ -59,7 +59,7 @@ class ConcurrencyReportTest {
   }
 
   @Test
-  void whatIsDrawnForAllAlgorithmsStaysSmall() throws IOException {
+  void chartsOfAllAlgorithmsStaySmall() throws IOException {
     ConcurrencyReport.of(List.of(scenario()), Contenders.all(), 1).draw(folder);
     assertThat(Files.size(folder.resolve("step-2.svg"))).isLessThan(MAX_BYTES);
   }

@@ -22,10 +22,11 @@ class DriftTest {
           "windowed",
           _ -> new NetflixAlgorithm(WindowedLimit.newBuilder().build(Gradient2Limit.newDefault())));
 
-  private static final Contender DEAF = new Contender("deaf", _ -> deaf());
+  private static final Contender WITHOUT_REFUSALS =
+      new Contender("withoutRefusals", _ -> withoutRefusals());
 
   @Test
-  void netflixsGradient2LetsGoodputFallToNothingWithinHalfAnHour() {
+  void goodputOfNetflixsGradient2FallsToZeroWithinHalfAnHour() {
     for (String name : List.of("drift-1.2", "drift-2.0")) {
       Scenario overload = scenario(name);
       Course course = overload.play(WINDOWED, 1);
@@ -37,15 +38,15 @@ class DriftTest {
   }
 
   @Test
-  void sampleBySampleItIsThereInThreeMinutes() {
+  void withoutSampleWindowsItFallsWithinThreeMinutes() {
     Course course = scenario("step-1.2").play(Contenders.netflixGradient2(), 1);
     assertThat(course.goodput(50, 60)).isGreaterThan(0.95);
     assertThat(course.goodput(170, 180)).isLessThan(0.05);
   }
 
   @Test
-  void soDoesFailsafesThatIsNotToldOfRefusals() {
-    Course course = scenario("drift-1.2").play(DEAF, 1);
+  void goodputOfFailsafesAlgorithmFallsToZeroWithoutRefusals() {
+    Course course = scenario("drift-1.2").play(WITHOUT_REFUSALS, 1);
     assertThat(course.goodput(1_740, 1_800)).isLessThan(0.05);
     assertThat(course.limit(1_740, 1_800)).isGreaterThan(150);
   }
@@ -58,7 +59,7 @@ class DriftTest {
    * Returns an algorithm like failsafe-go's: it counts as in use only by the request that ends a
    * window.
    */
-  private static SimulatedAlgorithm deaf() {
+  private static SimulatedAlgorithm withoutRefusals() {
     FailsafeLimit limit =
         new FailsafeLimit(new LimitRange(1, 200, 20), FailsafeLimit.Settings.defaults());
     return new SimulatedAlgorithm() {

@@ -27,7 +27,7 @@ class EnvoyGradientTest {
   }
 
   @Test
-  void neverBelowHalfAtOnceAndFiveTimesAtTheLeastIsAProbe() {
+  void fallsByAtMostHalfAndProbesAfterFiveMinimumLimits() {
     many(50, 10);
     for (int i = 0; i < 20; i++) {
       many(100, 10);
@@ -44,7 +44,7 @@ class EnvoyGradientTest {
   }
 
   @Test
-  void probesAfterAMinuteAndALittleAndRestoresWhatWas() {
+  void probesAboutOnceAMinuteAndRestoresTheLimit() {
     many(50, 10);
     long measured = now;
     int before = 0;

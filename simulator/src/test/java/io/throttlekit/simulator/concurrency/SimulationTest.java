@@ -23,7 +23,7 @@ class SimulationTest {
 
   @ParameterizedTest
   @MethodSource("lengths")
-  void refusesAsErlangsLossFormulaSaysHoweverLengthsVary(Lengths lengths) {
+  void refusalsFollowErlangsLossFormulaForAllDistributions(Lengths lengths) {
     Course course = play(plan(0.9, lengths), new FixedAlgorithm(20));
     assertThat(lossOf(20, 18)).isEqualTo(0.1092, within(0.00005));
     assertThat(course.refused(SETTLED, END)).isEqualTo(0.1092, within(0.002));
@@ -31,13 +31,13 @@ class SimulationTest {
   }
 
   @Test
-  void refusesAsAQueueOfTenPlacesDoes() {
+  void refusesLikeAQueueOfTenPlaces() {
     Course course = play(plan(0.9, Lengths.EXPONENTIAL), new FixedAlgorithm(30));
     assertThat(course.refused(SETTLED, END)).isEqualTo(lossOf(20, 10, 18), within(0.0015));
   }
 
   @Test
-  void requestsWaitAsErlangsDelayFormulaSays() {
+  void waitsFollowErlangsDelayFormula() {
     Course course = play(plan(0.9, Lengths.EXPONENTIAL), FixedAlgorithm.NONE);
     double loss = lossOf(20, 18);
     double waits = loss / (1 - 0.9 * (1 - loss));
@@ -49,7 +49,7 @@ class SimulationTest {
 
   @ParameterizedTest
   @ValueSource(ints = {20, 26, 60})
-  void underSaturationTheTimeIsTheLimitByTheCapacity(int limit) {
+  void underSaturationLatencyIsTheLimitDividedByTheCapacity(int limit) {
     Course course = play(plan(5, Lengths.logNormal(0.5)), new FixedAlgorithm(limit));
     assertThat(endedPerSecond(course, SETTLED, END)).isEqualTo(1_000, within(15.0));
     assertThat(meanLatency(course, SETTLED, END)).isEqualTo(limit, within(0.02 * limit));
@@ -57,7 +57,7 @@ class SimulationTest {
   }
 
   @Test
-  void withoutALimitClientsGiveUpAndNothingIsGood() {
+  void withoutALimitGoodputIsZero() {
     Course course = play(Plan.empty().then(20, 3), FixedAlgorithm.NONE);
     assertThat(course.goodput(5, 20)).isZero();
     assertThat(course.latency(1, 5, 20)).isEqualTo(1_000);
@@ -66,7 +66,7 @@ class SimulationTest {
   }
 
   @Test
-  void aBackendThatLosesServersFinishesWhatItHasBegunAndThenDoesLess() {
+  void aBackendThatLosesServersFinishesItsRequestsAndSlowsDown() {
     Plan plan = Plan.empty().then(20, 2).then(20, 2, 10, Plan.MEAN_MILLIS, Plan.VARIATION);
     Course course = play(plan.then(20, 2), new FixedAlgorithm(30));
     assertThat(endedPerSecond(course, 1, 20)).isEqualTo(1_000, within(20.0));
@@ -75,7 +75,7 @@ class SimulationTest {
   }
 
   @Test
-  void aSeedSaysEverything() {
+  void aSeedDeterminesTheRun() {
     Plan plan = Plan.empty().then(10, 1.2);
     Course course = play(plan, new FixedAlgorithm(30));
     assertThat(figures(play(plan, new FixedAlgorithm(30)))).isEqualTo(figures(course));

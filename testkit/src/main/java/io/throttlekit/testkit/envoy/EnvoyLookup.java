@@ -2,7 +2,7 @@ package io.throttlekit.testkit.envoy;
 
 import java.nio.file.Path;
 
-/** What came of looking for an Envoy on this machine. */
+/** Result of looking for an Envoy on this machine. */
 public sealed interface EnvoyLookup {
 
   /**
@@ -14,17 +14,17 @@ public sealed interface EnvoyLookup {
   record Found(Path program, String version) implements EnvoyLookup {}
 
   /**
-   * No Envoy can be had here.
+   * No Envoy is available here.
    *
-   * @param reason one line for people
+   * @param reason a one-line message
    */
   record Unavailable(String reason) implements EnvoyLookup {}
 
   /**
-   * {@code ENVOY_BIN} names something that does not run here as Envoy: a mistake to repair, never
-   * one to work around.
+   * {@code ENVOY_BIN} names a file that does not run here as Envoy: an error to fix, never to work
+   * around.
    *
-   * @param reason one line for people, which says what to do
+   * @param reason a one-line message, which says what to do
    */
   record Unusable(String reason) implements EnvoyLookup {}
 }

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 /**
  * A running Envoy, ended by {@link #close}, and at the latest with this JVM.
  *
- * <p>Listeners and the admin interface may have port 0: {@link #port} tells the real one.
+ * <p>Listeners and the admin interface may have port 0: {@link #port} returns the real one.
  * Thread-safe.
  */
 public final class EnvoyProcess implements AutoCloseable {
@@ -60,9 +60,9 @@ public final class EnvoyProcess implements AutoCloseable {
   }
 
   /**
-   * What Envoy's {@code --mode validate} says about a bootstrap.
+   * Returns the errors that Envoy's {@code --mode validate} reports for a bootstrap.
    *
-   * @return empty when it is valid, else Envoy's words
+   * @return empty if it is valid, else Envoy's message
    */
   public static String validate(Path program, String bootstrap, Path folder) throws IOException {
     Path config = Files.writeString(folder.resolve("validate.yaml"), bootstrap);
@@ -87,23 +87,23 @@ public final class EnvoyProcess implements AutoCloseable {
         "warning");
   }
 
-  /** The port of the first listener, on loopback. */
+  /** Returns the port of the first listener, on loopback. */
   public int port() {
     return port;
   }
 
-  /** The process id. */
+  /** Returns the process id. */
   public long pid() {
     return process.pid();
   }
 
-  /** What Envoy has logged. */
+  /** Returns its log. */
   public String log() throws IOException {
     return process.log();
   }
 
   /**
-   * Asks the admin interface.
+   * Requests a page of the admin interface.
    *
    * @param path for example {@code /stats?filter=ratelimit}
    * @return the body

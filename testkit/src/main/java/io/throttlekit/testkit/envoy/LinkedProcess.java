@@ -35,12 +35,12 @@ public final class LinkedProcess implements AutoCloseable {
     return linked;
   }
 
-  /** The process itself. */
+  /** Returns the process itself. */
   public Process process() {
     return process;
   }
 
-  /** Asks the process to end (SIGTERM), and after 15 s ends it; without effect the second time. */
+  /** Terminates the process (SIGTERM), and kills it after 15 s; has no effect the second time. */
   @Override
   public void close() {
     end();

@@ -10,11 +10,11 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** The digest by which a file is known to be the one that was published. */
+/** The digest that identifies a published file. */
 final class Sha256 {
   private Sha256() {}
 
-  /** Of a file's content, in lower-case hexadecimal. */
+  /** Returns the digest of a file's content, in lower-case hexadecimal. */
   static String of(Path file) throws IOException {
     MessageDigest digest = sha256();
     try (InputStream content = new DigestInputStream(Files.newInputStream(file), digest)) {

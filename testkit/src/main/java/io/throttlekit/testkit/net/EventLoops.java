@@ -17,19 +17,19 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 public final class EventLoops {
   private EventLoops() {}
 
-  /** So many of them, each with a thread; whoever has them shuts them down. */
+  /** Creates event loops, each with a thread; the caller shuts them down. */
   public static EventLoopGroup of(int threads) {
     IoHandlerFactory handlers =
         Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     return new MultiThreadIoEventLoopGroup(threads, handlers);
   }
 
-  /** The kind of channel that connects, on these loops. */
+  /** Returns the channel type of clients on these loops. */
   public static Class<? extends Channel> clientChannel() {
     return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
   }
 
-  /** The kind of channel that listens, on these loops. */
+  /** Returns the channel type of servers on these loops. */
   public static Class<? extends ServerChannel> serverChannel() {
     return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
   }

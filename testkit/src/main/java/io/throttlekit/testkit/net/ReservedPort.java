@@ -39,7 +39,7 @@ public final class ReservedPort implements AutoCloseable {
     return take(RandomGenerator.getDefault());
   }
 
-  /** The same, beginning with a port by {@code random}. */
+  /** Does the same, beginning with a random port. */
   static ReservedPort take(RandomGenerator random) {
     int begin = random.nextInt(COUNT);
     IOException taken = new IOException("no free port");
@@ -70,7 +70,7 @@ public final class ReservedPort implements AutoCloseable {
     new ServerSocket(port, 1, InetAddress.getLoopbackAddress()).close();
   }
 
-  /** The port. */
+  /** Returns the port. */
   public int number() {
     return number;
   }

@@ -208,7 +208,7 @@ public final class TcpProxy implements AutoCloseable {
     try {
       OutputStream out = to.getOutputStream();
       for (Chunk chunk = chunks.take(); chunk.bytes.length > 0; chunk = chunks.take()) {
-        awaitPassage(chunk.dueNanos, reply);
+        awaitDelivery(chunk.dueNanos, reply);
         out.write(chunk.bytes);
       }
     } catch (IOException _) {
@@ -223,7 +223,7 @@ public final class TcpProxy implements AutoCloseable {
     }
   }
 
-  private void awaitPassage(long dueNanos, boolean reply) throws InterruptedException {
+  private void awaitDelivery(long dueNanos, boolean reply) throws InterruptedException {
     lock.lock();
     try {
       long left = dueNanos - System.nanoTime();

@@ -28,13 +28,13 @@ public final class PostgresProcess implements AutoCloseable {
   /** The role with all privileges. */
   public static final String SUPERUSER = "postgres";
 
-  private static final int PATIENCE_MILLIS = 30_000;
+  private static final int TIMEOUT_MILLIS = 30_000;
   private static final int POLL_MILLIS = 10;
 
   private final List<String> options;
   private final Path folder;
   private final ReservedPort port;
-  private final Thread lastResort = new Thread(this::kill);
+  private final Thread shutdownHook = new Thread(this::kill);
   private Process process;
 
   /** The data of a new server, made once in each JVM: initdb takes longer than the start itself. */
@@ -79,7 +79,7 @@ public final class PostgresProcess implements AutoCloseable {
       copy(NewServer.DATA, data());
     }
     this.process = launch();
-    Runtime.getRuntime().addShutdownHook(lastResort);
+    Runtime.getRuntime().addShutdownHook(shutdownHook);
   }
 
   /** Starts a server that survives crashes without loss, and waits until it answers. */
@@ -167,7 +167,7 @@ public final class PostgresProcess implements AutoCloseable {
   /** Opens a connection as the superuser, with automatic commits and timeouts. */
   public Connection connect(String database) throws SQLException {
     return DriverManager.getConnection(
-        url(database) + "?socketTimeout=" + PATIENCE_MILLIS / 1000, SUPERUSER, "");
+        url(database) + "?socketTimeout=" + TIMEOUT_MILLIS / 1000, SUPERUSER, "");
   }
 
   /** Kills it and all its children (SIGKILL), as a crash of the machine would. */
@@ -177,7 +177,7 @@ public final class PostgresProcess implements AutoCloseable {
     children.forEach(ProcessHandle::destroyForcibly);
     awaitEnd();
     for (ProcessHandle child : children) { // they hold shared memory that the next start would find
-      child.onExit().orTimeout(PATIENCE_MILLIS, TimeUnit.MILLISECONDS).join();
+      child.onExit().orTimeout(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS).join();
     }
   }
 
@@ -193,8 +193,7 @@ public final class PostgresProcess implements AutoCloseable {
 
   /** Makes it hang: connections stay open without answers (SIGSTOP). */
   public void hang() {
-    signal(
-        "STOP", List.of(process.pid())); // first: it starts no more children then, nor buries any
+    signal("STOP", List.of(process.pid())); // first: then it neither starts nor reaps children
     Set<Long> stopped = new HashSet<>();
     for (List<Long> more = childrenBut(stopped); !more.isEmpty(); more = childrenBut(stopped)) {
       signal("STOP", more);
@@ -221,7 +220,7 @@ public final class PostgresProcess implements AutoCloseable {
   @Override
   public void close() {
     kill();
-    Runtime.getRuntime().removeShutdownHook(lastResort);
+    Runtime.getRuntime().removeShutdownHook(shutdownHook);
     port.close();
     TemporaryFolder.delete(folder);
   }
@@ -254,7 +253,7 @@ public final class PostgresProcess implements AutoCloseable {
   }
 
   private void awaitAnswer() throws IOException {
-    for (int waited = 0; waited < PATIENCE_MILLIS; waited += POLL_MILLIS) {
+    for (int waited = 0; waited < TIMEOUT_MILLIS; waited += POLL_MILLIS) {
       try (Connection _ = connect("postgres")) {
         return;
       } catch (SQLException _) {
@@ -273,7 +272,7 @@ public final class PostgresProcess implements AutoCloseable {
   }
 
   private void awaitEnd() {
-    if (!waitFor(PATIENCE_MILLIS)) {
+    if (!waitFor(TIMEOUT_MILLIS)) {
       throw new IllegalStateException("process " + process.pid() + " does not end");
     }
   }

@@ -36,7 +36,7 @@ public final class PostgresProgram implements ExternalProgram {
   /**
    * {@inheritDoc}
    *
-   * @throws IllegalStateException if {@code POSTGRES_BIN} is set and wrong: to be repaired, not
+   * @throws IllegalStateException if {@code POSTGRES_BIN} is set and invalid: to be fixed, not
    *     skipped
    */
   @Override
@@ -57,7 +57,7 @@ public final class PostgresProgram implements ExternalProgram {
     String named = System.getenv("POSTGRES_BIN");
     if (named != null && !named.isBlank()) {
       Path folder = Path.of(named).toAbsolutePath();
-      if (!isThere(folder)) {
+      if (!isInstalledIn(folder)) {
         throw new IllegalStateException("POSTGRES_BIN=" + named + " has no postgres and initdb");
       }
       return new Lookup(folder, "");
@@ -72,14 +72,14 @@ public final class PostgresProgram implements ExternalProgram {
     }
     String path = System.getenv().getOrDefault("PATH", "");
     for (String each : Pattern.compile(File.pathSeparator).split(path, -1)) {
-      if (!each.isEmpty() && isThere(Path.of(each))) {
+      if (!each.isEmpty() && isInstalledIn(Path.of(each))) {
         return new Lookup(Path.of(each), "");
       }
     }
     return new Lookup(null, "no postgres on the PATH, and no " + archive + " in the build");
   }
 
-  private static boolean isThere(Path folder) {
+  private static boolean isInstalledIn(Path folder) {
     return Files.isExecutable(folder.resolve("postgres"))
         && Files.isExecutable(folder.resolve("initdb"));
   }

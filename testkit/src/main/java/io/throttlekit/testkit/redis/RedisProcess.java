@@ -26,7 +26,7 @@ public final class RedisProcess implements AutoCloseable {
   private final List<String> options;
   private final Path folder;
   private final ReservedPort port;
-  private final Thread lastResort = new Thread(this::killAndDelete);
+  private final Thread shutdownHook = new Thread(this::killAndDelete);
   private Process process;
 
   private RedisProcess(ReservedPort port, Path folder, List<String> options) throws IOException {
@@ -34,7 +34,7 @@ public final class RedisProcess implements AutoCloseable {
     this.folder = folder;
     this.options = options;
     this.process = launch();
-    Runtime.getRuntime().addShutdownHook(lastResort);
+    Runtime.getRuntime().addShutdownHook(shutdownHook);
   }
 
   /**
@@ -120,7 +120,7 @@ public final class RedisProcess implements AutoCloseable {
             .formatted(pid, millis / 1000, millis % 1000, pid));
   }
 
-  /** Returns its answer to a command without blanks in its words, in the text of the protocol. */
+  /** Returns the answer to a command whose arguments contain no blanks, as protocol text. */
   public String command(String... words) {
     return RedisCommand.send(port(), words);
   }
@@ -148,7 +148,7 @@ public final class RedisProcess implements AutoCloseable {
   @Override
   public void close() {
     killAndDelete();
-    Runtime.getRuntime().removeShutdownHook(lastResort);
+    Runtime.getRuntime().removeShutdownHook(shutdownHook);
     port.close();
   }
 

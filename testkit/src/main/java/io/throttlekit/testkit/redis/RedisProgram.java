@@ -29,8 +29,7 @@ public final class RedisProgram implements ExternalProgram {
   /**
    * {@inheritDoc}
    *
-   * @throws IllegalStateException if {@code REDIS_BIN} is set and wrong: to be repaired, not
-   *     skipped
+   * @throws IllegalStateException if {@code REDIS_BIN} is set and invalid: to be fixed, not skipped
    */
   @Override
   public @Nullable String whyMissing() {

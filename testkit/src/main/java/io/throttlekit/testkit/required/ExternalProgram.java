@@ -12,6 +12,6 @@ public interface ExternalProgram {
   /** For example {@code Envoy}. */
   String name();
 
-  /** Why it cannot be had on this machine, in one line; null when it can. May take a download. */
+  /** Returns in one line why it is unavailable here; null if it is available. May download. */
   @Nullable String whyMissing();
 }

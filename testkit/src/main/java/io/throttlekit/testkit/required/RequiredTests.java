@@ -14,13 +14,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Fails the build when tests that {@linkplain Requires require} a program were skipped, or not run,
- * although the program can be had.
+ * although the program is available.
  *
  * <p>Run by the build in phase verify of each module that has such tests, on the module's test
  * class path, with {@code name=value} arguments: {@code classes} and {@code reports} are folders,
  * {@code started} is when the build began (older reports say nothing about it), {@code skipTests}
  * and {@code test} are those of the build, or an unresolved {@code ${…}} where they are not given.
- * Says in one line for each program what ran.
+ * Prints one line for each program with the tests that ran.
  */
 public final class RequiredTests {
   private final Path classes;
@@ -85,7 +85,7 @@ public final class RequiredTests {
     Map<String, ExternalProgram> programs = new TreeMap<>();
     Map<String, List<TestReport>> ran = new TreeMap<>();
     for (Class<?> test : testClasses()) {
-      for (ExternalProgram program : blamed(SkippedWhereMissing.programs(test))) {
+      for (ExternalProgram program : possiblyMissing(SkippedWhereMissing.programs(test))) {
         programs.putIfAbsent(program.name(), program);
         ran.computeIfAbsent(program.name(), _ -> new ArrayList<>())
             .add(TestReport.read(reports, test.getName(), started));
@@ -96,8 +96,8 @@ public final class RequiredTests {
         .toList();
   }
 
-  /** Those because of which a class may have been skipped: the missing ones, if there are any. */
-  private static List<ExternalProgram> blamed(List<ExternalProgram> programs) {
+  /** Returns the programs that may have caused a skip: the missing ones, if there are any. */
+  private static List<ExternalProgram> possiblyMissing(List<ExternalProgram> programs) {
     List<ExternalProgram> missing =
         programs.stream().filter(program -> program.whyMissing() != null).toList();
     return missing.isEmpty() ? programs : missing;

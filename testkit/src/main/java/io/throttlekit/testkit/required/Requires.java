@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * The test class runs against a real program, and is skipped only where that cannot be had. It may
- * need several: it is skipped where one of them cannot be had.
+ * The test class runs against a real program, and is skipped only if that is unavailable. It may
+ * need several: it is skipped if one of them is unavailable.
  *
  * <p>{@link RequiredTests} fails the build when such tests were skipped or not run although they
  * could. Put it on an annotation of the program's own. {@code -Pquick} leaves them out.

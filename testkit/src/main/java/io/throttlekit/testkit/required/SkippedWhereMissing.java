@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Skips a class whose {@link Requires} names a program that cannot be had, with the reason. */
+/** Skips a class whose {@link Requires} names an unavailable program, with the reason. */
 final class SkippedWhereMissing implements ExecutionCondition {
 
   @Override

@@ -11,7 +11,7 @@ import org.w3c.dom.Element;
 import org.xml.sax.SAXException;
 
 /**
- * What Surefire reported of one test class.
+ * Surefire's report of one test class.
  *
  * @param test the class's name
  * @param ran tests that ran in this build, 0 when there is no report of it

@@ -4,12 +4,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a build did with the tests that need one program.
+ * Result of a build for the tests that need one program.
  *
  * @param program its name
  * @param ran tests that ran
  * @param incomplete test classes that were skipped, in part or whole, or not run
- * @param whyMissing why the program cannot be had; null when it can, or was not asked for
+ * @param whyMissing why the program is unavailable; null if it is available, or was not checked
  */
 record Verdict(String program, int ran, List<String> incomplete, @Nullable String whyMissing) {
 

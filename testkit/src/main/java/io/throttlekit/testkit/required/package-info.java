@@ -1,6 +1,4 @@
-/**
- * Tests that need a real program: skipped only where it cannot be had, and the build checks that.
- */
+/** Tests that need a real program: skipped only if it is unavailable, which the build checks. */
 @NullMarked
 package io.throttlekit.testkit.required;
 

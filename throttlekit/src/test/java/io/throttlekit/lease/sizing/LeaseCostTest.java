@@ -53,8 +53,7 @@ class LeaseCostTest {
     "half at the end of what was expected, 100, 10",
     "half of the size that is best for what came, 400, 20",
   })
-  void theNextLeaseShrinksTowardsTheDemandThatItsSizeStandsFor(
-      String what, long offered, long units) {
+  void theNextLeaseShrinksTowardsTheCurrentDemand(String what, long offered, long units) {
     assertThat(new LeaseCost(20, 10).next(20, offered, 1_000)).as(what).isEqualTo(units);
   }
 
@@ -72,7 +71,7 @@ class LeaseCostTest {
   }
 
   @Test
-  void demandBeyondTheLimitAsksForNoMoreThanTheLimitCanUse() {
+  void demandBeyondTheLimitCountsAsTheLimit() {
     assertThat(new LeaseCost(20, 10).next(10, Long.MAX_VALUE, 100))
         .isEqualTo(Math.round(new LeaseCost(20, 10).best(100) / 2));
     assertThat(new LeaseCost(20, 10).best(100)).isCloseTo(20, within(1e-9));

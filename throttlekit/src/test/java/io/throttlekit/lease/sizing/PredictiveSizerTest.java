@@ -15,14 +15,14 @@ class PredictiveSizerTest {
   private final LeaseCost cost = new LeaseCost(20, 10);
 
   @Test
-  void perfectPredictionsCostWhatKnowingTheDemandWould() {
+  void perfectPredictionsCostTheOptimum() {
     Costs costs = play(11, demand -> (double) demand);
     assertThat(costs.predictive() / costs.clairvoyant()).isBetween(1.0, 1.001);
     assertThat(costs.robust() / costs.clairvoyant()).isGreaterThan(1.2);
   }
 
   @Test
-  void predictionsATenthOffCostHardlyMore() {
+  void predictionsWithATenPercentErrorCostHardlyMore() {
     SplittableRandom random = new SplittableRandom(13);
     Costs costs = play(11, demand -> (double) demand * random.nextDouble(0.9, 1.1));
     assertThat(costs.predictive() / costs.clairvoyant()).isBetween(1.0, 1.002);
@@ -35,7 +35,7 @@ class PredictiveSizerTest {
   }
 
   @Test
-  void adviceThatWasGoodForLongIsLeftSoonAfterItHasTurnedBad() {
+  void abandonsPredictionsSoonAfterTheyTurnBad() {
     PredictiveSizer sizer = new PredictiveSizer(cost, LIMIT);
     for (int window = 0; window < 100_000; window++) {
       long demand = window % 2 == 0 ? 10 : 5_000;

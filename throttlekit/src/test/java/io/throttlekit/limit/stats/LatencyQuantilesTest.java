@@ -12,7 +12,7 @@ class LatencyQuantilesTest {
   private final LatencyQuantiles latencies = new LatencyQuantiles();
 
   @Test
-  void row21IsHazenWhileThereAreFew() {
+  void row21IsHazenForFewSamples() {
     addFromOneTo(50);
     assertThat(latencies.quantile(0.9)).isEqualTo(45.5);
     assertThat(latencies.quantile(0.5)).isEqualTo(25.5);
@@ -34,7 +34,7 @@ class LatencyQuantilesTest {
   }
 
   @Test
-  void isOffByLessThanASixtyFourthWhenThereAreMany() {
+  void hasAnErrorBelowASixtyFourthForManySamples() {
     for (int seed = 0; seed < 60; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       int count = 65 + random.nextInt(2_000);
@@ -56,7 +56,7 @@ class LatencyQuantilesTest {
   }
 
   @Test
-  void isExactForTheLeastTheGreatestAndWhatIsAlike() {
+  void isExactForMinimumMaximumAndEqualSamples() {
     for (int i = 0; i < 1_000; i++) {
       latencies.add(1_234_567);
     }
@@ -69,7 +69,7 @@ class LatencyQuantilesTest {
   }
 
   @Test
-  void remembersNothingAfterAReset() {
+  void isEmptyAfterAReset() {
     addFromOneTo(1_000);
     latencies.reset();
     assertThat(latencies.count()).isZero();

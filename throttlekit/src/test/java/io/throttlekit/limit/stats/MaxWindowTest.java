@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class MaxWindowTest {
 
   @Test
-  void isTheGreatestOfTheLastSoMany() {
+  void isTheMaximumOfTheLastSamples() {
     for (int seed = 0; seed < 50; seed++) {
       SplittableRandom random = new SplittableRandom(seed);
       int span = 1 + random.nextInt(20);

@@ -62,7 +62,7 @@ class MovingStatisticsTest {
   }
 
   @Test
-  void row28CorrelationSaysNothingBeforeItsTenthPair() {
+  void row28CorrelationIsZeroBeforeItsTenthPair() {
     CorrelationWindow window = new CorrelationWindow(50, 10);
     for (int i = 1; i <= 9; i++) {
       assertThat(window.add(i, 10 * i)).isEqualTo(new CorrelationWindow.Reading(0, 0, 0));
@@ -86,7 +86,7 @@ class MovingStatisticsTest {
   }
 
   @Test
-  void row29MaxWindowForgetsWithTime() {
+  void row29MaxWindowExpiresValues() {
     MaxWindow window = new MaxWindow(seconds(300));
     window.add(700, seconds(0));
     window.add(1_000, seconds(60));
@@ -106,7 +106,7 @@ class MovingStatisticsTest {
   }
 
   @Test
-  void aPairWithAZeroOrWithoutANumberIsLeftOutWhole() {
+  void aPairWithZeroOrNanIsSkipped() {
     CorrelationWindow window = new CorrelationWindow(3, 0);
     window.add(1, 10);
     for (double nothing : new double[] {0, Double.NaN, Double.POSITIVE_INFINITY}) {
@@ -118,7 +118,7 @@ class MovingStatisticsTest {
   }
 
   @Test
-  void aHugeValueIsForgottenWithItsWindow() {
+  void aHugeValueExpiresWithItsWindow() {
     CorrelationWindow window = new CorrelationWindow(3, 0);
     window.add(1e18, 1e18);
     window.add(1, 30);

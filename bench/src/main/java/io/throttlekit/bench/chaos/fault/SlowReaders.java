@@ -18,7 +18,7 @@ import java.util.function.IntSupplier;
  */
 public record SlowReaders(int process, int clients) implements Fault {
   private static final int PAGES = 100; // more than the socket buffers hold
-  private static final byte[] ASK =
+  private static final byte[] REQUESTS =
       "GET /metrics HTTP/1.1\r\nHost: chaos\r\n\r\n"
           .repeat(PAGES)
           .getBytes(StandardCharsets.US_ASCII);
@@ -56,7 +56,7 @@ public record SlowReaders(int process, int clients) implements Fault {
       try {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
         sockets.add(socket);
-        socket.getOutputStream().write(ASK);
+        socket.getOutputStream().write(REQUESTS);
       } catch (IOException _) {
         // rejected, which a process may do, or it does not run
       }

@@ -6,7 +6,7 @@ import io.throttlekit.bench.chaos.fleet.StoreServer;
 import io.throttlekit.bench.chaos.fleet.Waiting;
 
 /**
- * Lets a region's store write a snapshot early in a window and count on, then kills it and restarts
+ * Makes a region's store write a snapshot early in a window and count on, then kills and restarts
  * it from the snapshot.
  */
 public record SnapshotRestored(int region) implements Fault {

@@ -217,7 +217,7 @@ public final class ChaosFleet implements AutoCloseable {
   /**
    * Returns the servers of the coordinator, where it has two.
    *
-   * @throws IllegalStateException when it is a Redis
+   * @throws IllegalStateException if it is a Redis
    */
   public PostgresPair pair() {
     PostgresPair known = pair;
@@ -242,7 +242,7 @@ public final class ChaosFleet implements AutoCloseable {
   /**
    * Restarts a region's store without the snapshot of an earlier fault.
    *
-   * @throws IOException when that cannot be removed
+   * @throws IOException if that cannot be removed
    */
   public void startEmpty(int region) throws IOException {
     StoreServer.startEmpty(redis.get(region));

@@ -11,7 +11,7 @@ public enum CoordinatorKind {
     this.words = words;
   }
 
-  /** Returns a description for people. */
+  /** Returns a readable description. */
   public String words() {
     return words;
   }

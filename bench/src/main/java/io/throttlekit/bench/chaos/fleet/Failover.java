@@ -53,7 +53,7 @@ public final class Failover implements AutoCloseable {
   /**
    * Waits until the master has a replica to fail over to.
    *
-   * @return whether it has, within a minute
+   * @return whether it has failed over, within a minute
    */
   public boolean awaitReplica() {
     return Waiting.until(
@@ -73,7 +73,7 @@ public final class Failover implements AutoCloseable {
   /**
    * Waits until the Sentinel names the other one, and restarts the killed one as its replica.
    *
-   * @throws IOException when it does not within a minute
+   * @throws IOException if it does not within a minute
    */
   public void restart() throws IOException {
     RedisProcess ended = killed;

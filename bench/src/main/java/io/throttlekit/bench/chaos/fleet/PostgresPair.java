@@ -41,7 +41,7 @@ public final class PostgresPair implements AutoCloseable {
   /**
    * Kills the primary, for good when {@link #promote} follows.
    *
-   * @throws IllegalStateException when the standby has been promoted already
+   * @throws IllegalStateException if the standby has been promoted already
    */
   public void killForGood() {
     if (primary == standby) {

@@ -42,7 +42,7 @@ public record StoreServer(
   /**
    * Restarts a killed Redis without a snapshot that it may have saved.
    *
-   * @throws IOException when that cannot be removed
+   * @throws IOException if that cannot be removed
    */
   static void startEmpty(RedisProcess redis) throws IOException {
     Files.deleteIfExists(redis.folder().resolve("dump.rdb"));

@@ -68,7 +68,7 @@ public final class Outcomes {
   }
 
   /**
-   * Records an answer. One that arrives after its caller has given up is a failure.
+   * Records an answer. One that arrives after its caller's timeout is a failure.
    *
    * @param shared whether it admitted a unit that all regions share
    */

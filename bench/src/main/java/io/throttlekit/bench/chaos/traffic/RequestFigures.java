@@ -8,7 +8,7 @@ import java.util.TreeMap;
  *
  * @param sent requests that were sent
  * @param failures requests among them that ended with an error, by status
- * @param late requests among them that were answered after their caller had given up
+ * @param late requests among them that were answered after their caller's timeout
  * @param heldBack further requests, not sent because too many were waiting for the process
  * @param behind further requests that were due, and not sent because the load generator had not run
  *     in time

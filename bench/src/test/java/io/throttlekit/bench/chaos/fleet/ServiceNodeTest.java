@@ -17,7 +17,7 @@ class ServiceNodeTest {
   @TempDir private Path folder;
 
   @Test
-  void aProcessThatHasEndedIsNoticedWithItsLog() throws Exception {
+  void anEndedProcessIsReportedWithItsLog() throws Exception {
     Path log = folder.resolve("log");
     List<Path> ended = new ArrayList<>();
     try (ChildProcess child = ChildProcess.start(List.of("sleep", "60"), Map.of(), log)) {

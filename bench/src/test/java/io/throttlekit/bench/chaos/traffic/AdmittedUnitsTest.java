@@ -17,7 +17,7 @@ class AdmittedUnitsTest {
   private final CoordinatorClock clock = new CoordinatorClock(1_000);
 
   @Test
-  void aLimitOfAllRegionsIsHeldAgainstAllAndOneOfARegionAgainstEach() {
+  void aGlobalLimitIsCheckedOverAllRegionsAndARegionalOnePerRegion() {
     AdmittedUnits shared = new AdmittedUnits(counter(true, false), clock);
     AdmittedUnits regional = new AdmittedUnits(counter(false, false), clock);
     for (AdmittedUnits each : List.of(shared, regional)) {
@@ -64,7 +64,7 @@ class AdmittedUnitsTest {
   }
 
   @Test
-  void aWindowWithoutAnEndHasOneLimitHoweverLongItLasts() {
+  void anEndlessWindowHasOneLimit() {
     Counter endless = new Counter("k", "", true, false, 2, 365_000L * 24 * 3_600_000, 1);
     Admissions admitted = new Admissions(List.of(new AdmittedUnits(endless, clock)));
     for (long at = 1_000; at < 400_000; at += 100_000) {
@@ -74,13 +74,13 @@ class AdmittedUnitsTest {
   }
 
   @Test
-  void whatIsAdmittedSinceATimeCountsInWindowsThatBeganBeforeIt() {
+  void unitsAdmittedSinceATimeCountInWindowsThatBeganEarlier() {
     Admissions admitted = new Admissions(List.of(new AdmittedUnits(counter(true, false), clock)));
     for (int i = 0; i < 3; i++) {
       admitted.of(0).admitted(0, 10_100, 10_200);
     }
     var overshoot = admitted.overshootSince(NO_LOSS, 10_500);
-    assertThat(overshoot.applyAsLong(NO_LOSS)).as("what was before").isZero();
+    assertThat(overshoot.applyAsLong(NO_LOSS)).as("before that time").isZero();
     admitted.of(0).admitted(0, 10_600, 10_700);
     for (int i = 0; i < 4; i++) {
       admitted.of(0).admitted(0, 11_100, 11_200);
@@ -119,7 +119,7 @@ class AdmittedUnitsTest {
   }
 
   @Test
-  void quietWindowsAreThoseThatLieWhollyInAQuietTimeEmptyOnesToo() {
+  void quietWindowsLieCompletelyInAQuietTime() {
     AdmittedUnits units = new AdmittedUnits(counter(true, false), clock);
     units.admitted(0, 11_100, 11_100);
     units.admitted(0, 13_100, 13_100);

@@ -15,7 +15,7 @@ class OutcomesTest {
   private final Outcomes outcomes = new Outcomes(ChaosFleet.PROCESSES);
 
   @Test
-  void anAnswerThatComesWhenItsCallerHasLeftIsAFailure() {
+  void anAnswerAfterTheCallersTimeoutIsAFailure() {
     answer(MILLISECONDS.toNanos(1_000));
     assertThat(outcomes.figures().failed()).isZero();
     answer(MILLISECONDS.toNanos(1_001));
@@ -25,7 +25,7 @@ class OutcomesTest {
   }
 
   @Test
-  void whatIsNotSentForAProcessIsAFailureAndWhatTheGeneratorDidNotSendIsCountedApart() {
+  void heldBackRequestsFailAndTheGeneratorsLagIsCountedApart() {
     answer(0);
     outcomes.heldBack(0, SENT);
     outcomes.behind(7);
@@ -38,7 +38,7 @@ class OutcomesTest {
   }
 
   @Test
-  void aCallerSeesAFailureWhenItLeavesAtTheLatest() {
+  void aFailureIsCountedNoLaterThanTheCallersTimeout() {
     fail(SECONDS.toNanos(5), 0, Status.DEADLINE_EXCEEDED);
     assertThat(outcomes.recoveryNanos(SENT)).isEqualTo(SECONDS.toNanos(1));
     fail(MILLISECONDS.toNanos(1_200), 0, Status.UNAVAILABLE);
@@ -48,7 +48,7 @@ class OutcomesTest {
   }
 
   @Test
-  void onlyWhatARunningProcessLeavesWhileThisOneRunsIsUnanswered() {
+  void onlyFullTimeoutsOfARunningProcessAreUnanswered() {
     fail(SECONDS.toNanos(5), SECONDS.toNanos(1), Status.DEADLINE_EXCEEDED);
     fail(MILLISECONDS.toNanos(900), 0, Status.DEADLINE_EXCEEDED);
     // A status that the process sent.

@@ -49,7 +49,7 @@ class AccessLogsTest {
   /** The readings do not depend on order, duplicates, batches, or other lost entries. */
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3, 20_261_123})
-  void readingsAreThoseOfTheEntriesHoweverTheyCome(long seed) {
+  void readingsDoNotDependOnTheSplitIntoMessages(long seed) {
     Random random = new Random(seed);
     List<HTTPAccessLogEntry> sent = new ArrayList<>(day(random, 400));
     Map<Reading, Long> expected =
@@ -71,7 +71,7 @@ class AccessLogsTest {
       int size = Math.min(1 + random.nextInt(9), copies.size() - at);
       StreamAccessLogsMessage.Builder message = message(copies.subList(at, at + size));
       streams.get(random.nextInt(3)).onNext(named(message, "edge-1"));
-      time.advance(1_000); // so that no sample is crowded out
+      time.advance(1_000); // so that no sample is evicted
       at += size;
     }
     assertThat(tally(recorded.readings())).isEqualTo(expected);
@@ -82,7 +82,7 @@ class AccessLogsTest {
 
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = {1, 2, 3})
-  void whatIsLostIsMissingAndChangesNothingElse(long seed) {
+  void lostEntriesChangeNoOtherReading(long seed) {
     Random random = new Random(seed);
     List<HTTPAccessLogEntry> all = day(random, 200);
     List<HTTPAccessLogEntry> kept = all.stream().filter(_ -> random.nextInt(10) > 0).toList();
@@ -99,7 +99,7 @@ class AccessLogsTest {
 
   @ParameterizedTest
   @ValueSource(longs = {-3_600, -1, 0, 3_600})
-  void aClockThatIsWrongChangesNothing(long seconds) {
+  void aWrongClockChangesNothing(long seconds) {
     StreamObserver<StreamAccessLogsMessage> stream = open();
     List<Long> began = new ArrayList<>();
     for (int i = 0; i < 5; i++) { // one arrives at once, the others up to 400 ms late
@@ -118,7 +118,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void aFloodOfDenialsTakesNothingFromWhatTeaches() {
+  void aFloodOfDenialsDisplacesNoSamples() {
     StreamObserver<StreamAccessLogsMessage> stream = open();
     HTTPAccessLogEntry denied = flagged(local(429), f -> f.setRateLimited(true)).build();
     for (int second = 0; second < 3; second++) {
@@ -135,7 +135,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void samplesBeyondTheBudgetTeachNothingAndStillEndTheirLeases() {
+  void samplesBeyondTheBudgetAreSkippedButEndTheirLeases() {
     StreamObserver<StreamAccessLogsMessage> stream = open();
     List<HTTPAccessLogEntry> many = new ArrayList<>();
     for (int i = 0; i < 150; i++) {
@@ -158,7 +158,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void theFirstMessageSaysWhoseTheOthersAre() {
+  void theFirstMessageIdentifiesTheNodeOfTheStream() {
     StreamObserver<StreamAccessLogsMessage> stream = open();
     stream.onNext(named(message(List.of()), "edge-1"));
     stream.onNext(message(List.of(answered(200).build())).build());
@@ -167,7 +167,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void whoSaysNothingOrNonsenseOfItselfIsReadAndCounted() {
+  void aMissingOrInvalidNodeIdIsAcceptedAndCounted() {
     StreamObserver<StreamAccessLogsMessage> silent = open();
     silent.onNext(message(List.of(answered(200).build(), answered(404).build())).build());
     StreamObserver<StreamAccessLogsMessage> nameless = open();
@@ -180,7 +180,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void copiesAreOfOneEnvoyAndOneRequest() {
+  void duplicatesAreRecognizedPerEnvoyAndRequest() {
     HTTPAccessLogEntry.Builder entry = identified(answered(200), "same-id", 0);
     HTTPAccessLogEntry one = entry.build();
     HTTPAccessLogEntry later = identified(entry, "same-id", 5).build();
@@ -188,16 +188,16 @@ class AccessLogsTest {
     edge.onNext(named(message(List.of(one, one, later)), "edge"));
     open().onNext(named(message(List.of(one)), "inner"));
     assertThat(recorded.ended)
-        .as("a client may send the same id again, and the next proxy does")
+        .as("a client may resend the same id, and the next proxy does")
         .hasSize(3);
     assertThat(counts.skipped).containsExactly(Map.entry(Skipped.DUPLICATE, 1));
     HTTPAccessLogEntry nameless = answered(200).build();
     edge.onNext(message(List.of(nameless, nameless)).build());
-    assertThat(recorded.ended).as("nobody can tell").hasSize(5);
+    assertThat(recorded.ended).as("duplicates cannot be recognized").hasSize(5);
   }
 
   @Test
-  void aLeaseEndsOnceWhateverLogNamesIt() {
+  void aLeaseNamedByTwoLogsEndsOnce() {
     HTTPAccessLogEntry.Builder entry = leased(answered(200), RATE_LIMIT, "L");
     open().onNext(named(message(List.of(identified(entry, "a", 0).build())), "edge"));
     open().onNext(named(message(List.of(identified(entry, "b", 9).build())), "other"));
@@ -205,7 +205,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void whatDoesNotEndARequestIsCountedOnly() {
+  void entriesThatEndNoRequestAreOnlyCounted() {
     HTTPAccessLogEntry.Builder periodic = Entries.goingOn(answered(200));
     StreamAccessLogsMessage tcp =
         StreamAccessLogsMessage.newBuilder()
@@ -224,7 +224,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void aMessageHasABoundOfEntries() {
+  void entriesOfAMessageAreBounded() {
     StreamObserver<StreamAccessLogsMessage> stream = open();
     stream.onNext(message(Collections.nCopies(10_007, local(404).build())).build());
     assertThat(recorded.ended).hasSize(10_000);
@@ -233,7 +233,7 @@ class AccessLogsTest {
 
   /** The server has the one bound, {@code sensors.max_streams}. */
   @Test
-  void hasNoBoundOfStreamsOfItsOwn() {
+  void doesNotBoundStreamsItself() {
     List<FakeCall<StreamAccessLogsResponse>> calls = new ArrayList<>();
     for (int i = 0; i < MANY_STREAMS; i++) {
       calls.add(opened());
@@ -247,7 +247,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void aClientThatIsDoneIsAnsweredOnce() {
+  void aCompletedStreamIsAnsweredOnce() {
     FakeCall<StreamAccessLogsResponse> call = new FakeCall<>();
     StreamObserver<StreamAccessLogsMessage> stream = logs.streamAccessLogs(call);
     stream.onCompleted();
@@ -260,7 +260,7 @@ class AccessLogsTest {
   }
 
   @Test
-  void anEntryThatNobodyCanCopeWithDoesNotCostTheOthers() {
+  void anEntryThatFailsDoesNotAffectOthers() {
     AccessLogs failing =
         new AccessLogs(
             (node, reading, began, arrived) -> {
@@ -281,7 +281,7 @@ class AccessLogsTest {
 
   /** Requests with all kinds of ends, each with its own id. */
   @Test
-  void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() throws Exception {
+  void aNodeIdNotAllowedByTheCertificateIsRejected() throws Exception {
     Context bound = Context.current().withValue(NodeIds.KEY, "edge-1"::equals);
     FakeCall<StreamAccessLogsResponse> call = new FakeCall<>();
     StreamObserver<StreamAccessLogsMessage> stream = bound.call(() -> logs.streamAccessLogs(call));

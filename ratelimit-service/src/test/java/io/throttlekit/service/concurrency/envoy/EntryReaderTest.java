@@ -38,7 +38,7 @@ class EntryReaderTest {
 
   @ParameterizedTest
   @ValueSource(ints = {200, 204, 301, 400, 404})
-  void anAnswerOfTheBackendIsASampleOfWhatItTook(int code) {
+  void anAnswerOfTheBackendIsASampleOfItsLatency(int code) {
     Reading reading = read(answered(code));
     assertThat(reading)
         .isEqualTo(new Reading(Kind.ANSWERED, "up", 19 * MS, List.of(), false, "", ""));
@@ -49,7 +49,7 @@ class EntryReaderTest {
   /** All entries other than plain answers: their kind, their sample, and errors. */
   @ParameterizedTest(name = "{0}")
   @MethodSource("rows")
-  void everyOtherEndIsOfItsKind(
+  void everyOtherEndHasItsKind(
       String row, HTTPAccessLogEntry.Builder entry, Kind kind, Ending ending, boolean error) {
     Reading reading = read(leased(entry, RATE_LIMIT, "L"));
     assertThat(reading.kind()).isEqualTo(kind);
@@ -127,7 +127,7 @@ class EntryReaderTest {
   }
 
   @Test
-  void whatWasAdmittedWithoutUsIsASampleAndHasNoMark() {
+  void aRequestAdmittedWithoutTheServiceIsAnUnmarkedSample() {
     assertThat(read(answered(200)).marked()).isFalse();
     assertThat(read(flag(answered(200), f -> f.setRateLimitServiceError(true))).kind())
         .isEqualTo(Kind.ANSWERED);
@@ -152,7 +152,7 @@ class EntryReaderTest {
   }
 
   @Test
-  void whatIsNoNameOfALeaseEndsNone() {
+  void anInvalidLeaseIdEndsNoLease() {
     for (Value value :
         List.of(
             Value.getDefaultInstance(),
@@ -213,7 +213,7 @@ class EntryReaderTest {
   }
 
   @Test
-  void aSwitchedProtocolTookUntilItsFirstByte() {
+  void theLatencyOfASwitchedProtocolEndsWithItsFirstByte() {
     Reading webSocket = read(answered(101));
     assertThat(webSocket.rttNanos()).isEqualTo(18 * MS);
     HTTPAccessLogEntry.Builder connect = answered(200);
@@ -222,7 +222,7 @@ class EntryReaderTest {
   }
 
   @Test
-  void aSlowUploadIsNotTheBackendsDelay() {
+  void aSlowUploadIsNotBackendLatency() {
     HTTPAccessLogEntry.Builder upload = answered(200);
     upload
         .getCommonPropertiesBuilder()
@@ -233,14 +233,14 @@ class EntryReaderTest {
   }
 
   @Test
-  void aBackendThatAnswersDuringTheUploadTookFromTheFirstByte() {
+  void anAnswerDuringTheUploadIsMeasuredFromTheFirstByte() {
     HTTPAccessLogEntry.Builder duplex = answered(200);
     duplex.getCommonPropertiesBuilder().setTimeToLastUpstreamTxByte(duration(21 * MS));
     assertThat(read(duplex).rttNanos()).isEqualTo(20 * MS);
   }
 
   @Test
-  void aResponseThatWaitsForItsReaderTookUntilItsFirstByte() {
+  void aSlowReaderIsNotBackendLatency() {
     HTTPAccessLogEntry.Builder slow = answered(200);
     slow.getCommonPropertiesBuilder()
         .setTimeToLastUpstreamRxByte(duration(4_000 * MS))
@@ -251,7 +251,7 @@ class EntryReaderTest {
   }
 
   @Test
-  void aRequestIsOfItsRouteOrElseOfTheBeginningOfItsPath() {
+  void aRequestIsGroupedByRouteOrPathPrefix() {
     HTTPAccessLogEntry.Builder entry = answered(200);
     assertThat(read(entry).route()).isEmpty();
     entry.getRequestBuilder().setPath("/reports/2026?month=5");
@@ -267,7 +267,7 @@ class EntryReaderTest {
   }
 
   @Test
-  void aClientIsItsAddressWithoutThePort() {
+  void aClientIsIdentifiedByItsAddressWithoutPort() {
     HTTPAccessLogEntry.Builder entry = answered(200);
     entry
         .getCommonPropertiesBuilder()
@@ -285,7 +285,7 @@ class EntryReaderTest {
   }
 
   @Test
-  void theClockOfTheHostDoesNotMatter() {
+  void theHostsClockDoesNotMatter() {
     HTTPAccessLogEntry.Builder later = answered(200);
     later
         .getCommonPropertiesBuilder()

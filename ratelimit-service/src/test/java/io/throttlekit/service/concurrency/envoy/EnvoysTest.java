@@ -13,7 +13,7 @@ class EnvoysTest {
   private final Envoys envoys = new Envoys();
 
   @Test
-  void believesWhatEnvoysCountThemselves() {
+  void usesCountsReportedByEnvoys() {
     envoys.reported("a", 1, 7, 0);
     envoys.reported("b", 1, 5, 0);
     envoys.ended("a", 900 * SECOND, 0);
@@ -26,7 +26,7 @@ class EnvoysTest {
   }
 
   @Test
-  void addsUpTheStreamsOfANodeAndForgetsTheOneThatEnds() {
+  void sumsTheOpenStreamsOfANode() {
     envoys.reported("a", 1, 7, 0);
     envoys.reported("a", 2, 5, 0);
     assertThat(envoys.inFlight(0)).isEqualTo(12);
@@ -40,7 +40,7 @@ class EnvoysTest {
 
   /** Otherwise a client could remove the data of another Envoy with a stream of its own. */
   @Test
-  void theEndOfAStreamLeavesWhatTheLogSays() {
+  void theEndOfAStreamKeepsTheEstimateFromTheLog() {
     envoys.ended("a", 40 * SECOND, 0);
     int estimated = envoys.inFlight(0);
     envoys.reported("a", 1, 0, 0);
@@ -49,7 +49,7 @@ class EnvoysTest {
   }
 
   @Test
-  void inventedNamesDoNotKeepOutAnEnvoyThatHasAShare() {
+  void inventedNamesDoNotDisplaceAnEnvoyWithAShare() {
     for (int i = 0; i < 20_000; i++) {
       envoys.ended("invented-" + i, SECOND, 0);
     }
@@ -76,7 +76,7 @@ class EnvoysTest {
   }
 
   @Test
-  void whoIsForgottenIsNotInTheSum() {
+  void anExpiredEnvoyIsNotInTheSum() {
     envoys.reported("a", 1, 7, 0);
     envoys.reported("b", 1, 5, 0);
     assertThat(envoys.inFlight(0)).isEqualTo(12);
@@ -86,7 +86,7 @@ class EnvoysTest {
   }
 
   @Test
-  void estimatesWhatNobodyCountsByLatencyAndRate() {
+  void estimatesUnreportedInFlightByLatencyAndRate() {
     for (int milli = 0; milli < 4_000; milli += 10) { // 100 a second that take 50 ms each
       envoys.ended("a", 50 * MILLI, milli * MILLI);
     }
@@ -95,7 +95,7 @@ class EnvoysTest {
   }
 
   @Test
-  void whatAnEnvoyCountsTakesThePlaceOfItsEstimate() {
+  void aReportedCountReplacesTheEstimate() {
     envoys.ended("a", 900 * SECOND, 0);
     assertThat(envoys.inFlight(0)).isGreaterThan(100);
     envoys.reported("a", 1, 3, 0);
@@ -103,7 +103,7 @@ class EnvoysTest {
   }
 
   @Test
-  void whatIsSaidOnceAnHourIsCountedByNeither() {
+  void anOutdatedReportIsIgnored() {
     envoys.reported("a", 1, 100, 0);
     assertThat(envoys.inFlight(3 * SECOND - 1)).isEqualTo(100);
     assertThat(envoys.inFlight(3 * SECOND + 20 * MILLI)).isZero();
@@ -111,7 +111,7 @@ class EnvoysTest {
   }
 
   @Test
-  void refusalsAreToldOnce() {
+  void refusalsAreReportedOnce() {
     envoys.refused("a", 0);
     envoys.refused("a", 0);
     assertThat(envoys.demands(0)).containsExactly(new Demand("a", 0, 2, false));
@@ -119,7 +119,7 @@ class EnvoysTest {
   }
 
   @Test
-  void absurdNumbersAreNumbers() {
+  void extremeNumbersAreHandled() {
     envoys.reported("a", 1, Long.MIN_VALUE, 0);
     envoys.reported("b", 1, Long.MAX_VALUE, 0);
     envoys.reported("c", 1, Long.MAX_VALUE, 0);
@@ -128,7 +128,7 @@ class EnvoysTest {
   }
 
   @Test
-  void aFloodOfNamesIsNotRemembered() {
+  void theNumberOfNamesIsBounded() {
     for (int i = 0; i < 10_100; i++) {
       envoys.reported("envoy " + i, 1, 1, 0);
     }
@@ -136,7 +136,7 @@ class EnvoysTest {
   }
 
   @Test
-  void whoIsSilentMakesRoomForOthers() {
+  void silentEnvoysAreEvictedForOthers() {
     for (int i = 0; i < 10_000; i++) {
       envoys.ended("envoy " + i, MILLI, 0);
     }

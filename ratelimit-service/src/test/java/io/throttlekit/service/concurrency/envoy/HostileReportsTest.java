@@ -33,7 +33,7 @@ class HostileReportsTest {
           Duration.ZERO);
 
   /** Behaviour of a fifth Envoy beside four with low load. */
-  private enum Fifth {
+  private enum HostileEnvoy {
     IDLE,
     USES_ITS_SHARE,
     REPORTS_2_TO_THE_30,
@@ -52,8 +52,9 @@ class HostileReportsTest {
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
   void aReportBeyondAShareCountsAsTheShare(String algorithm) throws IOException {
-    Course busy = course(algorithm, Fifth.USES_ITS_SHARE);
-    for (Fifth hostile : List.of(Fifth.REPORTS_2_TO_THE_30, Fifth.THE_SAME_ON_TWO_STREAMS)) {
+    Course busy = course(algorithm, HostileEnvoy.USES_ITS_SHARE);
+    for (HostileEnvoy hostile :
+        List.of(HostileEnvoy.REPORTS_2_TO_THE_30, HostileEnvoy.THE_SAME_ON_TWO_STREAMS)) {
       Course course = course(algorithm, hostile);
       assertThat(course.limits()).as("%s", hostile).isEqualTo(busy.limits());
       assertThat(course.most()).as("%s", hostile).isEqualTo(busy.most());
@@ -62,16 +63,17 @@ class HostileReportsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
-  void whoHasNoShareMovesNothing(String algorithm) throws IOException {
-    Course idle = course(algorithm, Fifth.IDLE);
-    for (Fifth hostile :
+  void reportsOfAnEnvoyWithoutAShareAreIgnored(String algorithm) throws IOException {
+    Course idle = course(algorithm, HostileEnvoy.IDLE);
+    for (HostileEnvoy hostile :
         List.of(
-            Fifth.THE_SAME_WITH_AN_INVENTED_ID, Fifth.LOGS_ENDLESS_REQUESTS_OF_AN_INVENTED_ID)) {
+            HostileEnvoy.THE_SAME_WITH_AN_INVENTED_ID,
+            HostileEnvoy.LOGS_ENDLESS_REQUESTS_OF_AN_INVENTED_ID)) {
       assertThat(course(algorithm, hostile)).as("%s", hostile).isEqualTo(idle);
     }
   }
 
-  private static Course course(String algorithm, Fifth fifth) throws IOException {
+  private static Course course(String algorithm, HostileEnvoy fifth) throws IOException {
     ManualTime time = new ManualTime(0);
     List<Integer> limits = new ArrayList<>();
     int most = 0;
@@ -118,7 +120,7 @@ class HostileReportsTest {
     return new Course(limits, most);
   }
 
-  private static void report(Steering steering, Fifth fifth, int share, long now) {
+  private static void report(Steering steering, HostileEnvoy fifth, int share, long now) {
     switch (fifth) {
       case IDLE -> steering.reported("e", 5, Readings.load(0, 0), now);
       case USES_ITS_SHARE -> steering.reported("e", 5, Readings.load(share, 0), now);

@@ -10,7 +10,7 @@ class LastSecondsTest {
   private final LastSeconds last = new LastSeconds(2, 0);
 
   @Test
-  void addsUpTheSecondsThatItRemembers() {
+  void sumsTheSecondsOfItsWindow() {
     last.add(1, 0);
     last.add(2, SECOND - 1);
     last.add(4, SECOND);
@@ -22,7 +22,7 @@ class LastSecondsTest {
   }
 
   @Test
-  void leavesOutTheNewestSecondsWhenAsked() {
+  void sumBeforeExcludesTheNewestSeconds() {
     last.add(1, 0);
     last.add(2, SECOND);
     last.add(4, 2 * SECOND);
@@ -31,7 +31,7 @@ class LastSecondsTest {
   }
 
   @Test
-  void isARateOfTheTimeThatItHasSeen() {
+  void computesTheRateOverTheObservedTime() {
     last.add(SECOND, 0);
     assertThat(last.perNano(1)).isEqualTo(1); // over at least a second
     assertThat(last.perNano(2 * SECOND)).isEqualTo(0.5);
@@ -40,7 +40,7 @@ class LastSecondsTest {
   }
 
   @Test
-  void aClockThatStandsOrRunsBackwardsLosesNothing() {
+  void aStoppedOrBackwardClockLosesNothing() {
     last.add(1, 5 * SECOND);
     last.add(1, 4 * SECOND);
     assertThat(last.sum(0)).isEqualTo(2);

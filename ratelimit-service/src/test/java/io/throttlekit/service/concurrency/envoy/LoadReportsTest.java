@@ -13,7 +13,7 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
 import io.throttlekit.envoy.NodeIds;
-import io.throttlekit.service.concurrency.envoy.Recorded.Left;
+import io.throttlekit.service.concurrency.envoy.Recorded.EndedStream;
 import io.throttlekit.service.concurrency.envoy.Recorded.Report;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -31,7 +31,7 @@ class LoadReportsTest {
   void anEnvoyReceivesOnceWhatToReport() {
     FakeCall<LoadStatsResponse> call = new FakeCall<>();
     StreamObserver<LoadStatsRequest> stream = reports.streamLoadStats(call);
-    assertThat(call.answers).as("nobody speaks before the Envoy").isEmpty();
+    assertThat(call.answers).as("the server does not send first").isEmpty();
     stream.onNext(from("edge-1"));
     stream.onNext(from("edge-1", up(3)));
     stream.onNext(from("edge-1", up(0)));
@@ -44,7 +44,7 @@ class LoadReportsTest {
   }
 
   @Test
-  void whatIsInProgressIsAddedUpOverLocalities() {
+  void requestsInProgressAreSummedOverLocalities() {
     time.advance(7);
     begun("edge-1")
         .onNext(
@@ -64,7 +64,7 @@ class LoadReportsTest {
   }
 
   @Test
-  void aClusterWithoutTrafficHasNothingInProgressThoughItsMessageIsNotValid() {
+  void anInvalidReportOfAnIdleClusterCountsAsNothingInProgress() {
     ClusterStats idle = ClusterStats.newBuilder().setClusterName("idle").build();
     begun("edge-1").onNext(from("edge-1", idle));
     assertThat(recorded.reports)
@@ -80,12 +80,12 @@ class LoadReportsTest {
   }
 
   @Test
-  void anEnvoyThatComesBackGoesOnWhereItWas() {
+  void aReconnectedEnvoyContinuesReporting() {
     FakeCall<LoadStatsResponse> first = new FakeCall<>();
     StreamObserver<LoadStatsRequest> broken = reports.streamLoadStats(first);
     broken.onNext(from("edge-1", up(2)));
     first.cancel();
-    assertThat(recorded.left).containsExactly(new Left("edge-1", 1));
+    assertThat(recorded.left).containsExactly(new EndedStream("edge-1", 1));
     begun("edge-1").onNext(from("edge-1", up(5)));
     assertThat(recorded.reports)
         .extracting(report -> report.load().inProgress())
@@ -94,7 +94,7 @@ class LoadReportsTest {
   }
 
   @Test
-  void noStreamOfANodeMutesOrEndsAnother() {
+  void streamsOfOneNodeDoNotAffectEachOther() {
     FakeCall<LoadStatsResponse> first = new FakeCall<>();
     StreamObserver<LoadStatsRequest> older = reports.streamLoadStats(first);
     older.onNext(from("edge-1", up(1)));
@@ -107,12 +107,12 @@ class LoadReportsTest {
     assertThat(recorded.reports)
         .extracting(report -> report.stream() + ": " + report.load().inProgress())
         .containsExactly("1: 1", "2: 1073741824", "1: 2", "1: 3");
-    assertThat(recorded.left).containsExactly(new Left("edge-1", 2));
+    assertThat(recorded.left).containsExactly(new EndedStream("edge-1", 2));
     assertThat(first.ended).isNull();
   }
 
   @Test
-  void whatCannotBeIsCountedAndTheRestIsUsed() {
+  void impossibleReportsAreCountedAndTheRestIsUsed() {
     ClusterStats.Builder backwards = up(1).toBuilder();
     backwards.getLoadReportIntervalBuilder().setSeconds(-1);
     ClusterStats.Builder endless = up(1).toBuilder();
@@ -138,7 +138,7 @@ class LoadReportsTest {
   }
 
   @Test
-  void whoNamesNoNodeIsTurnedAway() {
+  void aMissingNodeIdIsRejected() {
     for (String name : List.of("", "x".repeat(257), "a\nb", "a\u2028b")) {
       FakeCall<LoadStatsResponse> call = new FakeCall<>();
       StreamObserver<LoadStatsRequest> stream = reports.streamLoadStats(call);
@@ -153,7 +153,7 @@ class LoadReportsTest {
   }
 
   @Test
-  void aNodeIdThatTheCertificateDoesNotAllowIsTurnedAway() throws Exception {
+  void aNodeIdNotAllowedByTheCertificateIsRejected() throws Exception {
     Context bound = Context.current().withValue(NodeIds.KEY, "edge-1"::equals);
     FakeCall<LoadStatsResponse> call = new FakeCall<>();
     bound.call(() -> reports.streamLoadStats(call)).onNext(from("edge-2", up(1)));
@@ -166,7 +166,7 @@ class LoadReportsTest {
 
   /** The server has the one bound, {@code sensors.max_streams}. */
   @Test
-  void hasNoBoundOfStreamsOfItsOwn() {
+  void doesNotBoundStreamsItself() {
     for (int i = 0; i < MANY_STREAMS; i++) {
       begun("edge-" + i).onNext(from("edge-" + i, up(1)));
     }

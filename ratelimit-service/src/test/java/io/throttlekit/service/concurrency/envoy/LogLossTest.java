@@ -14,7 +14,7 @@ class LogLossTest {
   /** 100 requests a second for 30 s, some of which are logged, each a second late. */
   @ParameterizedTest
   @CsvSource({"100, false", "99, false", "96, false", "93, true", "50, true", "0, true"})
-  void moreThanOneInTwentyIsMuch(int logged, boolean much) {
+  void aLossOfMoreThanOneInTwentyIsDetected(int logged, boolean much) {
     for (int second = 0; second < 30; second++) {
       loss.succeeded(100, second * SECOND);
       log(second == 0 ? 0 : logged, second * SECOND);
@@ -24,7 +24,7 @@ class LogLossTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 5, 10, 12, 15})
-  void trafficThatBeginsIsNoLoss(int seconds) {
+  void startingTrafficIsNotALoss(int seconds) {
     for (int second = 0; second < seconds; second++) {
       loss.succeeded(100, second * SECOND);
       log(second == 0 ? 0 : 100, second * SECOND);
@@ -34,7 +34,7 @@ class LogLossTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, 9})
-  void whereNothingIsReportedNothingIsKnown(int aSecond) {
+  void withoutReportsNoLossIsAssumed(int aSecond) {
     for (int second = 0; second < 30; second++) {
       loss.succeeded(aSecond, second * SECOND);
     }

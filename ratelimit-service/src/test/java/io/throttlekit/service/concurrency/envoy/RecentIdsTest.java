@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 class RecentIdsTest {
 
   @Test
-  void remembersAsManyAsItMayAndTheOldestGoFirst() {
+  void evictsTheOldestIdsBeyondItsCapacity() {
     RecentIds recent = new RecentIds(160);
     for (int i = 0; i < 160; i++) { // an integer is its own hash: ten for each of the 16 sets
       assertThat(recent.isNew(i)).isTrue();
@@ -16,7 +16,7 @@ class RecentIdsTest {
       assertThat(recent.isNew(i)).isFalse();
     }
     assertThat(recent.isNew(160)).isTrue();
-    assertThat(recent.isNew(0)).as("in one line with 160, and older than all there").isTrue();
+    assertThat(recent.isNew(0)).as("in the set of 160, and its oldest").isTrue();
     assertThat(recent.isNew(159)).isFalse();
   }
 }

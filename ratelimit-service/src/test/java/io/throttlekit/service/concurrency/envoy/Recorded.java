@@ -14,11 +14,11 @@ public final class Recorded implements OutcomeListener, LoadListener {
   public record Report(String node, long stream, ClusterLoad load, long arrivedNanos) {}
 
   /** A stream of load reports that ended. */
-  public record Left(String node, long stream) {}
+  public record EndedStream(String node, long stream) {}
 
   public final List<Ended> ended = Collections.synchronizedList(new ArrayList<>());
   public final List<Report> reports = Collections.synchronizedList(new ArrayList<>());
-  public final List<Left> left = Collections.synchronizedList(new ArrayList<>());
+  public final List<EndedStream> left = Collections.synchronizedList(new ArrayList<>());
 
   /** Returns the readings of the ended requests, in order. */
   public List<Reading> readings() {
@@ -42,6 +42,6 @@ public final class Recorded implements OutcomeListener, LoadListener {
 
   @Override
   public void left(String node, long stream) {
-    left.add(new Left(node, stream));
+    left.add(new EndedStream(node, stream));
   }
 }

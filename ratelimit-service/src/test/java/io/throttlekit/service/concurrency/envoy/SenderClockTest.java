@@ -14,7 +14,7 @@ class SenderClockTest {
 
   @ParameterizedTest
   @ValueSource(longs = {0, Long.MAX_VALUE - 100, Long.MIN_VALUE + 100, -5})
-  void whatComesLateIsDatedBackByHowMuchLater(long origin) {
+  void aLateEntryIsDatedBackByItsDelay(long origin) {
     assertThat(clock.happenedNanos(1_000, origin + 1_040)).isEqualTo(origin + 1_040);
     assertThat(clock.happenedNanos(2_000, origin + 2_540)).isEqualTo(origin + 2_040);
     assertThat(clock.happenedNanos(3_000, origin + 3_010)).isEqualTo(origin + 3_010);
@@ -22,7 +22,7 @@ class SenderClockTest {
   }
 
   @Test
-  void aClockThatIsSetForwardIsFollowedAtOnce() {
+  void followsAClockSetForwardAtOnce() {
     long hour = 3_600 * SECOND;
     assertThat(clock.happenedNanos(0, 10)).isEqualTo(10);
     assertThat(clock.happenedNanos(hour, 20)).isEqualTo(20);
@@ -30,7 +30,7 @@ class SenderClockTest {
   }
 
   @Test
-  void aClockThatIsSetBackIsFollowedAtOnceToo() {
+  void followsAClockSetBackAtOnce() {
     long hour = 3_600 * SECOND;
     assertThat(clock.happenedNanos(hour, 10)).isEqualTo(10);
     assertThat(clock.happenedNanos(5, 20)).isEqualTo(20);
@@ -38,7 +38,7 @@ class SenderClockTest {
   }
 
   @Test
-  void aClockThatGoesSlowlyIsFollowedWithinTwoMinutes() {
+  void followsASlowClockWithinTwoMinutes() {
     for (int second = 0; second < 600; second++) { // it loses a ms each second
       long arrived = second * SECOND;
       long said = arrived - second * (SECOND / 1_000);

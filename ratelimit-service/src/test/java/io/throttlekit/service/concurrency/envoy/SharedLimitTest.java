@@ -24,7 +24,7 @@ class SharedLimitTest {
   private long now;
 
   @Test
-  void risesWhileThereIsNoQueueAndDemand() {
+  void risesUnderDemandWithoutAQueue() {
     second(100, 20, 10);
     assertThat(limit.offer(now)).isEqualTo(20);
     seconds(20, 100, 20, 40);
@@ -32,7 +32,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void staysWhereItIsWhenNothingIsHeard() {
+  void staysWithoutReports() {
     seconds(5, 100, 20, 20);
     int before = limit.offer(now);
     for (int tick = 0; tick < 60; tick++) { // 30 s
@@ -42,7 +42,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void fallsToTheLeastWhenEveryRequestIsGivenUp() {
+  void fallsToTheMinimumIfEveryRequestTimesOut() {
     seconds(5, 100, 20, 20);
     int last = limit.offer(now);
     for (int second = 0; second < 60; second++) {
@@ -59,14 +59,14 @@ class SharedLimitTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
-  void oneSlowRouteTakesNothingOfTheLimit(String algorithm) {
+  void oneSlowRouteDoesNotLowerTheLimit(String algorithm) {
     int without = afterAMinute(algorithm, 0);
     assertThat(afterAMinute(algorithm, 100)).as("100 of 500 each second").isEqualTo(without);
   }
 
   /** An unauthenticated client may send any number of invented entries. */
   @Test
-  void timeoutsOfOneRouteTakeAtMostHalfWhileAnotherIsAnswered() {
+  void timeoutsOfOneRouteLowerTheLimitByAtMostHalf() {
     int without = afterAMinute("probed_vegas", 0);
     assertThat(afterAMinute("probed_vegas", 5_000)).isBetween(without * 2 / 5, without / 2 + 1);
   }
@@ -74,7 +74,7 @@ class SharedLimitTest {
   /** Between the runs the limit does not rise: no request is logged. */
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
-  void manyRunsOfTimeoutsTakeNoMoreThanHalf(String algorithm) {
+  void repeatedTimeoutsOfOneRouteLowerTheLimitByAtMostHalf(String algorithm) {
     SharedLimit limit = steered("min: 1, max: 100, initial: 60, algorithm: " + algorithm);
     for (int run = 0; run < 5; run++) {
       timeouts(limit, 40, 40);
@@ -84,7 +84,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void timeoutsOfOneRouteTakeAtMostHalfWhileAnotherHasFewRequests() {
+  void timeoutsLowerByAtMostHalfWhileAnotherRouteHasFewRequests() {
     SharedLimit limit = steered("min: 1, max: 100, initial: 60");
     timeouts(limit, 120, 1);
     assertThat(limit.offer(now)).isBetween(24, 40);
@@ -98,7 +98,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void afterTimeoutsOfAllThoseOfOneRouteMayTakeHalfAgain() {
+  void afterTimeoutsOfAllRoutesThoseOfOneMayHalveTheLimitAgain() {
     SharedLimit limit = steered("min: 1, max: 100, initial: 60");
     timeouts(limit, 20, 0);
     int afterAll = limit.offer(now);
@@ -108,7 +108,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void timeoutsTakeHalfOfALimitThatALowerMaximumReplaced() {
+  void timeoutsHalveALimitReplacedByALowerMaximum() {
     SharedLimit limit = steered("min: 1, max: 100, initial: 60");
     timeouts(limit, 40, 40);
     Rule next = rule("min: 1, max: 20");
@@ -152,7 +152,7 @@ class SharedLimitTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
-  void whatSaysNothingAndWhatIsRefusedMovesNoAlgorithm(String algorithm) {
+  void refusalsAndErrorsMoveNoAlgorithm(String algorithm) {
     SharedLimit flooded = steered("algorithm: " + algorithm);
     int before = flooded.offer(0);
     for (int i = 0; i < 100_000; i++) {
@@ -167,7 +167,7 @@ class SharedLimitTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"probed_vegas", "gradient2", "vegas", "aimd", "failsafe"})
-  void staysInItsRangeWhateverIsHeard(String algorithm) {
+  void staysInItsRangeUnderAnyReports(String algorithm) {
     SharedLimit any = steered("min: 20, max: 60, algorithm: " + algorithm);
     long[] latencies = {1, MILLI, 20 * MILLI, 3_600 * SECOND, Long.MAX_VALUE / 4};
     for (int i = 0; i < 50_000; i++) {
@@ -188,7 +188,7 @@ class SharedLimitTest {
 
   /** The missing entries are the slow ones. */
   @Test
-  void doesNotRiseWhileMuchOfTheLogIsMissing() {
+  void doesNotRiseWhileLogEntriesAreLost() {
     seconds(2, 100, 20, 1);
     int before = limit.offer(now);
     for (int second = 0; second < 20; second++) {
@@ -207,7 +207,7 @@ class SharedLimitTest {
 
   /** Otherwise any reporter could keep all limits from rising. */
   @Test
-  void claimsOfAnEnvoyThatHasNoShareHoldNothing() {
+  void reportsOfAnEnvoyWithoutAShareDoNotHoldTheLimit() {
     limit.granted(Map.of("a", 20L));
     for (int second = 0; second < 20; second++) {
       limit.reported("invented", 7, Readings.load(0, 1L << 40), now);
@@ -218,7 +218,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void aHeldLimitObeysItsNewRange() {
+  void aHeldLimitAppliesItsNewRange() {
     for (int second = 0; second < 20; second++) {
       limit.reported("a", 1, Readings.load(5, 200), now);
       second(100, 20, 5);
@@ -233,7 +233,7 @@ class SharedLimitTest {
 
   /** 20 servers of 20 ms, twice the load, and a tenth of the log missing after 40 s. */
   @Test
-  void aMeasurementIsNoFallForAHeldLimit() {
+  void aMeasurementDoesNotReleaseAHeldLimit() {
     SharedLimit busy = steered("min: 4, max: 200");
     int first = 0;
     int last = 0;
@@ -261,7 +261,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void aMeasurementEndsThoughTheLogIsSilent() {
+  void aMeasurementEndsWithoutLogEntries() {
     SharedLimit busy = steered("min: 4, max: 200, initial: 100");
     int before = 100;
     int lowered = before;
@@ -287,7 +287,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void anotherAlgorithmBeginsAtTheLimitThereIs() {
+  void anotherAlgorithmStartsAtTheCurrentLimit() {
     seconds(20, 100, 20, 40);
     assertThat(limit.offer(now)).isEqualTo(50);
     Rule next = rule("algorithm: vegas, min: 2, max: 40");
@@ -297,7 +297,7 @@ class SharedLimitTest {
   }
 
   @Test
-  void theSameTermsKeepWhatWasLearned() {
+  void aReloadOfTheSameRuleKeepsTheLearnedLimit() {
     seconds(20, 100, 20, 40);
     assertThat(limit.offer(now)).isEqualTo(50);
     Rule next = rule("min: 4, max: 50");
@@ -307,7 +307,7 @@ class SharedLimitTest {
 
   /** Event loops that read access logs wait for the same lock. */
   @Test
-  void changesAreReportedWithoutTheLockAndSoAreThoseOfAReload() {
+  void changesAndReloadsAreReportedOutsideTheLock() {
     List<String> changes = new ArrayList<>();
     AtomicReference<@Nullable SharedLimit> self = new AtomicReference<>();
     ConcurrencyListener listener =

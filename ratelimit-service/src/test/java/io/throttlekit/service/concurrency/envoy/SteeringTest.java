@@ -1,6 +1,6 @@
 package io.throttlekit.service.concurrency.envoy;
 
-import static io.throttlekit.service.Patient.await;
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
@@ -65,7 +65,7 @@ class SteeringTest {
   }
 
   @Test
-  void anEnvoyObeysWhatTheAlgorithmInfersFromWhatItSays() {
+  void anEnvoyReceivesTheLimitInferredFromItsReports() {
     follow("min: 4, max: 100");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
     envoy.obeyAll();
@@ -84,7 +84,7 @@ class SteeringTest {
   }
 
   @Test
-  void sharesFollowWhatEnvoysCouldUse() {
+  void sharesFollowTheDemandOfEnvoys() {
     follow("min: 20, max: 20");
     FakeEnvoy busy = FakeEnvoy.connect(channel, "busy");
     FakeEnvoy idle = FakeEnvoy.connect(channel, "idle");
@@ -105,7 +105,7 @@ class SteeringTest {
   }
 
   @Test
-  void namesAndCountsTheEnvoysThatItTurnsAway() {
+  void countsAndLogsRejectedEnvoys() {
     for (int i = 0; i < 1_000; i++) {
       FakeEnvoy.connect(channel, "edge-" + i);
     }
@@ -122,7 +122,7 @@ class SteeringTest {
   }
 
   @Test
-  void twoEnvoysWithOneNodeIdAreNoticedAndNamed() {
+  void twoEnvoysWithOneNodeIdAreReported() {
     follow("min: 20, max: 20");
     FakeEnvoy first = FakeEnvoy.connect(channel, "twin");
     first.obeyAll();
@@ -168,7 +168,7 @@ class SteeringTest {
 
   /** A reservation ends with the lease, or when the Envoy certainly has nothing in flight. */
   @Test
-  void whatAnEnvoyThatLeftMayStillUseIsKeptForIt() {
+  void theShareOfADisconnectedEnvoyStaysReserved() {
     follow("min: 20, max: 20");
     FakeEnvoy first = FakeEnvoy.connect(channel, "first");
     FakeEnvoy second = FakeEnvoy.connect(channel, "second");
@@ -187,24 +187,24 @@ class SteeringTest {
   }
 
   @Test
-  void showsWhoObeysAndWhatIsHeldBackForThoseThatDoNot() {
+  void reportsAcknowledgedAndReservedShares() {
     follow("min: 20, max: 20");
-    assertThat(obedience()).isEqualTo(new Acknowledgements(0, 0, 0));
+    assertThat(acknowledgements()).isEqualTo(new Acknowledgements(0, 0, 0));
     FakeEnvoy first = FakeEnvoy.connect(channel, "first");
-    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 1, 0));
+    assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 1, 0));
     first.obeyAll();
     steering.tick();
-    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 0));
+    assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 0));
     FakeEnvoy second = FakeEnvoy.connect(channel, "second"); // the share of the first has to shrink
-    assertThat(obedience()).isEqualTo(new Acknowledgements(2, 2, 10));
+    assertThat(acknowledgements()).isEqualTo(new Acknowledgements(2, 2, 10));
     settle(first, second);
-    assertThat(obedience()).isEqualTo(new Acknowledgements(2, 0, 0));
+    assertThat(acknowledgements()).isEqualTo(new Acknowledgements(2, 0, 0));
     first.disconnect();
-    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 10));
+    assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 10));
     report("first", Readings.load(0, 0));
     steering.tick();
     settle(second);
-    assertThat(obedience()).isEqualTo(new Acknowledgements(1, 0, 0));
+    assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 0));
     steering.follow(PolicyBook.of(Map.of()));
     List<Acknowledgements> none = new ArrayList<>();
     steering.forEachAcknowledged((_, obeyed) -> none.add(obeyed));
@@ -212,7 +212,7 @@ class SteeringTest {
   }
 
   @Test
-  void tellsOfEveryEnvoyThatComesAndLeaves() {
+  void logsEveryConnectAndDisconnectOfAnEnvoy() {
     try (Logged logged = Logged.by(LimitServer.class)) {
       FakeEnvoy first = FakeEnvoy.connect(channel, "first");
       FakeEnvoy.connect(channel, "second");
@@ -228,7 +228,7 @@ class SteeringTest {
   }
 
   @Test
-  void countsWhatEnvoysRefusedByTheRuleThatAskedForIt() {
+  void countsRefusalsOfEnvoysByRule() {
     follow("");
     end("a", Readings.REFUSED);
     end("b", Readings.REFUSED);
@@ -247,7 +247,7 @@ class SteeringTest {
     assertThat(refusals()).containsExactly(Map.entry("other", 0L));
   }
 
-  private Acknowledgements obedience() {
+  private Acknowledgements acknowledgements() {
     List<Acknowledgements> all = new ArrayList<>();
     steering.forEachAcknowledged((_, obeyed) -> all.add(obeyed));
     assertThat(all).hasSize(1);
@@ -261,7 +261,7 @@ class SteeringTest {
   }
 
   @Test
-  void aRuleThatIsGoneLeavesEnvoysToTheirBootstrap() {
+  void aRemovedRuleLeavesEnvoysToTheirBootstrap() {
     follow("min: 20, max: 20");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
     envoy.obeyAll();
@@ -279,7 +279,7 @@ class SteeringTest {
 
   /** A reload during a push waits until the push is complete. */
   @Test
-  void aRuleThatIsTakenAwayDuringAPushIsGoneToo() throws Exception {
+  void aRuleRemovedDuringAPushIsWithdrawn() throws Exception {
     AtomicReference<@Nullable Runnable> then = new AtomicReference<>();
     TimeSource halting =
         new TimeSource() {
@@ -326,7 +326,7 @@ class SteeringTest {
   }
 
   @Test
-  void aReloadKeepsTheLimitThatWasFound() {
+  void aReloadKeepsTheLearnedLimit() {
     follow("min: 4, max: 100");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
     for (int second = 0; second < 10; second++) {
@@ -344,7 +344,7 @@ class SteeringTest {
   }
 
   @Test
-  void whatIsSaidOfOtherClustersMovesNothing() {
+  void reportsOfOtherClustersAreIgnored() {
     follow("min: 4, max: 100");
     FakeEnvoy envoy = FakeEnvoy.connect(channel, "a");
     for (int second = 0; second < 10; second++) {
@@ -362,7 +362,7 @@ class SteeringTest {
 
   /** Shares change with every report, so that they are never all acknowledged at once. */
   @Test
-  void aFleetsLimitRisesThoughOneEnvoyNeverObeysAndSharesNeverRest() {
+  void theLimitRisesDespiteAnEnvoyThatNeverAcknowledges() {
     follow("min: 4, max: 300");
     List<FakeEnvoy> envoys = new ArrayList<>();
     for (String node : List.of("a", "b", "c", "d")) {

@@ -21,14 +21,14 @@ class TimeoutsTest {
   }
 
   @Test
-  void aSlowRouteIsNoEvidence() {
+  void timeoutsOfASlowRouteAreNoEvidence() {
     requests(0, 200, "slow", "a");
     requests(800, 0, "fast", "a");
     assertThat(evidence()).isEqualTo(Evidence.NONE);
   }
 
   @Test
-  void aClientWhoseRequestsTimeOutIsNoEvidence() {
+  void timeoutsOfASingleClientAreNoEvidence() {
     requests(0, 200, "r", "slow");
     requests(400, 0, "r", "b");
     requests(400, 0, "r", "c");
@@ -45,7 +45,7 @@ class TimeoutsTest {
   }
 
   @Test
-  void oneAnswerOfAnotherMakesTheTimeoutsOfAClientOrARoutePartialEvidence() {
+  void oneAnswerOfAnotherGroupMakesTimeoutsPartialEvidence() {
     requests(0, 5_000, "r", "a");
     assertThat(evidence()).as("alone").isEqualTo(Evidence.WHOLE);
     requests(1, 0, "r", "b");
@@ -70,7 +70,7 @@ class TimeoutsTest {
   }
 
   @Test
-  void timeoutsOfAClientBeyondTheBoundAreNeverWholeEvidenceWhileTheOthersAreAnswered() {
+  void timeoutsOfAnOverflowClientAreNeverFullEvidenceAmongAnswers() {
     for (int i = 0; i < 200; i++) {
       requests(2, 0, "r", "client " + i);
     }
@@ -100,7 +100,7 @@ class TimeoutsTest {
   }
 
   @Test
-  void requestsAreForgottenAfterTwoPeriods() {
+  void requestsExpireAfterTwoPeriods() {
     requests(0, 100, "r", "c");
     assertThat(evidence()).isEqualTo(Evidence.WHOLE);
     now += 5 * SECOND;

@@ -14,7 +14,7 @@ class ConfigFileTest {
   @TempDir private Path folder;
 
   @Test
-  void tellsEveryMistakeWithItsPlaceAndWhatWasMeant() throws IOException {
+  void reportsEveryErrorWithItsLocationAndASuggestion() throws IOException {
     List<String> errors =
         errors(
             """
@@ -45,12 +45,12 @@ class ConfigFileTest {
   }
 
   @Test
-  void saysWhereTheYamlIsBroken() throws IOException {
+  void reportsTheLocationOfAYamlError() throws IOException {
     assertThat(errors("grpc:\n  port: [1\n")).singleElement().asString().contains("not YAML");
   }
 
   @Test
-  void aListWhereOneValueBelongsIsAnError() throws IOException {
+  void aListInPlaceOfAValueIsAnError() throws IOException {
     assertThat(errors("grpc: {port: [1, 2]}"))
         .singleElement()
         .asString()
@@ -58,19 +58,19 @@ class ConfigFileTest {
   }
 
   @Test
-  void emptyFilesSectionsAndValuesSayNothing() throws IOException {
+  void emptyFilesSectionsAndValuesSetNothing() throws IOException {
     assertThat(errors("")).isEmpty();
     assertThat(errors("# nothing\n")).isEmpty();
     assertThat(errors("grpc:\nhttp:\n  port:\n")).isEmpty();
   }
 
   @Test
-  void aRootThatIsNoMapIsAnError() throws IOException {
+  void aRootThatIsNotAMapIsAnError() throws IOException {
     assertThat(errors("- a")).singleElement().asString().contains("the file has to be a map");
   }
 
   @Test
-  void aFileThatIsNotThereIsAnError() {
+  void aMissingFileIsAnError() {
     SettingValues values = new SettingValues();
     ConfigFile.read(folder.resolve("none.yaml"), values);
     assertThat(values.errors()).singleElement().asString().endsWith("there is no such file");
@@ -84,7 +84,7 @@ class ConfigFileTest {
   }
 
   @Test
-  void bytesThatAreNoTextAreAnError() throws IOException {
+  void bytesThatAreNotTextAreAnError() throws IOException {
     Path file = Files.write(folder.resolve("c.yaml"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
     SettingValues values = new SettingValues();
     ConfigFile.read(file, values);

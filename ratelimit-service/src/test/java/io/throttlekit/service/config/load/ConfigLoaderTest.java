@@ -18,7 +18,7 @@ class ConfigLoaderTest {
   @TempDir private Path folder;
 
   @Test
-  void nothingButPoliciesGivesTheDefaults() {
+  void withOnlyPoliciesTheDefaultsApply() {
     ServiceConfig config = config(Map.of(), flags(null));
     assertThat(config.policies().paths()).containsExactly(Path.of("policies"));
     ServiceConfig defaults = ConfigLoader.defaults();
@@ -36,7 +36,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void ownDefaultsDoNotChargeRefusalsMergeDomainsAndSendRetryAfter() {
+  void ownDefaultsMergeDomainsSendRetryAfterAndDoNotChargeRefusals() {
     ServiceConfig config = config(Map.of(), flags(null));
     assertThat(config.compatibility().chargeRejected()).isFalse();
     assertThat(config.policies().mergeDomains()).isTrue();
@@ -47,7 +47,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void aPortBesideAUnixSocketIsSaidToHaveNoEffect() {
+  void aPortBesideAUnixSocketIsReportedAsWithoutEffect() {
     Map<String, String> socket = Map.of("GRPC_UDS", "/run/s");
     Map<String, List<String>> port = Options.of("--policies", "p", "--grpc-port", "8081");
     assertThat(new ConfigLoader(socket).load(port).warnings())
@@ -64,7 +64,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void theCommandLineBeatsTheEnvironmentWhichBeatsTheFile() throws IOException {
+  void theCommandLineOverridesTheEnvironmentAndThatTheFile() throws IOException {
     String file =
         file("grpc: {port: 1}\nhttp: {port: 1}\ndebug: {port: 1}\nstore: {max_counters: 9}");
     Map<String, String> environment =
@@ -84,7 +84,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void everyFieldIsReadFromTheFileThatPrintingShows() throws IOException {
+  void thePrintedConfigurationIsReadBack() throws IOException {
     LoadedConfig first = new ConfigLoader(everyField()).load(Map.of());
     assertThat(first.errors()).isEmpty();
     String yaml = first.yaml().replace("\"***\"", "hunter2"); // passwords are not printed
@@ -95,7 +95,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void everyFieldHasAVariableOfItsOwnAndPrintingNamesIt() {
+  void everyFieldHasAVariableThatThePrintedConfigurationNames() {
     Map<String, String> environment = everyField();
     String yaml = new ConfigLoader(environment).load(Map.of()).yaml();
     assertThat(environment).hasSameSizeAs(Settings.ALL);
@@ -105,7 +105,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void printingTellsWhereEachValueCameFrom() throws IOException {
+  void printsTheSourceOfEachValue() throws IOException {
     String file = file("grpc:\n  port: 7\n");
     Map<String, List<String>> flags =
         Options.of("--policies", "p", "--config", file, "--debug-port", "5");
@@ -119,7 +119,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void printingMasksWhatAUrlSaysBeforeItsHost() {
+  void printingMasksTheUserInfoOfAUrl() {
     LoadedConfig loaded =
         new ConfigLoader(Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:hunter2@collector:4318"))
             .load(flags(null));
@@ -139,7 +139,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void withoutPoliciesItSaysHowToGiveThem() {
+  void missingPoliciesAreReportedWithTheOptionToSetThem() {
     LoadedConfig loaded = new ConfigLoader(Map.of()).load(Map.of());
     assertThat(loaded.config()).isNull();
     assertThat(loaded.errors()).singleElement().asString().contains("--policies PATH");
@@ -153,7 +153,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void whatAKubernetesServiceCalledThrottlekitAddsIsNoMistake() {
+  void variablesOfAKubernetesServiceNamedThrottlekitAreIgnored() {
     Map<String, String> environment =
         Map.of(
             "THROTTLEKIT_SERVICE_HOST", "10.0.0.1",
@@ -164,14 +164,14 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void variablesOfTheStartScriptAreNoSettings() {
+  void variablesOfTheStartScriptAreIgnored() {
     Map<String, String> environment =
         Map.of("THROTTLEKIT_JAVA_OPTIONS", "-Xmx1g", "THROTTLEKIT_TRAIN_AFTER", "never");
     assertThat(new ConfigLoader(environment).load(flags(null)).errors()).isEmpty();
   }
 
   @Test
-  void aPortThatKubernetesOverwroteIsExplained() {
+  void aPortOverwrittenByKubernetesIsReported() {
     assertThat(
             new ConfigLoader(Map.of("GRPC_PORT", "tcp://10.0.0.1:80")).load(flags(null)).errors())
         .singleElement()

@@ -39,7 +39,7 @@ class ExtAuthzSettingsTest {
   private final Map<String, String> environment = new HashMap<>();
 
   @Test
-  void thereIsNoneWithoutDescriptors() throws IOException {
+  void isDisabledWithoutDescriptors() throws IOException {
     assertThat(Objects.requireNonNull(load("").config()).extAuthz()).isNull();
     LoadedConfig idle = load("ext_authz: {domain: shop, undescribed: allow, descriptors: []}");
     assertThat(Objects.requireNonNull(idle.config()).extAuthz()).isNull();
@@ -51,7 +51,7 @@ class ExtAuthzSettingsTest {
   }
 
   @Test
-  void whatTheDocumentationShowsIsRead() throws IOException {
+  void readsTheDocumentedExample() throws IOException {
     Matcher shown =
         Pattern.compile("```yaml\n(ext_authz:.*?)```", Pattern.DOTALL)
             .matcher(Files.readString(Path.of("..", "docs", "CONFIGURATION.md")));
@@ -62,7 +62,7 @@ class ExtAuthzSettingsTest {
   }
 
   @Test
-  void theEnvironmentSaysTheSameAsText() throws IOException {
+  void readsTheSameFromTheEnvironment() throws IOException {
     environment.put("THROTTLEKIT_EXT_AUTHZ_DOMAIN", "shop");
     environment.put(
         "THROTTLEKIT_EXT_AUTHZ_DESCRIPTORS",
@@ -75,7 +75,7 @@ class ExtAuthzSettingsTest {
   }
 
   @Test
-  void inShadowModeNothingIsRefusedNorWhatNothingDescribes() throws IOException {
+  void inShadowModeUndescribedRequestsAreAdmitted() throws IOException {
     String file = "ext_authz: {descriptors: [{entries: [{key: u, header: x}]}]}";
     assertThat(extAuthz(load(file)).admitsUndescribed()).isFalse();
     environment.put("THROTTLEKIT_COMPATIBILITY_SHADOW_MODE", "true");
@@ -83,7 +83,7 @@ class ExtAuthzSettingsTest {
   }
 
   @Test
-  void mistakesInTheEnvironmentAreToldWithTheirPlaceInIt() throws IOException {
+  void errorsInTheEnvironmentAreReportedWithTheirPosition() throws IOException {
     environment.put("THROTTLEKIT_EXT_AUTHZ_DESCRIPTORS", "[{entries: [{key: u, haeder: x}]}]");
     assertThat(load("").errors())
         .singleElement()
@@ -97,7 +97,7 @@ class ExtAuthzSettingsTest {
   }
 
   @Test
-  void whatIsPrintedIsReadBack() throws IOException {
+  void thePrintedConfigurationIsReadBack() throws IOException {
     String odd =
         """
         ext_authz:
@@ -118,7 +118,7 @@ class ExtAuthzSettingsTest {
   }
 
   @Test
-  void everyMistakeIsToldWithItsPlace() throws IOException {
+  void everyErrorIsReportedWithItsLocation() throws IOException {
     assertThat(
             errors(
                 """

@@ -29,7 +29,7 @@ class FederationSettingsTest {
   private final Map<String, String> environment = new HashMap<>();
 
   @Test
-  void thereIsNoneUnlessItIsSaid() {
+  void isDisabledUnlessConfigured() {
     assertThat(load(flags(null, null)).errors()).isEmpty();
     assertThat(load(flags("", "")).errors()).isEmpty();
     assertThat(Objects.requireNonNull(load(flags("", "")).config()).federation()).isNull();
@@ -88,7 +88,7 @@ class FederationSettingsTest {
   }
 
   @Test
-  void theCommandLineBeatsTheEnvironmentWhichBeatsTheFile() throws IOException {
+  void theCommandLineOverridesTheEnvironmentAndThatTheFile() throws IOException {
     String file = file("federation: {region: a, coordinator: memory, deadline: 1s}");
     assertThat(federation(flagsWithFile(file)).region()).isEqualTo("a");
     set("REGION", "b");
@@ -114,7 +114,7 @@ class FederationSettingsTest {
   }
 
   @Test
-  void aKeyPrefixWithBracesWouldPutAClusterIntoOneSlot() throws IOException {
+  void aKeyPrefixWithBracesIsRejected() throws IOException {
     String file = file("federation: {region: a, coordinator: memory, key_prefix: '{tk}:'}");
     assertThat(load(flagsWithFile(file)).errors())
         .singleElement()
@@ -123,7 +123,7 @@ class FederationSettingsTest {
   }
 
   @Test
-  void eachHalfNeedsTheOther() throws IOException {
+  void regionAndCoordinatorRequireEachOther() throws IOException {
     String region =
         "a region needs a coordinator to share limits with others: --coordinator or"
             + " federation.coordinator";
@@ -142,7 +142,7 @@ class FederationSettingsTest {
   }
 
   @Test
-  void aHalfThatIsMalformedIsNotAlsoMissing() {
+  void aMalformedValueIsNotReportedAsMissing() {
     assertThat(load(flags("eu", "rdis://r")).errors())
         .singleElement()
         .asString()
@@ -156,7 +156,7 @@ class FederationSettingsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"a", "0", "EU-west_1.a", "..", "true", "null"})
-  void aRegionHasAPlainNameWhichIsReadBackAsPrinted(String region) throws IOException {
+  void plainNamesOfARegionRoundTrip(String region) throws IOException {
     for (String name : List.of(region, region.repeat(64).substring(0, 64))) {
       LoadedConfig loaded = load(flags(name, "memory"));
       assertThat(federation(flagsWithFile(file(loaded.yaml()))).region()).isEqualTo(name);
@@ -164,14 +164,14 @@ class FederationSettingsTest {
   }
 
   @Test
-  void aRegionHasNoOtherName() {
+  void otherNamesOfARegionAreRejected() {
     for (String name : List.of(" ", "a b", "a/b", "a:b", "{a}", "ä", "a\n", "a".repeat(65))) {
       assertThat(load(flags(name, "memory")).errors()).as(name).hasSize(1);
     }
   }
 
   @Test
-  void theCoordinatorIsEnteredAsAStoreIsAndByItsOwnSettings() {
+  void theCoordinatorHasTheAccessSettingsOfAStore() {
     environment.put("THROTTLEKIT_STORE_URI", "redis://s");
     environment.put("THROTTLEKIT_STORE_PASSWORD", "of the store");
     assertThat(federation(flags("eu", "redis://r")).access()).isEqualTo(StoreAccess.open());

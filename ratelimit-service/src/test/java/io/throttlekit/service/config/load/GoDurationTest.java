@@ -26,7 +26,7 @@ class GoDurationTest {
     "24h, PT24H",
     "3ns, PT0.000000003S"
   })
-  void readsWhatGoReads(String text, Duration expected) {
+  void readsDurationsLikeGo(String text, Duration expected) {
     assertThat(GoDuration.parse(text)).isEqualTo(expected);
   }
 
@@ -52,12 +52,12 @@ class GoDurationTest {
         "0x1s",
         "١s"
       })
-  void refusesWhatIsNoDurationOrLongerThanALong(String text) {
+  void rejectsMalformedAndOverlongDurations(String text) {
     assertThat(GoDuration.parse(text)).isNull();
   }
 
   @Test
-  void readsBackWhatItWroteWithSeed7() {
+  void roundTripsWithSeed7() {
     RandomGenerator random = new SplittableRandom(7);
     for (int i = 0; i < 1_000; i++) {
       Duration duration = Duration.ofNanos(random.nextLong(1L << random.nextInt(1, 62)));

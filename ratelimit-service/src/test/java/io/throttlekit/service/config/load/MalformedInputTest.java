@@ -66,7 +66,7 @@ class MalformedInputTest {
   @TempDir private Path folder;
 
   @Test
-  void malformedVariablesAreRefusedInWordsWithSeed11() {
+  void malformedVariablesAreRejectedWithAMessageSeed11() {
     SplittableRandom random = new SplittableRandom(11);
     int refused = 0;
     for (int i = 0; i < 2_000; i++) {
@@ -84,7 +84,7 @@ class MalformedInputTest {
   }
 
   @Test
-  void malformedOptionsAreRefusedInWordsWithSeed12() {
+  void malformedOptionsAreRejectedWithAMessageSeed12() {
     SplittableRandom random = new SplittableRandom(12);
     int refused = 0;
     for (int i = 0; i < 500; i++) {
@@ -98,7 +98,7 @@ class MalformedInputTest {
   }
 
   @Test
-  void damagedFilesAreRefusedInWordsOrReadWithSeed13() throws IOException {
+  void damagedFilesAreReadOrRejectedWithAMessageSeed13() throws IOException {
     String whole = new ConfigLoader(Map.of()).load(Map.of()).yaml();
     SplittableRandom random = new SplittableRandom(13);
     int refused = 0;

@@ -96,10 +96,10 @@ class PeerEnvironmentTest {
 
   @ParameterizedTest(name = "{0}={1}")
   @MethodSource("aliases")
-  void aVariableOfThatProgramSaysTheSameHere(
+  void aVariableOfEnvoyproxyRatelimitHasTheSameEffect(
       String name, String value, Function<ServiceConfig, Object> field, Object expected) {
     assertThat(field.apply(config(Map.of(name, value), OWN))).isEqualTo(expected);
-    assertThat(field.apply(standIn(Map.of(name, value)))).isEqualTo(expected);
+    assertThat(field.apply(dropIn(Map.of(name, value)))).isEqualTo(expected);
   }
 
   @ParameterizedTest(name = "{0}")
@@ -144,7 +144,7 @@ class PeerEnvironmentTest {
     "CONFIG_TYPE,'one of FILE, GRPC_XDS_SOTW'",
     "BACKEND_TYPE,one of redis"
   })
-  void aMalformedValueNamesTheVariableTheValueAndTheForm(String name, String expected) {
+  void aMalformedValueIsReportedWithVariableAndSyntax(String name, String expected) {
     assertThat(new ConfigLoader(Map.of(name, "a b?")).load(OWN).errors())
         .singleElement()
         .asString()
@@ -153,8 +153,8 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void withItsEnvironmentAloneThatProgramsDefaultsApply() {
-    ServiceConfig config = standIn(Map.of());
+  void withOnlyThePeersEnvironmentItsDefaultsApply() {
+    ServiceConfig config = dropIn(Map.of());
     assertThat(config.compatibility()).isEqualTo(new CompatibilityConfig(true, false, false));
     assertThat(config.policies().mergeDomains()).isFalse();
     assertThat(config.policies().requireAtStart()).isFalse();
@@ -170,7 +170,7 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void anythingSaidInOurOwnWordsKeepsOurDefaults() {
+  void policiesSetInOurOwnTermsKeepOurDefaults() {
     Map<String, String> environment = new HashMap<>(Map.of("RUNTIME_ROOT", "/data"));
     assertThat(config(environment, OWN).compatibility().chargeRejected()).isFalse();
     environment.put("THROTTLEKIT_POLICIES_PATHS", "p");
@@ -179,29 +179,29 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void chargingRefusalsIsTurnedOffAsThereOrInOurWords() {
+  void chargingRefusalsIsDisabledByEitherVariable() {
     assertThat(chargeRejected("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "true")).isFalse();
     assertThat(chargeRejected("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "false")).isTrue();
     assertThat(chargeRejected("THROTTLEKIT_COMPATIBILITY_CHARGE_REJECTED", "false")).isFalse();
   }
 
   @Test
-  void notStoppingAtTheLimitIsOurOwnDefaultToo() {
+  void notStoppingAtTheLimitIsOurDefault() {
     Map<String, String> environment = Map.of("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT", "false");
     assertThat(config(environment, OWN).compatibility().chargeRejected()).isFalse();
   }
 
   @Test
-  void anEmptyVariableSaysNothing() {
-    assertThat(standIn(Map.of("GRPC_PORT", "", "GRPC_UDS", "")).grpc().port()).isEqualTo(8081);
+  void anEmptyVariableIsIgnored() {
+    assertThat(dropIn(Map.of("GRPC_PORT", "", "GRPC_UDS", "")).grpc().port()).isEqualTo(8081);
   }
 
   @Test
-  void policiesAreWhereThatProgramLooks() {
-    assertThat(standIn(Map.of("RUNTIME_SUBDIRECTORY", "ratelimit")).policies().runtime())
+  void policiesAreReadFromThePeersFolder() {
+    assertThat(dropIn(Map.of("RUNTIME_SUBDIRECTORY", "ratelimit")).policies().runtime())
         .isEqualTo(new RuntimeFolder(Path.of("/data"), "ratelimit", "config", true, true));
     assertThat(
-            standIn(
+            dropIn(
                     Map.of(
                         "RUNTIME_APPDIRECTORY", "limits",
                         "RUNTIME_WATCH_ROOT", "false",
@@ -215,7 +215,7 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void aRuntimeRootInTheFileBeatsThatProgramsDefault(@TempDir Path folder) throws IOException {
+  void aRuntimeRootInTheFileOverridesThePeersDefault(@TempDir Path folder) throws IOException {
     Path file =
         Files.writeString(
             folder.resolve("c.yaml"), "policies: {runtime: {root: /own, subdirectory: s}}\n");
@@ -234,9 +234,9 @@ class PeerEnvironmentTest {
                 "GRPC_SERVER_TLS_KEY", "k",
                 "GRPC_CLIENT_TLS_CACERT", "ca",
                 "GRPC_CLIENT_TLS_SAN", "envoy"));
-    assertThat(standIn(environment).grpc().tls()).isNull();
+    assertThat(dropIn(environment).grpc().tls()).isNull();
     environment.put("GRPC_SERVER_USE_TLS", "true");
-    assertThat(standIn(environment).grpc().tls())
+    assertThat(dropIn(environment).grpc().tls())
         .isEqualTo(new TlsConfig(Path.of("c"), Path.of("k"), Path.of("ca"), "envoy"));
   }
 
@@ -257,8 +257,7 @@ class PeerEnvironmentTest {
     "LOG_LEVEL, WRAN, warn",
     "SHADOW_MODE, ture, true"
   })
-  void aMisspeltWordIsShownAsWrittenWithWhatWasProbablyMeant(
-      String name, String value, String meant) {
+  void aMisspeltValueIsShownWithASuggestion(String name, String value, String meant) {
     assertThat(new ConfigLoader(Map.of(name, value)).load(OWN).errors())
         .singleElement()
         .asString()
@@ -270,7 +269,7 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void policiesOverXdsAreRefusedAtStart() {
+  void policiesOverXdsAreRejectedAtStart() {
     assertThat(new ConfigLoader(Map.of("CONFIG_TYPE", "GRPC_XDS_SOTW")).load(OWN).errors())
         .singleElement()
         .asString()
@@ -278,16 +277,16 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void prometheusHasItsOwnListenerThereWhenTurnedOn() {
-    assertThat(standIn(Map.of()).metrics()).isNull();
-    assertThat(standIn(Map.of("USE_PROMETHEUS", "true")).metrics())
+  void prometheusHasItsOwnListenerIfEnabled() {
+    assertThat(dropIn(Map.of()).metrics()).isNull();
+    assertThat(dropIn(Map.of("USE_PROMETHEUS", "true")).metrics())
         .isEqualTo(new MetricsConfig("0.0.0.0", 9090, "/metrics"));
-    assertThat(standIn(Map.of("USE_PROMETHEUS", "true", "PROMETHEUS_PATH", "/m")).metrics())
+    assertThat(dropIn(Map.of("USE_PROMETHEUS", "true", "PROMETHEUS_PATH", "/m")).metrics())
         .isEqualTo(new MetricsConfig("0.0.0.0", 9090, "/m"));
   }
 
   @Test
-  void whatMeansNothingHereIsNamedInOneLineWithTheReason() {
+  void variablesWithoutEffectAreListedInOneLineWithReasons() {
     LoadedConfig loaded =
         new ConfigLoader(
                 Map.of(
@@ -313,7 +312,7 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void ourOwnSettingOfTheStoresHealthIsSaidToHaveNoEffect() {
+  void ourStoreHealthSettingIsReportedAsWithoutEffectInMemory() {
     String variable = "THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE";
     assertThat(new ConfigLoader(Map.of(variable, "true")).load(OWN).warnings())
         .containsExactly(
@@ -323,17 +322,17 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void nothingIsSaidOfAnEnvironmentThatMeansSomething() {
+  void anEffectiveEnvironmentCausesNoWarning() {
     Map<String, String> environment =
         Map.of("USE_STATSD", "false", "PORT", "1", "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "false");
     assertThat(new ConfigLoader(environment).load(OWN).warnings()).isEmpty();
   }
 
   private static boolean chargeRejected(String name, String value) {
-    return standIn(Map.of(name, value)).compatibility().chargeRejected();
+    return dropIn(Map.of(name, value)).compatibility().chargeRejected();
   }
 
-  private static ServiceConfig standIn(Map<String, String> more) {
+  private static ServiceConfig dropIn(Map<String, String> more) {
     Map<String, String> environment = new HashMap<>(more);
     environment.put("RUNTIME_ROOT", "/data");
     return config(environment, Map.of());

@@ -42,7 +42,7 @@ class PeerStoreTest {
         "redis://a:1,redis://b:2|CLUSTER|tcp|redis-cluster://a:1,b:2",
         "redis-cluster://a:1|||redis-cluster://a:1"
       })
-  void theUrlTheTypeAndTheSocketTypeSayWhere(
+  void urlTypeAndSocketTypeDetermineTheAddress(
       String url, String type, String socketType, String address) {
     StoreConfig store = store(environment(url, type, socketType));
     assertThat(store.address()).hasToString(address);
@@ -58,7 +58,7 @@ class PeerStoreTest {
         "main,s1:1|SENTINEL|rediss-sentinel://s1:1#main",
         "a:1,b:2|CLUSTER|rediss-cluster://a:1,b:2"
       })
-  void tlsIsSpokenWhenItIsTurnedOn(String url, String type, String address) {
+  void tlsIsUsedIfEnabled(String url, String type, String address) {
     Map<String, String> environment = environment(url, type, "tcp");
     environment.put("REDIS_TLS", "false");
     environment.put("REDIS_TLS_CACERT", "ca.pem");
@@ -98,7 +98,7 @@ class PeerStoreTest {
   }
 
   @Test
-  void aPasswordOfItsOwnTakesThePlaceOfTheOneInTheUrl() {
+  void aSeparatePasswordOverridesTheOneInTheUrl() {
     Map<String, String> environment = environment("redis://me:old@r:1", null, null);
     assertThat(store(environment).access().login()).isEqualTo(new Login("me", "old"));
     environment.put("REDIS_AUTH", "new");
@@ -108,7 +108,7 @@ class PeerStoreTest {
   }
 
   @Test
-  void theEnvironmentAloneSelectsRedisAndNothingIsSaidOfIt() {
+  void theEnvironmentAloneSelectsRedisWithoutWarnings() {
     Map<String, String> environment =
         new HashMap<>(
             Map.of(
@@ -135,7 +135,7 @@ class PeerStoreTest {
   }
 
   @Test
-  void anyWordOfOursBeatsIt() {
+  void ourOwnSettingsOverrideIt() {
     Map<String, String> environment = environment("redis:6379", null, null);
     environment.put("THROTTLEKIT_STORE_URI", "redis://own:1");
     assertThat(store(environment).address()).hasToString("redis://own:1");
@@ -149,7 +149,7 @@ class PeerStoreTest {
   }
 
   @Test
-  void whatCannotBeChosenOfAStoreIsNamedWithTheReason() {
+  void unsupportedStoreVariablesAreListedWithReasons() {
     Map<String, String> environment = environment("redis:6379", null, "tcp");
     environment.put("REDIS_PERSECOND", "true");
     environment.put("REDIS_PERSECOND_URL", "other:6379");
@@ -167,7 +167,7 @@ class PeerStoreTest {
   }
 
   @Test
-  void memcacheIsAnErrorForCountersInMemoryWouldMultiplyEveryLimit() {
+  void memcacheIsAnError() {
     Map<String, String> environment = environment("redis:6379", null, null);
     environment.put("BACKEND_TYPE", "memcache");
     assertThat(load(environment).errors())
@@ -189,7 +189,7 @@ class PeerStoreTest {
         "a:1|SINGLE|tpc|env REDIS_SOCKET_TYPE: \"tpc\" is not one of unix, tcp, tls",
         "r.sock||unix|env REDIS_URL: \"redis-socket://r.sock\": the path of the socket"
       })
-  void aMistakeNamesTheVariable(String url, String type, String socketType, String expected) {
+  void anErrorNamesTheVariable(String url, String type, String socketType, String expected) {
     assertThat(load(environment(url, type, socketType)).errors())
         .singleElement()
         .asString()
@@ -197,7 +197,7 @@ class PeerStoreTest {
   }
 
   @Test
-  void tlsOverAUnixSocketIsRefused() {
+  void tlsOverAUnixSocketIsRejected() {
     Map<String, String> environment = environment("/run/r.sock", null, null);
     environment.put("REDIS_TLS", "true");
     assertThat(load(environment).errors())

@@ -17,7 +17,7 @@ class StoreAssemblyTest {
       new HashMap<>(Map.of("THROTTLEKIT_POLICIES_PATHS", "p"));
 
   @Test
-  void aPasswordInMemoryIsForNobody() {
+  void aPasswordIsIgnoredForTheMemoryStore() {
     set("PASSWORD", "hunter2");
     assertThat(store()).isEqualTo(ConfigLoader.defaults().store());
   }
@@ -40,7 +40,7 @@ class StoreAssemblyTest {
   }
 
   @Test
-  void tlsIsConfiguredExactlyWhereTheUriSpeaksIt() {
+  void tlsIsConfiguredExactlyIfTheUriRequiresIt() {
     set("URI", "rediss://r");
     assertThat(store().access().tls()).isEqualTo(new StoreAccess.StoreTls(null, null, true));
     set("TLS_CA", "ca.pem");
@@ -58,7 +58,7 @@ class StoreAssemblyTest {
   }
 
   @Test
-  void inPostgresAUserNeedsNoPasswordAndEachTakesOnlyItsOwnPlace() {
+  void postgresNeedsNoPasswordAndSettingsOverrideTheUriSeparately() {
     set("URI", "postgresql://me@db/x");
     assertThat(store().access().login()).isEqualTo(new Login("me", ""));
     set("PASSWORD", "hunter2");
@@ -72,7 +72,7 @@ class StoreAssemblyTest {
   }
 
   @Test
-  void inPostgresTheSslModeSaysWhetherAHostIsVerified() {
+  void theSslModeOfPostgresDeterminesHostVerification() {
     set("URI", "postgresql://db/x?sslmode=verify-full");
     set("TLS_CA", "ca.pem");
     assertThat(store().access().tls())
@@ -114,7 +114,7 @@ class StoreAssemblyTest {
   }
 
   @Test
-  void inMemoryKeepsEverythingButTheStore() {
+  void switchingToMemoryKeepsOtherSettings() {
     set("URI", "redis://:hunter2@r");
     set("MAX_COUNTERS", "7");
     StoreConfig inMemory = store().inMemory();
@@ -124,7 +124,7 @@ class StoreAssemblyTest {
   }
 
   @Test
-  void theHealthOfAStoreMayBeAskedForWhereThereIsOne() {
+  void healthCanRequireAStoreOnlyIfOneIsConfigured() {
     environment.put("THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE", "true");
     assertThat(load().warnings()).hasSize(1);
     set("URI", "redis://r");

@@ -10,7 +10,7 @@ class StoreConfigTest {
 
   /** An answered probe closes the breaker: the interval and a round trip have to fit in. */
   @Test
-  void anOpenBreakerProbesOftenEnoughToBeBackWithin100MillisOfTheStore() {
+  void anOpenBreakerClosesWithin100MillisOfTheStoresRecovery() {
     StoreConfig.Breaker breaker = ConfigLoader.defaults().store().breaker();
     assertThat(breaker.probeAfter()).isLessThanOrEqualTo(Duration.ofMillis(50));
   }

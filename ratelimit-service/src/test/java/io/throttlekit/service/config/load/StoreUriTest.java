@@ -82,7 +82,7 @@ class StoreUriTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("addresses")
-  void saysWhereCountersLiveAndIsReadBackAsPrinted(String text, StoreAddress address)
+  void parsesAnAddressAndRoundTripsItsText(String text, StoreAddress address)
       throws InvalidTextException {
     assertThat(parsed(text)).isEqualTo(new StoreUri(address, Login.none()));
     assertThat(parsed(address.toString()).address()).isEqualTo(address);
@@ -106,7 +106,7 @@ class StoreUriTest {
     "postgresql://me@db/x, me, ''",
     "postgresql://me:@db/x, me, ''"
   })
-  void saysWhoThisProcessIsAndPrintsItHidden(String text, String user, String password)
+  void parsesTheLoginAndMasksItInItsText(String text, String user, String password)
       throws InvalidTextException {
     StoreUri uri = parsed(text);
     assertThat(uri.login()).isEqualTo(new Login(user, password));
@@ -177,7 +177,7 @@ class StoreUriTest {
         "redis://me:5%zz@r|in a password %",
         "redis://***@r|*** is printed in place of a password"
       })
-  void aMistakeIsToldInWords(String text, String expected) {
+  void anErrorIsReportedWithAMessage(String text, String expected) {
     assertThatThrownBy(() -> StoreUri.parse(text))
         .isInstanceOf(InvalidTextException.class)
         .hasMessageStartingWith(expected);
@@ -193,7 +193,7 @@ class StoreUriTest {
         "http://x",
         "redis-socket:/run/r.sock"
       })
-  void aTextInWhichNoPasswordCanBeIsShownWhole(String text) {
+  void aTextThatCannotContainAPasswordIsShown(String text) {
     assertThat(load(text).errors())
         .singleElement()
         .asString()
@@ -223,7 +223,7 @@ class StoreUriTest {
         "postgresql:me:s3cr3t@db/x",
         "postgresql://s3cr3t@db:x/y"
       })
-  void aPasswordIsHiddenHoweverMisspeltTheRestIs(String text) {
+  void aPasswordIsMaskedInAnyMisspeltUri(String text) {
     LoadedConfig loaded = load(text);
     assertThat(loaded.errors()).singleElement().asString().doesNotContain(SECRET).contains("***");
     assertThat(loaded.yaml()).doesNotContain(SECRET);
@@ -231,7 +231,7 @@ class StoreUriTest {
 
   @ParameterizedTest
   @CsvSource({"redis://, /0", "postgresql://, /limits?sslmode=require"})
-  void whateverIsPutBesideAPasswordDoesNotShowItWithSeed41(String scheme, String path) {
+  void aPasswordIsMaskedAmongRandomTextSeed41(String scheme, String path) {
     String scraps = " :/@?#%,[]\"\n\t-x9*ä";
     SplittableRandom random = new SplittableRandom(41);
     int refused = 0;

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Records the events of a limiter. */
-public final class Gated implements ConcurrencyListener {
+public final class RecordingConcurrencyListener implements ConcurrencyListener {
   private static final String LARGE = "max: 100000, initial: 100000";
 
   public final List<Refusal> refusals = new CopyOnWriteArrayList<>();

@@ -6,8 +6,9 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.store.LeaseGrant;
 import java.util.concurrent.CompletionStage;
 
-/** A coordinator whose calls travel, except for probes, which are answered at once. */
-record TravellingCoordinator(GlobalCoordinator coordinator, Journeys journeys, Knowledge known)
+/** A coordinator whose calls are delayed, except for probes, which are answered at once. */
+record DelayedCoordinator(
+    GlobalCoordinator coordinator, InFlightCalls journeys, FederationState known)
     implements GlobalCoordinator {
 
   @Override

@@ -3,16 +3,16 @@ package io.throttlekit.bench.machine;
 import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.bench.machine.OthersUse.Machine;
+import io.throttlekit.bench.machine.ExternalCpuUse.Machine;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-class OthersUseTest {
+class ExternalCpuUseTest {
 
   @Test
-  void whatIsBusyAndNotOurOwnIsOfOthers() {
+  void othersUseIsTheBusyTimeNotSpentByOurProcesses() {
     Machine before = Machine.parse("cpu  100 10 20 500 5 1 2 3 0 0");
     Machine after = Machine.parse("cpu  160 20 40 600 5 1 2 13 0 0");
     assertThat(before).isEqualTo(new Machine(133, 641));
@@ -21,14 +21,14 @@ class OthersUseTest {
   }
 
   @Test
-  void aSampleThatFailsEndsNoOtherAndLeavesTheShareUnknown() throws Exception {
+  void aFailedSampleLeavesTheShareUnknown() throws Exception {
     CountDownLatch samples = new CountDownLatch(3);
     Supplier<List<Long>> failing =
         () -> {
           samples.countDown();
           throw new IllegalStateException("no processes");
         };
-    try (OthersUse use = new OthersUse(failing)) {
+    try (ExternalCpuUse use = new ExternalCpuUse(failing)) {
       assertThat(samples.await(1, MINUTES)).isTrue();
       assertThat(use.share()).isNaN();
     }

@@ -11,12 +11,12 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** A store that only keeps numbers, and decides with {@link HeldCounters}. */
-final class KeptElsewhere implements CounterStore {
+final class HeldCounterStore implements CounterStore {
   private final Map<CounterKey, long[]> rows = new HashMap<>();
   private final TimeSource time;
   private long lossMillis;
 
-  KeptElsewhere(TimeSource time) {
+  HeldCounterStore(TimeSource time) {
     this.time = time;
   }
 

@@ -13,7 +13,7 @@ import io.throttlekit.bench.chaos.fault.Fault;
  * @param lost units that processes counted as lost until the next fault of machines
  * @param extent description of how much of it took place; empty where all of it did
  */
-record Happened(
+record FaultResult(
     Fault fault,
     long beganMillis,
     long lastedMillis,

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Tests charges that are undone, at once or after charges of other requests. */
 @RealRedis
 @Timeout(180)
-class RedisGiveBackTest {
+class RedisRefundTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;
   @RegisterExtension private static final OneRedis redis = new OneRedis();
@@ -71,7 +71,7 @@ class RedisGiveBackTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void allOfAChargeComesBackAtOnce(RateAlgorithm<?> algorithm) {
+  void aWholeChargeIsRefundedAtOnce(RateAlgorithm<?> algorithm) {
     charge(store, algorithm, 2);
     Charged charged = charge(store, algorithm, 3);
     assertThat(left(algorithm)).isZero();
@@ -81,7 +81,7 @@ class RedisGiveBackTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void aChargeThatNoLongerCountsFreesNothingOfOthers(RateAlgorithm<?> algorithm) {
+  void refundingAnExpiredChargeFreesNothingOfOthers(RateAlgorithm<?> algorithm) {
     Charged charged = charge(store, algorithm, 2);
     clock.setWall(START + 2 * MINUTE);
     charge(store, algorithm, 3);
@@ -91,7 +91,7 @@ class RedisGiveBackTest {
 
   /** Each ms pays off a unit; two charges made together are undone one after the other. */
   @Test
-  void timePaysNoChargeTwice() {
+  void elapsedTimePaysNoChargeTwice() {
     Gcra pace = new Gcra(MINUTE, MINUTE);
     Charged a = charge(store, pace, 10);
     Charged b = charge(store, pace, 10);
@@ -105,18 +105,18 @@ class RedisGiveBackTest {
 
   @ParameterizedTest
   @MethodSource("slidingAlgorithms")
-  void aChargeIsTakenFromItsOwnTime(RateAlgorithm<?> algorithm) {
+  void aChargeIsRefundedAtItsOwnTime(RateAlgorithm<?> algorithm) {
     Charged charged = charge(store, algorithm, 2);
     clock.setWall(START + MINUTE / 2);
     charge(store, algorithm, 3);
-    assertThat(undo(charged)).as("as if it had never been").isEqualTo(2);
+    assertThat(undo(charged)).as("as if it had never been charged").isEqualTo(2);
     clock.setWall(START + MINUTE + MINUTE / 4);
-    assertThat(left(algorithm)).as("what others were charged still counts").isEqualTo(2);
+    assertThat(left(algorithm)).as("other charges still count").isEqualTo(2);
   }
 
   @ParameterizedTest
   @MethodSource("slidingAlgorithms")
-  void whatOthersWereChargedBeforeAndAfterStays(RateAlgorithm<?> algorithm) {
+  void chargesBeforeAndAfterARefundedOneStay(RateAlgorithm<?> algorithm) {
     charge(store, algorithm, 1);
     clock.setWall(START + MINUTE / 4);
     charge(store, algorithm, 1);
@@ -135,7 +135,7 @@ class RedisGiveBackTest {
 
   @ParameterizedTest
   @MethodSource("slidingAlgorithms")
-  void aChargeThatARefundHasTakenAlreadyFreesNothingOfOthers(RateAlgorithm<?> algorithm) {
+  void refundingAChargeTwiceFreesNothingOfOthers(RateAlgorithm<?> algorithm) {
     Charged charged = charge(store, algorithm, 2);
     charge(store, algorithm, -2);
     clock.setWall(START + MINUTE / 2);
@@ -145,7 +145,7 @@ class RedisGiveBackTest {
 
   @ParameterizedTest
   @MethodSource("algorithms")
-  void whoeverIsAdmittedWouldBeWithoutWhatWasUndone(RateAlgorithm<?> algorithm) {
+  void requestsAdmittedAfterARefundWouldBeAdmittedWithoutTheCharge(RateAlgorithm<?> algorithm) {
     for (long seed = 0; seed < 25; seed++) {
       redis.flush();
       history(algorithm, seed);

@@ -8,9 +8,9 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.Ra
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 
 /** Builds request messages for tests. */
-public final class Ask {
+public final class TestRequests {
 
-  private Ask() {}
+  private TestRequests() {}
 
   /** Returns a request to domain {@code x}. */
   public static RateLimitRequest x(RateLimitDescriptor... descriptors) {

@@ -7,12 +7,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** The surroundings of stores in tests. */
-final class Around {
+final class TestSurroundings {
   /** Runs due tasks by the clock of this machine. */
   static final Timer TIMER =
       (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
 
-  private Around() {}
+  private TestSurroundings() {}
 
   /** Replaces the server's clock by a test's. */
   static Database.Surroundings clock(TimeSource clock) {

@@ -10,11 +10,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Calls and answers that arrive when the test decides. */
-final class Journeys {
-  private final List<Journey<?>> calls = new ArrayList<>();
+final class InFlightCalls {
+  private final List<InFlightCall<?>> calls = new ArrayList<>();
 
   /** A call in flight, or its answer on the way back. */
-  static final class Journey<T> {
+  static final class InFlightCall<T> {
     private final String what;
     private final Supplier<T> decide;
     private final boolean oneWay;
@@ -23,7 +23,7 @@ final class Journeys {
     private @Nullable Throwable failure;
     private boolean twice;
 
-    private Journey(String what, Supplier<T> decide, boolean oneWay) {
+    private InFlightCall(String what, Supplier<T> decide, boolean oneWay) {
       this.what = what;
       this.decide = decide;
       this.oneWay = oneWay;
@@ -75,12 +75,12 @@ final class Journeys {
     }
   }
 
-  List<Journey<?>> calls() {
+  List<InFlightCall<?>> calls() {
     return calls;
   }
 
   <T> CompletionStage<T> travel(String what, Supplier<T> decide) {
-    return begin(new Journey<>(what, decide, false));
+    return begin(new InFlightCall<>(what, decide, false));
   }
 
   /**
@@ -88,10 +88,10 @@ final class Journeys {
    * explored.
    */
   <T> CompletionStage<T> tell(String what, Supplier<T> decide) {
-    return begin(new Journey<>(what, decide, true));
+    return begin(new InFlightCall<>(what, decide, true));
   }
 
-  private <T> CompletionStage<T> begin(Journey<T> call) {
+  private <T> CompletionStage<T> begin(InFlightCall<T> call) {
     calls.add(call);
     return call.stage;
   }
@@ -101,7 +101,7 @@ final class Journeys {
     move(calls.get(index), index);
   }
 
-  private <T> void move(Journey<T> call, int index) {
+  private <T> void move(InFlightCall<T> call, int index) {
     if (!call.hasArrived()) {
       call.arrive();
       if (!call.oneWay) {
@@ -117,7 +117,7 @@ final class Journeys {
    * nothing, which will arrive again.
    */
   void arriveTwice(int index) {
-    Journey<?> call = calls.get(index);
+    InFlightCall<?> call = calls.get(index);
     var _ = call.decide.get();
     call.twice = true;
   }

@@ -13,7 +13,7 @@ import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.Gated;
+import io.throttlekit.service.concurrency.RecordingConcurrencyListener;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;
@@ -33,9 +33,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** External authorization by some policies. */
-public final class Authorizing {
+public final class CheckFixture {
   public final ManualTime time = new ManualTime(0);
-  public final Gated gated = new Gated();
+  public final RecordingConcurrencyListener gated = new RecordingConcurrencyListener();
   public final ConcurrencyLimiter gate =
       new ConcurrencyLimiter(time, this::runAfter, gated, () -> 1_500);
   public final RateLimitMetrics metrics;
@@ -43,7 +43,7 @@ public final class Authorizing {
   private final ManualTimer timer = new ManualTimer(time);
 
   /** Creates it with one policy file; null for no policies yet. */
-  public Authorizing(
+  public CheckFixture(
       @Nullable String policy,
       ExtAuthzConfig config,
       ResponseConfig response,
@@ -64,8 +64,8 @@ public final class Authorizing {
   }
 
   /** Creates it with one policy file and the defaults of the service. */
-  public static Authorizing by(String policy, RequestDescriptor... descriptors) {
-    return new Authorizing(
+  public static CheckFixture by(String policy, RequestDescriptor... descriptors) {
+    return new CheckFixture(
         policy,
         new ExtAuthzConfig("d", List.of(descriptors), false),
         ConfigLoader.defaults().response(),

@@ -8,8 +8,8 @@ import io.throttlekit.store.CallId;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** An escrow whose calls travel. */
-record TravellingEscrow(RegionalEscrow escrow, Journeys journeys, Knowledge known)
+/** An escrow whose calls are delayed. */
+record DelayedEscrow(RegionalEscrow escrow, InFlightCalls journeys, FederationState known)
     implements RegionalEscrow {
 
   @Override

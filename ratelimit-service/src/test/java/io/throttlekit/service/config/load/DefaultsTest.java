@@ -16,12 +16,12 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests that the defaults of envoyproxy/ratelimit apply exactly while policies are read from its
  * folder.
  */
-class WhoseDefaultsTest {
+class DefaultsTest {
 
   private static final Map<String, List<String>> OWN = Options.of("--policies", "own");
 
   @Test
-  void whatElseIsConfiguredChangesOnlyItself(@TempDir Path folder) throws IOException {
+  void otherSettingsChangeOnlyThemselves(@TempDir Path folder) throws IOException {
     String file =
         Files.writeString(folder.resolve("c.yaml"), "warm_up: {requests: 7}\n").toString();
     Map<String, List<String>> flags = Options.of("--config", file, "--grpc-port", "1");
@@ -35,7 +35,7 @@ class WhoseDefaultsTest {
   }
 
   @Test
-  void aDefaultOfThatProgramGivesWayToWhateverIsSaid(@TempDir Path folder) throws IOException {
+  void anExplicitSettingOverridesThePeersDefault(@TempDir Path folder) throws IOException {
     Path file =
         Files.writeString(
             folder.resolve("c.yaml"),
@@ -57,7 +57,7 @@ class WhoseDefaultsTest {
   }
 
   @Test
-  void jsonIsServedOnlyWhereThatProgramServesItAndWithoutRefunds() {
+  void jsonIsServedWithoutRefundsOnlyAsADropIn() {
     ServiceConfig own = config(Map.of(), OWN);
     assertThat(own.http().json()).isFalse();
     ServiceConfig standsIn = config(Map.of("RUNTIME_ROOT", "/data"), Map.of());
@@ -67,7 +67,7 @@ class WhoseDefaultsTest {
   }
 
   @Test
-  void jsonIsOffWhereGrpcDemandsClientCertificates() {
+  void jsonIsOffIfGrpcRequiresClientCertificates() {
     Map<String, String> environment =
         Map.of(
             "RUNTIME_ROOT", "/data",
@@ -84,7 +84,7 @@ class WhoseDefaultsTest {
   }
 
   @Test
-  void whichDefaultsApplyIsSaidWithTheReason() {
+  void reportsWhichDefaultsApplyAndWhy() {
     Map<String, String> environment = Map.of("RUNTIME_ROOT", "/data");
     assertThat(new ConfigLoader(environment).load(Map.of()).defaults())
         .isEqualTo(

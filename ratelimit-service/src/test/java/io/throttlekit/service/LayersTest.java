@@ -18,7 +18,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** A module uses only modules below it. */
 @TestInstance(Lifecycle.PER_CLASS) // all classes are read once
-class FloorsTest {
+class LayersTest {
   private static final String[] DESCRIPTORS = {"io.throttlekit.descriptors.."};
   private static final String[] REDIS = {"io.throttlekit.redis.."};
   private static final String[] POSTGRES = {"io.throttlekit.postgres.."};
@@ -43,7 +43,7 @@ class FloorsTest {
           .importPackages("io.throttlekit");
 
   @Test
-  void everyFloorIsSeen() {
+  void everyLayerHasClasses() {
     assertThat(production.stream().filter(ENGINE)).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(DESCRIPTORS))).isNotEmpty();
     assertThat(production.stream().filter(resideInAnyPackage(REDIS))).isNotEmpty();
@@ -53,7 +53,7 @@ class FloorsTest {
   }
 
   @Test
-  void theEngineUsesOnlyTheJdkCaffeineAndJspecify() {
+  void theEngineDependsOnlyOnTheJdkCaffeineAndJspecify() {
     check(
         classes()
             .that(ENGINE)
@@ -72,7 +72,7 @@ class FloorsTest {
   }
 
   @Test
-  void policiesUseOnlyTheEngineTheJdkAndTheYamlParser() {
+  void policiesDependOnlyOnTheEngineTheJdkAndTheYamlParser() {
     check(
         classes()
             .that()
@@ -94,7 +94,7 @@ class FloorsTest {
   }
 
   @Test
-  void theStoresOnRedisUseOnlyTheEngineLettuceAndNetty() {
+  void theStoresOnRedisDependOnlyOnTheEngineLettuceAndNetty() {
     check(
         classes()
             .that()
@@ -109,7 +109,7 @@ class FloorsTest {
   }
 
   @Test
-  void theStoresOnPostgresUseOnlyTheEngineTheJdkAndThePool() {
+  void theStoresOnPostgresDependOnlyOnTheEngineTheJdkAndThePool() {
     check(
         classes()
             .that()
@@ -124,7 +124,7 @@ class FloorsTest {
   }
 
   @Test
-  void theEnvoySideDoesNotKnowTheService() {
+  void theEnvoySideDoesNotDependOnTheService() {
     check(
         noClasses()
             .that()
@@ -147,7 +147,7 @@ class FloorsTest {
   }
 
   @Test
-  void telemetryListensToDecisionsAndIsNotKnownByThem() {
+  void decisionsDoNotDependOnTelemetry() {
     check(
         noClasses()
             .that()

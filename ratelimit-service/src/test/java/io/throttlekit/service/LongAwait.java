@@ -5,10 +5,10 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 
 /** Waits for conditions with timeouts for busy machines. */
-public final class Patient {
+public final class LongAwait {
   private static final Duration AT_MOST = Duration.ofSeconds(60);
 
-  private Patient() {}
+  private LongAwait() {}
 
   /**
    * Returns {@link Awaitility#await()} with a longer timeout: a busy machine can take its default

@@ -10,8 +10,8 @@ import java.util.stream.IntStream;
  * Runs the scenario of the mesh and reports it: sends the traffic, partitions a region, counts, and
  * prints the results. Not thread-safe.
  */
-final class MeshStory implements AutoCloseable {
-  private static final long ASK_EVERY_MILLIS = 500; // CoordinatorClock needs one a second
+final class MeshRun implements AutoCloseable {
+  private static final long POLL_MILLIS = 500; // CoordinatorClock needs one a second
 
   /** The time that is allowed for the last responses of a window. */
   private static final long LATE_MILLIS = 300;
@@ -27,13 +27,13 @@ final class MeshStory implements AutoCloseable {
   private final Cuts cuts = new Cuts(CUT);
   private final MeshTraffic traffic;
   private final long firstWindow;
-  private long askedMillis;
+  private long polledMillis;
   private long reported;
   private boolean cut;
   private boolean refusalReported;
   private int reportedReturns;
 
-  MeshStory(
+  MeshRun(
       MeshScenario scenario,
       List<MeshRegion> regions,
       CoordinatorClock clock,
@@ -56,7 +56,7 @@ final class MeshStory implements AutoCloseable {
 
   /** Starts the traffic. The next window is the first that counts. */
   void begin() {
-    say(
+    print(
         "one limit for all: %d requests in %d s; %s are sent half as much again, unevenly"
             .formatted(
                 scenario.limit(),
@@ -71,9 +71,9 @@ final class MeshStory implements AutoCloseable {
    */
   boolean advance(long windows) {
     long now = sinceFirstWindow();
-    if (clock.aboutMillis() - askedMillis >= ASK_EVERY_MILLIS) {
+    if (clock.aboutMillis() - polledMillis >= POLL_MILLIS) {
       clock.ask();
-      askedMillis = clock.aboutMillis();
+      polledMillis = clock.aboutMillis();
     }
     if (now < windows * scenario.windowMillis()) {
       cutOrConnect(now);
@@ -94,23 +94,23 @@ final class MeshStory implements AutoCloseable {
       regions.get(CUT).cut();
       cuts.begin(time.monotonicNanos());
       refusalReported = false;
-      say(MeshScenario.CUT + " is cut off from the coordinator, and spends what it has leased");
+      print(MeshScenario.CUT + " is cut off from the coordinator, and spends what it has leased");
     } else {
       cuts.end(time.monotonicNanos());
       regions.get(CUT).connect();
-      say(MeshScenario.CUT + " reaches the coordinator again");
+      print(MeshScenario.CUT + " reaches the coordinator again");
     }
   }
 
   private void reportCut() {
     if (cut && !refusalReported && cuts.refuses()) {
       refusalReported = true;
-      say("%s has spent %d, and refuses".formatted(MeshScenario.CUT, cuts.spent()));
+      print("%s has spent %d, and refuses".formatted(MeshScenario.CUT, cuts.spent()));
     }
     List<Cuts.Cut> ended = cuts.ended();
     if (ended.size() > reportedReturns && ended.getLast().millisToReturn() >= 0) {
       reportedReturns = ended.size();
-      say(
+      print(
           "%s admits again, %d ms after it could reach the coordinator"
               .formatted(MeshScenario.CUT, ended.getLast().millisToReturn()));
     }
@@ -128,7 +128,7 @@ final class MeshStory implements AutoCloseable {
                         window.admitted().get(region) + window.refused().get(region)))
             .reduce((one, other) -> one + ", " + other)
             .orElse("");
-    say(
+    print(
         "window %d is over: admitted %d of %d: %s"
             .formatted(index + 1, window.total(), scenario.limit(), byRegion));
   }
@@ -166,7 +166,7 @@ final class MeshStory implements AutoCloseable {
     return clock.aboutMillis() - firstWindow * scenario.windowMillis();
   }
 
-  private void say(String words) {
+  private void print(String words) {
     out.printf("%6.1f s  %s%n", sinceFirstWindow() / 1000.0, words);
     out.flush();
   }

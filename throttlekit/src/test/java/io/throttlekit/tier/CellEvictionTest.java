@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests the memory that a process needs for requests with ever new values. */
 @Tag("slow")
-class KeptInMemoryTest {
+class CellEvictionTest {
   private static final Tier CACHED_DENY = new Tier.CachedDeny();
 
   private final FixedWindow perMinute = new FixedWindow(100, 60_000);
@@ -26,7 +26,7 @@ class KeptInMemoryTest {
   private final Node node = new Node(store, new ManualTime(0), 20_000);
 
   @Test
-  void isLittleHoweverLongTheValuesAre() {
+  void memoryIsBoundedForLongValues() {
     String value = "x".repeat(58_000);
     spend(value + "first");
     long before = usedAfterCollection();
@@ -40,7 +40,7 @@ class KeptInMemoryTest {
   }
 
   @Test
-  void isNoCellThatNobodyUsedForAWindow() {
+  void cellsUnusedForAWindowAreEvicted() {
     for (int i = 0; i < 1_000; i++) {
       spend("user" + i);
     }
@@ -50,12 +50,12 @@ class KeptInMemoryTest {
     assertThat(node.tiers.cells()).isEqualTo(1_000);
     advance(1);
     node.tiers.leases.sweep();
-    assertThat(node.tiers.cells()).as("the one that was used meanwhile").isEqualTo(1);
+    assertThat(node.tiers.cells()).as("the one that was used in between").isEqualTo(1);
     assertThat(node.ask(leased("user0")).decidedBy()).isEqualTo(DecidedBy.LEASE);
   }
 
   @Test
-  void losesNoUnitsOfACellThatLeaves() {
+  void evictedCellsLoseNoUnits() {
     Tier.Leased carrying = new Tier.Leased(new LeaseSize.Fixed(10), false, 0, 0);
     spend(claim(Role.ENFORCED, carrying, "user", perMinute, 1));
     advance(60_000);
@@ -65,7 +65,7 @@ class KeptInMemoryTest {
   }
 
   @Test
-  void isNoRefusalThatHasEnded() {
+  void expiredRefusalsAreEvicted() {
     for (int i = 0; i < 2_000; i++) {
       node.ask(claim(Role.ENFORCED, CACHED_DENY, "user" + i, one, 1));
       assertThat(node.ask(claim(Role.ENFORCED, CACHED_DENY, "user" + i, one, 1)).admitted())

@@ -17,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * One descriptor of a message as {@link ReferenceService} understands it.
  *
- * @param rule what limits it; null for nothing
+ * @param rule the rule that limits it; null for none
  * @param charged the entries that name its counters
- * @param cost below 0 to give back, 0 to look
- * @param refund whether it gives back, be it nothing
+ * @param cost below 0 for a refund, 0 for a peek
+ * @param refund whether it is a refund, even of nothing
  * @param override whether the rule came with the message
  * @param shared whether others with other values have the same counter
  */
-record ReferenceAsked(
+record ReferenceRequest(
     @Nullable ReferenceRule rule,
     List<String> charged,
     long cost,
@@ -43,13 +43,13 @@ record ReferenceAsked(
     LimitUnit.WEEK
   };
 
-  /** Whether a message says enough, and nothing absurd. */
+  /** Returns whether a message is complete and valid. */
   static boolean valid(RateLimitRequest message) {
     int descriptors = message.getDescriptorsCount();
     return !message.getDomain().isEmpty()
         && descriptors >= 1
         && descriptors <= MAX_DESCRIPTORS
-        && message.getDescriptorsList().stream().allMatch(ReferenceAsked::valid);
+        && message.getDescriptorsList().stream().allMatch(ReferenceRequest::valid);
   }
 
   private static boolean valid(RateLimitDescriptor descriptor) {
@@ -59,7 +59,7 @@ record ReferenceAsked(
         && (!descriptor.hasLimit() || (unit >= 1 && unit <= UNITS.length));
   }
 
-  static ReferenceAsked of(
+  static ReferenceRequest of(
       @Nullable Policy policy, RateLimitRequest message, RateLimitDescriptor descriptor) {
     long hits = Math.max(1, message.getHitsAddend() & 0xFFFF_FFFFL);
     if (descriptor.hasHitsAddend()) {
@@ -75,21 +75,21 @@ record ReferenceAsked(
           entries.add(entry.getValue());
         });
     if (policy == null) {
-      return new ReferenceAsked(null, entries, cost, refund, false, false);
+      return new ReferenceRequest(null, entries, cost, refund, false, false);
     }
     if (descriptor.hasLimit()) {
       ReferenceRule rule = rule(descriptor.getLimit());
-      return new ReferenceAsked(rule, entries, cost, refund, true, false);
+      return new ReferenceRequest(rule, entries, cost, refund, true, false);
     }
     ReferenceMatcher.Walk walk = ReferenceMatcher.match(policy, entries.toArray(String[]::new));
     List<String> charged = walk.chargedEntries();
     boolean shared = walk.rule() != null && !charged.equals(entries);
-    return new ReferenceAsked(walk.rule(), charged, cost, refund, false, shared);
+    return new ReferenceRequest(walk.rule(), charged, cost, refund, false, shared);
   }
 
-  /** The same where nothing limits. */
-  ReferenceAsked unmatched() {
-    return new ReferenceAsked(null, charged, cost, refund, override, shared);
+  /** Returns the same for a descriptor without a limit. */
+  ReferenceRequest unmatched() {
+    return new ReferenceRequest(null, charged, cost, refund, override, shared);
   }
 
   boolean unlimited() {

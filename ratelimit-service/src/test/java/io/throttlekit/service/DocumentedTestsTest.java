@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The tests and specifications that README.md and docs/ name exist. */
-class NamedProofsTest {
+class DocumentedTestsTest {
   private static final Path PROJECT = Path.of("..");
   private static final Pattern TEST =
       Pattern.compile("`([A-Z]\\w*(?:Test|Conformance))(?:[.#](\\w+)(?:\\(\\))?)?`");
@@ -27,7 +27,7 @@ class NamedProofsTest {
   private static final Pattern SPECIFICATION = Pattern.compile("`(\\w+\\.tla)`");
 
   @Test
-  void everyTestThatAPageNamesExistsAndHasTheMethodThatIsNamed() throws IOException {
+  void everyTestAndMethodNamedByAPageExists() throws IOException {
     List<Path> sources = testSources();
     List<MatchResult> named = named(TEST);
     assertThat(named).hasSizeGreaterThan(20);

@@ -5,17 +5,17 @@ import java.io.StringWriter;
 import java.util.Map;
 
 /** Result of a command line. */
-record Ran(int code, String out, String err) {
+record CommandResult(int code, String out, String err) {
 
-  static Ran run(String... arguments) {
+  static CommandResult run(String... arguments) {
     return run(Map.of(), arguments);
   }
 
-  static Ran run(Map<String, String> environment, String... arguments) {
+  static CommandResult run(Map<String, String> environment, String... arguments) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     int code =
         CommandLineTool.run(arguments, environment, new PrintWriter(out), new PrintWriter(err));
-    return new Ran(code, out.toString(), err.toString());
+    return new CommandResult(code, out.toString(), err.toString());
   }
 }

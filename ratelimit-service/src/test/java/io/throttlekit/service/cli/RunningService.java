@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /** A service in this process, for command lines that call one. */
-final class Serving {
-  private Serving() {}
+final class RunningService {
+  private RunningService() {}
 
   static RateLimitService with(Map<String, String> environment, Map<String, List<String>> flags) {
     RateLimitService service =

@@ -8,14 +8,14 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Does things at the same time that mostly wait. */
-final class Together {
-  private Together() {}
+/** Runs waiting tasks concurrently. */
+final class Concurrently {
+  private Concurrently() {}
 
   /**
-   * Does all of them and waits for each.
+   * Runs all tasks and waits for each.
    *
-   * @return what came of them, in the same order
+   * @return their results, in the same order
    * @throws Exception what the first of them in this order failed with, and as suppressed what
    *     others did
    */

@@ -16,7 +16,7 @@ import java.util.function.Supplier;
  * Share of this (Linux) machine's processors that programs used which this one has not started, or
  * that its host withheld, since construction. Thread-safe.
  */
-public final class OthersUse implements AutoCloseable {
+public final class ExternalCpuUse implements AutoCloseable {
   private static final Path PROC = Path.of("/proc");
   // The rest of a process that ends between two samples is unknown.
   private static final long SAMPLE_MILLIS = 500;
@@ -61,8 +61,8 @@ public final class OthersUse implements AutoCloseable {
   }
 
   /** Starts to sample. */
-  public OthersUse() throws IOException {
-    this(OthersUse::ownProcesses);
+  public ExternalCpuUse() throws IOException {
+    this(ExternalCpuUse::ownProcesses);
   }
 
   /**
@@ -70,7 +70,7 @@ public final class OthersUse implements AutoCloseable {
    *
    * @param processes the ids of this process and of those that it has started
    */
-  OthersUse(Supplier<List<Long>> processes) throws IOException {
+  ExternalCpuUse(Supplier<List<Long>> processes) throws IOException {
     this.processes = processes;
     sample();
     own = 0;

@@ -5,7 +5,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.Gated;
+import io.throttlekit.service.concurrency.RecordingConcurrencyListener;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
@@ -22,17 +22,18 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Admission by some policies of a domain {@code d}, with short methods for tests. */
-final class Deciding {
+final class AdmissionFixture {
   final ManualTime time = new ManualTime(0);
   final RateLimitMetrics metrics;
   private final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
   final ManualTimer timer = new ManualTimer(time);
-  final Gated gated = new Gated();
+  final RecordingConcurrencyListener gated = new RecordingConcurrencyListener();
   final ConcurrencyLimiter gate = new ConcurrencyLimiter(time, timer, gated, () -> 1_500);
   final PolicyAdmission admission;
 
   /** Creates an admission; {@code descriptors} is null for no policies yet. */
-  Deciding(Counted counted, @Nullable String descriptors, CompatibilityConfig compatibility) {
+  AdmissionFixture(
+      Counted counted, @Nullable String descriptors, CompatibilityConfig compatibility) {
     if (descriptors != null) {
       load(descriptors);
     }
@@ -46,8 +47,8 @@ final class Deciding {
     admission = new PolicyAdmission(book::get, counters, gate, compatibility, false, metrics);
   }
 
-  static Deciding by(String descriptors) {
-    return new Deciding(Counted.IN_MEMORY, descriptors, Setup.NATIVE);
+  static AdmissionFixture by(String descriptors) {
+    return new AdmissionFixture(Counted.IN_MEMORY, descriptors, Setup.NATIVE);
   }
 
   void load(String descriptors) {

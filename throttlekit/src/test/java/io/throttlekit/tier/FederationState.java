@@ -8,7 +8,7 @@ import java.util.Set;
  * The state of one process's federation that outlives a call, to distinguish moments, and its
  * events. For one thread.
  */
-final class Knowledge implements FederationListener {
+final class FederationState implements FederationListener {
   private final ManualTime time;
   private final Set<String> reached;
   private boolean answers = true;
@@ -19,7 +19,7 @@ final class Knowledge implements FederationListener {
   /** When a lease began and when its escrow answered, by which its answer is judged. */
   private String sinceInWords = "";
 
-  Knowledge(ManualTime time, Set<String> reached) {
+  FederationState(ManualTime time, Set<String> reached) {
     this.time = time;
     this.reached = reached;
   }
