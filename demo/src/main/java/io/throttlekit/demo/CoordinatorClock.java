@@ -8,7 +8,7 @@ import java.util.List;
  * Bounds of the coordinator's clock: its response was created at some time between request and
  * response.
  *
- * <p>{@link #ask} at least once a second keeps the bounds tight. Thread-safe.
+ * <p>{@link #poll} at least once a second keeps the bounds tight. Thread-safe.
  */
 final class CoordinatorClock {
   private static final long NANOS_PER_MICRO = 1_000;
@@ -21,10 +21,10 @@ final class CoordinatorClock {
   private volatile Reading newest;
 
   /**
-   * At an instant between {@code asked} and {@code answered}, in ns of this process, the
+   * At an instant between {@code sent} and {@code answered}, in ns of this process, the
    * coordinator's clock was at {@code micros}.
    */
-  private record Reading(long asked, long answered, long micros) {}
+  private record Reading(long sent, long answered, long micros) {}
 
   CoordinatorClock(RedisProcess coordinator, TimeSource time) {
     this.coordinator = coordinator;
@@ -33,7 +33,7 @@ final class CoordinatorClock {
   }
 
   /** Reads the coordinator's clock again. */
-  void ask() {
+  void poll() {
     newest = read();
   }
 
@@ -48,7 +48,7 @@ final class CoordinatorClock {
   /** Returns the upper bound of the coordinator's time, in µs since the epoch. */
   long latestMicros(long nanos) {
     Reading reading = newest;
-    return reading.micros() + Math.ceilDiv(nanos - reading.asked(), NANOS_PER_MICRO) + DRIFT_MICROS;
+    return reading.micros() + Math.ceilDiv(nanos - reading.sent(), NANOS_PER_MICRO) + DRIFT_MICROS;
   }
 
   /** Returns the approximate time of the coordinator, in ms since the epoch. */
@@ -58,10 +58,10 @@ final class CoordinatorClock {
   }
 
   private Reading read() {
-    long asked = time.monotonicNanos();
+    long sent = time.monotonicNanos();
     List<String> parts = coordinator.command("TIME").lines().toList();
     long answered = time.monotonicNanos();
     long micros = Long.parseLong(parts.getFirst()) * 1_000_000 + Long.parseLong(parts.getLast());
-    return new Reading(asked, answered, micros);
+    return new Reading(sent, answered, micros);
   }
 }

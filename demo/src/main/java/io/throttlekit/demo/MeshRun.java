@@ -72,7 +72,7 @@ final class MeshRun implements AutoCloseable {
   boolean advance(long windows) {
     long now = sinceFirstWindow();
     if (clock.aboutMillis() - polledMillis >= POLL_MILLIS) {
-      clock.ask();
+      clock.poll();
       polledMillis = clock.aboutMillis();
     }
     if (now < windows * scenario.windowMillis()) {

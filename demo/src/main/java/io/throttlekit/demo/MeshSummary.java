@@ -52,7 +52,7 @@ public record MeshSummary(
             .formatted(overshoot(), limit));
     if (undecided > 0) {
       table.append(
-          "not in the table: %d admitted between two windows, nobody can say in which%n"
+          "not in the table: %d admitted between two windows, their window is unknown%n"
               .formatted(undecided));
     }
     if (failed > 0) {

@@ -15,7 +15,7 @@ import java.util.function.LongUnaryOperator;
  * Admitted units in each window of the clock of its callers; windows reported in answers are
  * ignored.
  *
- * <p>A request was decided between when it was asked and when it was answered. If both were in one
+ * <p>A request was decided between when it was sent and when it was answered. If both were in one
  * window, it is one of that. Else it straddles, and may have been decided in any of the windows
  * that both are in or between.
  *
@@ -84,16 +84,16 @@ public final class WindowTally {
    * Counts an admitted request of one unit.
    *
    * @param source the node that admitted it, from 0
-   * @param askedMillis read before it was sent
+   * @param sentMillis read before it was sent
    * @param answeredMillis read when its answer had come, by the same clock
    */
-  public void admitted(int source, long askedMillis, long answeredMillis) {
-    admitted(source, askedMillis, answeredMillis, 1);
+  public void admitted(int source, long sentMillis, long answeredMillis) {
+    admitted(source, sentMillis, answeredMillis, 1);
   }
 
   /** Counts an admitted request of so many units, which are all of one window. */
-  public void admitted(int source, long askedMillis, long answeredMillis, long units) {
-    Span span = new Span(endMillis(askedMillis), endMillis(answeredMillis));
+  public void admitted(int source, long sentMillis, long answeredMillis, long units) {
+    Span span = new Span(endMillis(sentMillis), endMillis(answeredMillis));
     if (span.first == span.last) {
       within
           .computeIfAbsent(span.first, _ -> new AtomicLongArray(sources))

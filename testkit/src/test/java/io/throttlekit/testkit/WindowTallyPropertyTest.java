@@ -18,9 +18,9 @@ class WindowTallyPropertyTest {
   private static final int MAX_REQUESTS = 7;
 
   /** A request that was admitted, with the times of request and answer. */
-  private record Admitted(long askedMillis, long answeredMillis) {
+  private record Admitted(long sentMillis, long answeredMillis) {
     int first() {
-      return Math.toIntExact(askedMillis / WINDOW_MILLIS);
+      return Math.toIntExact(sentMillis / WINDOW_MILLIS);
     }
 
     int last() {
@@ -84,7 +84,7 @@ class WindowTallyPropertyTest {
 
   private static WindowTally tally(List<Admitted> admitted) {
     WindowTally tally = new WindowTally(WINDOW_MILLIS, 1);
-    admitted.forEach(each -> tally.admitted(0, each.askedMillis, each.answeredMillis));
+    admitted.forEach(each -> tally.admitted(0, each.sentMillis, each.answeredMillis));
     return tally;
   }
 

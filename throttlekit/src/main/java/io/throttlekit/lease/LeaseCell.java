@@ -219,7 +219,7 @@ public abstract class LeaseCell extends Keyed {
     forfeited += units;
   }
 
-  public final synchronized int waiting() {
+  final synchronized int waiting() {
     return waiters.size();
   }
 

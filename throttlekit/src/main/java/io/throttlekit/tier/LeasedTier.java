@@ -143,7 +143,7 @@ final class LeasedTier implements AutoCloseable {
   void lease(LeaseCell cell, long cost, DataLoss onDataLoss, LeaseWaiter waiter) {
     LeaseRequest request = cell.refill(cost, onDataLoss, now());
     if (request == null) {
-      listener.rider();
+      listener.waiterJoined();
     }
     if (!cell.await(waiter)) {
       waiter.leaseEnded(cell, LeaseWaiter.End.CREDITED, null); // ended meanwhile: retry

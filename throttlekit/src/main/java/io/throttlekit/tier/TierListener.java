@@ -19,7 +19,7 @@ public interface TierListener {
   default void leaseFailed() {}
 
   /** A request waits for a lease that is already in flight. */
-  default void rider() {}
+  default void waiterJoined() {}
 
   /** A lease was requested ahead of need. */
   default void refillAhead() {}

@@ -75,7 +75,7 @@ class AdaptiveLimiterExplorationTest {
     public void apply(String event) {
       String name = event.substring(event.indexOf(' ') + 1);
       switch (event.substring(0, 3)) {
-        case "submit" -> submit(name);
+        case "ask" -> submit(name);
         case "try" -> {
           Permit permit = limiter.tryAcquire();
           if (permit == null) {

@@ -126,7 +126,7 @@ public final class Node {
     }
 
     @Override
-    public void rider() {
+    public void waiterJoined() {
       riders++;
     }
 

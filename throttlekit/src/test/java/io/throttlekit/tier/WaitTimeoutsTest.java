@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
 import io.throttlekit.lease.LeaseCell;
+import io.throttlekit.lease.LeaseWaiter;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Node.Reply;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -63,11 +65,13 @@ class WaitTimeoutsTest {
     }
     LeaseCell cell =
         node.tiers.leases.cell(claim.claim().charges().getFirst(), Node.batches(5), false);
-    assertThat(cell.waiting()).isEqualTo(30_000);
+    Collection<LeaseWaiter> waiters = cell.takeWaiters();
+    assertThat(waiters).hasSize(30_000);
+    waiters.forEach(waiter -> assertThat(cell.await(waiter)).isTrue());
     advance(Node.PATIENCE_MILLIS);
     node.timer.run();
     assertThat(node.tiers.timeouts.size()).isZero();
-    assertThat(cell.waiting()).isZero();
+    assertThat(cell.takeWaiters()).isEmpty();
   }
 
   @Test

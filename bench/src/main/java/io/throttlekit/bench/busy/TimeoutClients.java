@@ -186,7 +186,7 @@ final class TimeoutClients implements AutoCloseable {
     @Override
     public void run() {
       while (!ended) {
-        long asked = time.monotonicNanos();
+        long sent = time.monotonicNanos();
         boolean serving;
         try {
           serving =
@@ -200,7 +200,7 @@ final class TimeoutClients implements AutoCloseable {
         }
         probes++;
         bad += serving ? 0 : 1;
-        slowestNanos = Math.max(slowestNanos, time.monotonicNanos() - asked);
+        slowestNanos = Math.max(slowestNanos, time.monotonicNanos() - sent);
         mostHeapBytes = Math.max(mostHeapBytes, outlivedBytes());
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
       }

@@ -65,8 +65,8 @@ final class StoreComparison {
           Contender noOp = new Contender(nothing, plan);
           ServerProcess leasing = servers.service("leased", "leased.yaml", store);
           Contender leased = new Contender(leasing, with(redis, leasing), plan);
-          ServerProcess asking = servers.service("strict", "policies.yaml", store);
-          Contender strict = new Contender(asking, with(redis, asking), plan)) {
+          ServerProcess strictService = servers.service("strict", "policies.yaml", store);
+          Contender strict = new Contender(strictService, with(redis, strictService), plan)) {
         int half = new Comparison(plan).measure(List.of(noOp, memory, leased, strict));
         RoundTrips trips =
             RoundTrips.measure(

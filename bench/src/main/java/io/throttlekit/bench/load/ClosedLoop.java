@@ -53,10 +53,10 @@ public record ClosedLoop(int inFlight) implements Load {
 
     LoadResult run() throws InterruptedException {
       for (int caller = 0; caller < callers; caller++) {
-        new Caller(caller).ask();
+        new Caller(caller).sendNext();
       }
-      long patience = endNanos - time.monotonicNanos() + TimeUnit.SECONDS.toNanos(GRACE_SECONDS);
-      if (!finished.await(patience, TimeUnit.NANOSECONDS)) {
+      long remaining = endNanos - time.monotonicNanos() + TimeUnit.SECONDS.toNanos(GRACE_SECONDS);
+      if (!finished.await(remaining, TimeUnit.NANOSECONDS)) {
         throw new IllegalStateException(finished.getCount() + " calls were never answered");
       }
       if (tally.failures() >= MAX_FAILURES) {
@@ -74,7 +74,7 @@ public record ClosedLoop(int inFlight) implements Load {
         this.connection = connection;
       }
 
-      void ask() {
+      void sendNext() {
         sinceNanos = time.monotonicNanos();
         if (sinceNanos - endNanos >= 0 || tally.failures() >= MAX_FAILURES) {
           finished.countDown();
@@ -100,7 +100,7 @@ public record ClosedLoop(int inFlight) implements Load {
         } else {
           tally.failed();
         }
-        ask();
+        sendNext();
       }
     }
   }

@@ -38,7 +38,7 @@ final class Arm {
    *
    * @param program Envoy's binary
    * @param capacity of each upstream
-   * @param patience timeout of clients
+   * @param timeout of clients
    * @param seed of the service times, which are the same for each upstream
    * @param clients event loop of all clients
    * @param upstreams event loop of all upstreams
@@ -46,7 +46,7 @@ final class Arm {
   record Setting(
       Path program,
       Capacity capacity,
-      Duration patience,
+      Duration timeout,
       long seed,
       EventLoop clients,
       EventLoop upstreams,
@@ -70,7 +70,7 @@ final class Arm {
               setting.program(), limiter.bootstrap(upstream.port(), service), folder);
       started.push(envoy::close);
       Client client =
-          new Client(envoy.port(), setting.clients(), setting.patience(), course, setting.time());
+          new Client(envoy.port(), setting.clients(), setting.timeout(), course, setting.time());
       return new Arm(limiter, envoy, workers, course, client);
     } catch (IOException e) {
       throw new IOException(

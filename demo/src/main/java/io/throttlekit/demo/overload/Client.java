@@ -49,12 +49,12 @@ final class Client {
 
   /**
    * @param port of an Envoy on loopback
-   * @param patience timeout of a request
+   * @param timeout of a request
    * @param course receives the outcome of each request
    */
-  Client(int port, EventLoop loop, Duration patience, Course course, TimeSource time) {
+  Client(int port, EventLoop loop, Duration timeout, Course course, TimeSource time) {
     this.loop = loop;
-    this.waitTimeoutNanos = patience.toNanos();
+    this.waitTimeoutNanos = timeout.toNanos();
     this.course = course;
     this.time = time;
     this.bootstrap =
@@ -64,7 +64,7 @@ final class Client {
             .remoteAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.SO_LINGER, 0) // closed with RST: TIME_WAIT would use up the ports
-            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) patience.toMillis())
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) timeout.toMillis())
             .handler(new Pipeline());
   }
 

@@ -66,11 +66,11 @@ final class Course {
   /**
    * @param length in seconds, from 1
    * @param good time within which a response counts as good
-   * @param patience timeout of clients, whole ms
+   * @param timeout of clients, whole ms
    */
-  Course(int length, Duration good, Duration patience) {
+  Course(int length, Duration good, Duration timeout) {
     this.goodNanos = good.toNanos();
-    this.maxMillis = (int) patience.toMillis();
+    this.maxMillis = (int) timeout.toMillis();
     this.seconds = Stream.generate(() -> new Second(maxMillis)).limit(length).toList();
     this.limits = new AtomicIntegerArray(length);
   }

@@ -49,7 +49,7 @@ final class OpenLoad {
   /**
    * @param seconds duration
    * @param perSecond arrival rate of a second, above 0
-   * @param patience time after which every request has ended, in whatever way
+   * @param timeout time after which every request has ended, in whatever way
    */
   OpenLoad(
       EventLoop loop,

@@ -74,10 +74,11 @@ final class NearMisses {
     }
   }
 
-  private void differsInCase(String what, String asked, String known, CompiledDescriptor at) {
+  private void differsInCase(String what, String written, String known, CompiledDescriptor at) {
     add(
         Kind.CASE,
-        "%s `%s` differs only in case from `%s` (%s)".formatted(what, asked, known, at.location()));
+        "%s `%s` differs only in case from `%s` (%s)"
+            .formatted(what, written, known, at.location()));
   }
 
   private void rulesBelow(CompiledDescriptor descriptor, String missing, int count) {

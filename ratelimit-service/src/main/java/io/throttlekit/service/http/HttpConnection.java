@@ -287,20 +287,20 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void dispatch(byte[] received, @Nullable MalformedBodyException fault) {
-    HttpRequest asked = request;
-    if (asked == null) {
+    HttpRequest current = request;
+    if (current == null) {
       throw new IllegalStateException("no request to dispatch");
     }
     body = new ByteArrayOutputStream(0);
     enter(Phase.ANSWERING, Duration.ZERO);
-    URI address = address(asked.uri());
+    URI address = address(current.uri());
     String path = address == null ? null : address.getPath();
     // CONNECT and opaque addresses such as mailto:a have no path.
     if (address == null || path == null) {
       abort(400);
       return;
     }
-    String accept = asked.headers().get(HttpHeaderNames.ACCEPT);
+    String accept = current.headers().get(HttpHeaderNames.ACCEPT);
     answering.answer(this, path, new HttpQuery(address.getQuery(), accept, received, fault));
   }
 

@@ -58,11 +58,6 @@ public final class Health {
     return obstacles.isEmpty();
   }
 
-  /** Returns a copy of the current obstacles. */
-  public synchronized Set<Obstacle> obstacles() {
-    return Set.copyOf(obstacles);
-  }
-
   BindableService service() {
     return grpc.getHealthService();
   }

@@ -64,7 +64,7 @@ final class TierMetrics implements TierListener {
 
   /** Counts a request that waits for a lease already requested. */
   @Override
-  public void rider() {
+  public void waiterJoined() {
     counts.increment(Metric.LEASE_WAITERS);
   }
 

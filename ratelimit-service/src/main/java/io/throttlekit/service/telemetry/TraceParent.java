@@ -44,7 +44,7 @@ record TraceParent(Sampled sampled, SpanContext context) {
   private static final int SPAN_ID_AT = 36;
   private static final int FLAGS_AT = 53;
   private static final int TRACEPARENT_LENGTH = 55;
-  // well above the 512 characters that W3C asks to propagate
+  // well above the 512 characters that W3C requires to propagate
   private static final int MAX_TRACESTATE_LENGTH = 4096;
   // the maximum of W3C Trace Context
   private static final int MAX_TRACESTATE_MEMBERS = 32;

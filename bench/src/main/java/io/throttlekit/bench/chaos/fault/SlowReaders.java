@@ -65,7 +65,7 @@ public record SlowReaders(int process, int clients) implements Fault {
   }
 
   private static Running running(List<Socket> sockets) {
-    int asked = sockets.size();
+    int requested = sockets.size();
     return new Running() {
       @Override
       public void end() throws IOException {
@@ -76,7 +76,7 @@ public record SlowReaders(int process, int clients) implements Fault {
 
       @Override
       public String extent() {
-        return asked + " connected";
+        return requested + " connected";
       }
     };
   }

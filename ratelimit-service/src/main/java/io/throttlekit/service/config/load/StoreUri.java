@@ -232,7 +232,7 @@ record StoreUri(StoreAddress address, Login login) {
     return read;
   }
 
-  /** Returns the options; all others are refused, because the driver would obey them. */
+  /** Returns the options; all others are refused, because the driver would apply them. */
   private static Map<String, String> postgresOptions(String query) throws InvalidTextException {
     Map<String, String> options = new HashMap<>();
     for (String option : query.isEmpty() ? new String[0] : query.split("&", -1)) {
