@@ -13,17 +13,18 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs 36 s of faults, and five minutes with the profile {@code thorough}; starts of fleets and
- * quiet times take additional time.
+ * Runs five minutes of faults, only with the profile {@code thorough}; starts of fleets and quiet
+ * times take additional time.
  */
 @RealRedis
 @RealPostgres
 @Timeout(1_200)
 @Tag("alone")
+@Tag("thorough")
 class ChaosTest {
   private static final long SEED = 20_261_123;
 
-  private static final int SECONDS = Boolean.getBoolean("throttlekit.thorough") ? 300 : 36;
+  private static final int SECONDS = 300;
 
   @TempDir private Path folder;
 

@@ -122,6 +122,7 @@ class LateAnswersTest {
    * that were spent with those of the window before it, and those in which the load stood still.
    */
   @Test
+  @Tag("thorough")
   void oneSecondWindowsAreSpentCompletelyFromTheSecondOn() throws Exception {
     List<Long> overshoot = new ArrayList<>();
     Measured.twoOfThree(() -> {

@@ -143,6 +143,7 @@ class RegionsTest {
   }
 
   @Test
+  @Tag("thorough")
   void aRegionInRegionalOnlyModeSpendsItsEscrowAndRecoversByAProbe() throws Exception {
     onEach(fleet -> {
       try (Caller one = new Caller(fleet.node(EU), "fleet");
@@ -206,6 +207,7 @@ class RegionsTest {
   }
 
   @ParameterizedTest
+  @Tag("thorough")
   @MethodSource("coordinatorFaults")
   void afterAnOutageOverAWindowsEndTheNextBudgetIsSpent(Fault fault) throws Exception {
     onEach(fleet -> {
@@ -268,6 +270,7 @@ class RegionsTest {
   }
 
   @Test
+  @Tag("thorough")
   void withoutStoreAndCoordinatorARegionSpendsItsLeasesThenRefuses() throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "both")) {
@@ -287,6 +290,7 @@ class RegionsTest {
   }
 
   @Test
+  @Tag("thorough")
   void aKilledProcessLosesItsUnits() throws Exception {
     onEach(fleet -> {
       try (Offered offered = offer(fleet, "user", "crashed")) {

@@ -6,11 +6,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Fails the build when tests that {@linkplain Requires require} a program were skipped, or not run,
@@ -20,18 +22,21 @@ import org.jspecify.annotations.Nullable;
  * class path, with {@code name=value} arguments: {@code classes} and {@code reports} are folders,
  * {@code started} is when the build began (older reports say nothing about it), {@code skipTests}
  * and {@code test} are those of the build, or an unresolved {@code ${…}} where they are not given.
- * Prints one line for each program with the tests that ran.
+ * {@code thorough} is whether tests of that tag run. Prints one line for each program with the
+ * tests that ran.
  */
 public final class RequiredTests {
   private final Path classes;
   private final Path reports;
   private final Instant started;
+  private final boolean thorough;
   private final ClassLoader loader;
 
-  RequiredTests(Path classes, Path reports, Instant started, ClassLoader loader) {
+  RequiredTests(Path classes, Path reports, Instant started, boolean thorough, ClassLoader loader) {
     this.classes = classes;
     this.reports = reports;
     this.started = started;
+    this.thorough = thorough;
     this.loader = loader;
   }
 
@@ -52,6 +57,7 @@ public final class RequiredTests {
                 Path.of(argument(arguments, "classes")),
                 Path.of(argument(arguments, "reports")),
                 Instant.parse(argument(arguments, "started")),
+                argument(arguments, "thorough").equals("true"),
                 RequiredTests.class.getClassLoader())
             .verdicts();
     verdicts.forEach(System.out::println);
@@ -111,8 +117,15 @@ public final class RequiredTests {
           .sorted()
           .<Class<?>>map(name -> load(name.substring(0, name.length() - ".class".length())))
           .filter(type -> !Modifier.isAbstract(type.getModifiers())) // interfaces are, too
+          .filter(type -> thorough || !isThorough(type))
           .toList();
     }
+  }
+
+  /** Returns whether only the profile {@code thorough} runs this class. */
+  private static boolean isThorough(Class<?> type) {
+    return Arrays.stream(type.getAnnotationsByType(Tag.class))
+        .anyMatch(tag -> tag.value().equals("thorough"));
   }
 
   private Class<?> load(String path) {

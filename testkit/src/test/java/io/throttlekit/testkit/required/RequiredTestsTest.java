@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,10 @@ class RequiredTestsTest {
 
   @Requires(Here.class)
   private static final class NeedsHere {}
+
+  @Requires(Here.class)
+  @Tag("thorough")
+  private static final class NeedsHereIfThorough {}
 
   @Requires(Missing.class)
   private static final class NeedsMissing {}
@@ -120,6 +125,13 @@ class RequiredTestsTest {
   }
 
   @Test
+  void requiresThoroughTestsOnlyIfTheyRun() throws IOException {
+    present(NeedsHereIfThorough.class);
+    assertThat(tests(false).verdicts()).isEmpty();
+    assertThat(tests(true).verdicts()).singleElement().matches(Verdict::failed);
+  }
+
+  @Test
   void leavesOutTestsThatNeedNoProgram() throws IOException {
     present(RequiredTestsTest.class);
     assertThat(tests().verdicts()).isEmpty();
@@ -146,8 +158,16 @@ class RequiredTestsTest {
   }
 
   private RequiredTests tests() {
+    return tests(false);
+  }
+
+  private RequiredTests tests(boolean thorough) {
     return new RequiredTests(
-        folder.resolve("classes"), folder, STARTED, RequiredTestsTest.class.getClassLoader());
+        folder.resolve("classes"),
+        folder,
+        STARTED,
+        thorough,
+        RequiredTestsTest.class.getClassLoader());
   }
 
   private void present(Class<?> test) throws IOException {
