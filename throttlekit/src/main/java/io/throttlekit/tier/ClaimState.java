@@ -181,15 +181,22 @@ final class ClaimState {
 
   /** Returns whether a decision refuses this claim. */
   private boolean refuses(int claim) {
-    return decisions(claim).stream().anyMatch(made -> made != null && !made.admitted());
+    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
+      Decision decision = decisions[i];
+      if (decision != null && !decision.admitted()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private boolean isDecided(int claim) {
-    return !decisions(claim).contains(null);
-  }
-
-  private List<@Nullable Decision> decisions(int claim) {
-    return Arrays.asList(decisions).subList(starts[claim], starts[claim + 1]);
+    for (int i = starts[claim]; i < starts[claim + 1]; i++) {
+      if (decisions[i] == null) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** Returns whether the decisions refuse the request, whatever the undecided charges will be. */
@@ -261,17 +268,27 @@ final class ClaimState {
   void decideByStore(Question question, Outcome outcome, long sentNanos) {
     for (int n = 0; n < question.charges().size(); n++) {
       Charge charge = charges[question.charges().get(n)];
-      CounterKey key = charge.key();
       // A refund frees units that cells and refusals believe to be used up.
       if (charge.cost() < 0) {
-        tiers.leases.reopen(key);
+        tiers.leases.reopen(charge.key());
       }
       // Of several charges on one counter, no decision is that of its charge alone.
-      if (question.charges().stream().filter(i -> charges[i].key().equals(key)).count() == 1) {
+      if (!sharesCounter(question.charges(), n)) {
         tiers.denials.learn(charge, outcome.decisions().get(n), sentNanos);
       }
     }
     decide(question.charges(), outcome.decisions(), DecidedBy.STORE);
+  }
+
+  /** Returns whether another charge of these is on the counter of the {@code n}th. */
+  private boolean sharesCounter(List<Integer> places, int n) {
+    CounterKey key = charges[places.get(n)].key();
+    for (int other = 0; other < places.size(); other++) {
+      if (other != n && charges[places.get(other)].key().equals(key)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /**
