@@ -19,8 +19,11 @@ import java.util.List;
 public record TieredClaim(
     Claim.Role role, List<Charge> charges, DataLoss onDataLoss, Tier tier, Outage outage) {
 
-  /** Checks that only fixed windows are leased. */
+  /** Checks that there is at least one charge, and that only fixed windows are leased. */
   public TieredClaim {
+    if (charges.isEmpty()) {
+      throw new IllegalArgumentException("a claim needs at least one charge");
+    }
     charges = List.copyOf(charges);
     if (tier instanceof Tier.Leasing) {
       for (int i = 0; i < charges.size(); i++) { // by index: no iterator per request

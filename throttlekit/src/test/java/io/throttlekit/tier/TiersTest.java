@@ -5,6 +5,7 @@ import static io.throttlekit.tier.Node.leased;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
@@ -299,6 +300,14 @@ class TiersTest {
     assertThat(node.ask(leased(ten, 10, 1)).admitted()).isTrue();
     store.fail(true);
     assertThat(node.admitted(9, leased(ten, 10, 1))).isEqualTo(9);
+  }
+
+  @Test
+  void aClaimHasAtLeastOneCharge() {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() ->
+            new TieredClaim(Role.ENFORCED, List.of(), DataLoss.REFILL, STRICT, Outage.ERROR))
+        .withMessage("a claim needs at least one charge");
   }
 
   @Test
