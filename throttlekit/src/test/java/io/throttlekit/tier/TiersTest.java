@@ -305,8 +305,8 @@ class TiersTest {
   @Test
   void aClaimHasAtLeastOneCharge() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() ->
-            new TieredClaim(Role.ENFORCED, List.of(), DataLoss.REFILL, STRICT, Outage.ERROR))
+        .isThrownBy(
+            () -> new TieredClaim(Role.ENFORCED, List.of(), DataLoss.REFILL, STRICT, Outage.ERROR))
         .withMessage("a claim needs at least one charge");
   }
 

@@ -70,10 +70,12 @@ final class ConfigFile {
   private void readText(String text) {
     try {
       Yaml.compose(name, text).ifPresent(node -> section(node, ""));
-    } catch (MarkedYamlEngineException e) {
-      error(e.getProblemMark(), "not YAML: " + e.getProblem());
     } catch (YamlEngineException e) {
-      error(Optional.empty(), "not YAML: " + e.getMessage());
+      Optional<Mark> place =
+          e instanceof MarkedYamlEngineException marked
+              ? marked.getProblemMark()
+              : Optional.empty();
+      error(place, "not YAML: " + Yaml.problem(e));
     }
   }
 

@@ -80,7 +80,7 @@ final class RequestDescriptors {
         return descriptors;
       }
     } catch (YamlEngineException e) {
-      throw new InvalidTextException("not YAML");
+      throw new InvalidTextException("not YAML: " + Yaml.problem(e));
     }
     throw new InvalidTextException(String.join("; ", mistakes));
   }

@@ -9,8 +9,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -46,6 +48,11 @@ final class Yaml {
     } catch (StackOverflowError e) { // the parser recurses once per level
       throw new YamlEngineException("nested too deeply");
     }
+  }
+
+  /** Returns what is not YAML, in one line without its place. */
+  static @Nullable String problem(YamlEngineException e) {
+    return e instanceof MarkedYamlEngineException marked ? marked.getProblem() : e.getMessage();
   }
 
   static boolean isNull(Node node) {

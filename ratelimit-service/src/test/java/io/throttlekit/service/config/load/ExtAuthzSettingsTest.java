@@ -94,6 +94,8 @@ class ExtAuthzSettingsTest {
       environment.put("THROTTLEKIT_EXT_AUTHZ_DESCRIPTORS", text);
       assertThat(load("").errors()).hasSize(1);
     }
+    environment.put("THROTTLEKIT_EXT_AUTHZ_DESCRIPTORS", "[".repeat(100_000));
+    assertThat(load("").errors().getFirst()).contains("not YAML: nested too deeply");
   }
 
   @Test
