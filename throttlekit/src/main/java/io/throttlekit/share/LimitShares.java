@@ -48,7 +48,18 @@ public final class LimitShares {
    * @param share requests that it may have in flight, from 0
    * @param number of the round of the grant; an acknowledgement names this round or a later one
    */
-  public record Grant(String limiter, int share, long number) {}
+  public record Grant(String limiter, int share, long number) {
+
+    /**
+     * @throws IllegalArgumentException when the share is negative, which would count as none: a
+     *     limiter acknowledges it and applies its own default, as an Envoy that of its bootstrap
+     */
+    public Grant {
+      if (share < 0) {
+        throw new IllegalArgumentException(limiter + " has a share of " + share);
+      }
+    }
+  }
 
   private static final long DEMAND_NANOS = 10_000_000_000L; // see reported
   private static final long MAX_DEMAND = 1 << 30; // sums of them are far from overflow

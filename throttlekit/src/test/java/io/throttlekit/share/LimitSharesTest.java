@@ -320,6 +320,11 @@ class LimitSharesTest {
     assertThatThrownBy(() -> shares.due(0, 0)).hasMessageContaining("0 is not above 0");
   }
 
+  @Test
+  void aGrantHasNoNegativeShare() {
+    assertThatThrownBy(() -> new Grant("a", -1, 1)).hasMessage("a has a share of -1");
+  }
+
   private List<Grant> due() {
     return shares.due(now, ++number);
   }
