@@ -165,7 +165,9 @@ public final class RateLimitFrontEnd implements FrontEnd {
     int size = varintSize(RateLimitResponse.OVERALL_CODE_FIELD_NUMBER, code);
     List<Verdict> verdicts = answer.verdicts();
     for (int i = 0; i < verdicts.size(); i++) { // by index: an iterator would be allocated
-      size += nested(RateLimitResponse.STATUSES_FIELD_NUMBER, statusSize(verdicts.get(i)));
+      Verdict verdict = verdicts.get(i);
+      int status = statusSize(verdict, limitSize(verdict), resetSize(verdict));
+      size += nested(RateLimitResponse.STATUSES_FIELD_NUMBER, status);
     }
     RateLimitResponse rest = message(extras.of(request, answer));
     size += rest.getSerializedSize();
@@ -195,25 +197,32 @@ public final class RateLimitFrontEnd implements FrontEnd {
     return unlimited ? UINT32_MAX : Math.min(verdict.remaining(), UINT32_MAX);
   }
 
-  /** Returns how many bytes {@link #writeStatus} writes for the message itself. */
-  private static int statusSize(Verdict verdict) {
+  /**
+   * Returns how many bytes {@link #writeStatus} writes for the message itself.
+   *
+   * @param limitSize see {@link #limitSize}
+   * @param resetSize see {@link #resetSize}
+   */
+  private static int statusSize(Verdict verdict, int limitSize, int resetSize) {
     int size =
         varintSize(DescriptorStatus.CODE_FIELD_NUMBER, code(verdict))
             + varintSize(DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining(verdict));
     return verdict.decision() == null
         ? size
         : size
-            + nested(DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize(verdict))
-            + nested(DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize(verdict));
+            + nested(DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize)
+            + nested(DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize);
   }
 
   /** Writes a {@code DescriptorStatus}, whose fields are in the order of their numbers. */
   private static void writeStatus(CodedOutputStream out, Verdict verdict) throws IOException {
-    begin(out, RateLimitResponse.STATUSES_FIELD_NUMBER, statusSize(verdict));
+    int limitSize = limitSize(verdict);
+    int resetSize = resetSize(verdict);
+    begin(out, RateLimitResponse.STATUSES_FIELD_NUMBER, statusSize(verdict, limitSize, resetSize));
     writeVarint(out, DescriptorStatus.CODE_FIELD_NUMBER, code(verdict));
     boolean limited = verdict.decision() != null;
     if (limited) {
-      begin(out, DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize(verdict));
+      begin(out, DescriptorStatus.CURRENT_LIMIT_FIELD_NUMBER, limitSize);
       writeVarint(out, RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, requestsPerUnit(verdict));
       writeVarint(out, RateLimit.UNIT_FIELD_NUMBER, unit(verdict));
       if (!name(verdict).isEmpty()) {
@@ -222,7 +231,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
     }
     writeVarint(out, DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining(verdict));
     if (limited) {
-      begin(out, DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize(verdict));
+      begin(out, DescriptorStatus.DURATION_UNTIL_RESET_FIELD_NUMBER, resetSize);
       writeVarint(out, Duration.SECONDS_FIELD_NUMBER, verdict.secondsUntilReset());
     }
   }
