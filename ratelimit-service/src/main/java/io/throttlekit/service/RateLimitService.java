@@ -94,7 +94,7 @@ public final class RateLimitService {
             : null;
     this.sensors =
         new Sensors(
-            config, path.gate().permits(), steering, telemetry.meter(), time, () -> marking);
+            config, path.limiter().permits(), steering, telemetry.meter(), time, () -> marking);
     this.reloader =
         new PolicyReloader(
             config.policies(),

@@ -37,10 +37,9 @@ public final class AimdLimit extends NoLoadLimit {
           || !(tolerance >= 1 && tolerance <= Double.MAX_VALUE)
           || baseline < 1) {
         throw new IllegalArgumentException(
-            "backoff must be from 0.5 and below 1, tolerance and baseline at least 1, were %s, %s"
-                    .formatted(backoff, tolerance)
-                + " and "
-                + baseline);
+            ("backoff must be from 0.5 and below 1, tolerance and baseline at least 1,"
+                    + " were %s, %s and %s")
+                .formatted(backoff, tolerance, baseline));
       }
     }
 

@@ -47,7 +47,8 @@ public final class CircuitBreaker {
     public Settings {
       if (failuresToOpen < 1 || silenceMillis < 1 || probeEveryMillis < 1) {
         throw new IllegalArgumentException(
-            "failuresToOpen, silenceMillis and probeEveryMillis must be at least 1, were %d, %d and %d"
+            ("failuresToOpen, silenceMillis and probeEveryMillis must be at least 1,"
+                    + " were %d, %d and %d")
                 .formatted(failuresToOpen, silenceMillis, probeEveryMillis));
       }
     }

@@ -29,7 +29,7 @@ public class LeasedDecisionBenchmark extends ShortRuns {
     RateLimitRequest read = decider.read(request);
     Answer answer = decider.decide(read);
     byte[] response = decider.write(read, answer);
-    var _ = decider.release(requireNonNull(answer.lease(), "refused").id());
+    var _ = decider.release(requireNonNull(answer.permit(), "refused").id());
     return response;
   }
 

@@ -233,7 +233,7 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
       lease.errorAtKey(
           "release",
           "`release: access_log` needs the delay of the log and the duration of a request:"
-              + " slots of ended requests that wait for the log count as in flight",
+              + " permits of ended requests that wait for the log count as in flight",
           "add flush_interval and service_time, or write release: stream_done");
       return false;
     }
@@ -242,7 +242,7 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
     if (flush > service / MAX_FLUSH_ONE_IN && service >= 0) {
       lease.error(
           "flush_interval",
-          "a log flushed every %s is too late a release for requests of %s: slots of ended"
+          "a log flushed every %s is too late a release for requests of %s: permits of ended"
                   .formatted(WindowText.of(flush), WindowText.of(service))
               + " requests would fill the limit; at most a quarter of the service time is soon"
               + " enough",

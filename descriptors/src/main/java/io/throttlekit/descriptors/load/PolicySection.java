@@ -388,10 +388,9 @@ final class PolicySection {
     if (octal != null && decimal != null && !octal.equals(decimal)) {
       problems.warning(
           scalar.location(),
-          "%s of %s counts as %d: a leading zero makes it octal in YAML 1.1, as envoyproxy/ratelimit"
-                  .formatted(Wording.quote(scalar.text()), Wording.quote(field.name()), octal)
-              + " reads it; in YAML 1.2 it is "
-              + decimal,
+          ("%s of %s counts as %d: a leading zero makes it octal in YAML 1.1, as"
+                  + " envoyproxy/ratelimit reads it; in YAML 1.2 it is %d")
+              .formatted(Wording.quote(scalar.text()), Wording.quote(field.name()), octal, decimal),
           "write " + octal + " or " + decimal);
     }
   }

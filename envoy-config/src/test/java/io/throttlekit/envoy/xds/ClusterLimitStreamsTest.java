@@ -118,7 +118,7 @@ class ClusterLimitStreamsTest {
     assertThat(slow.share("up")).isEqualTo(4);
     slow.read();
     assertThat(slow.unread()).isZero();
-    assertThat(served.obeyed()).containsExactly(4);
+    assertThat(served.acknowledged()).containsExactly(4);
   }
 
   @Test
@@ -187,7 +187,7 @@ class ClusterLimitStreamsTest {
     assertThat(older.unread()).isZero();
     newer.obeyAll();
     assertThat(newer.share("up")).isEqualTo(6);
-    assertThat(served.obeyed()).containsExactly(10, 6);
+    assertThat(served.acknowledged()).containsExactly(10, 6);
     older.disconnect();
     served.time().pass(Duration.ofSeconds(30));
     served.limits().tick();
@@ -350,8 +350,8 @@ class ClusterLimitStreamsTest {
             .build();
     requests.onNext(
         acknowledgement.toBuilder().setErrorDetail(Status.getDefaultInstance()).build());
-    assertThat(served.obeyed()).isEmpty();
+    assertThat(served.acknowledged()).isEmpty();
     requests.onNext(acknowledgement);
-    assertThat(served.obeyed()).containsExactly(10);
+    assertThat(served.acknowledged()).containsExactly(10);
   }
 }

@@ -41,7 +41,7 @@ class EnvoyLimitTest {
   private static final Duration TIMEOUT = ofSeconds(30);
 
   @TempDir Path folder;
-  private final BlockingQueue<Integer> obeyed = new LinkedBlockingQueue<>();
+  private final BlockingQueue<Integer> acknowledged = new LinkedBlockingQueue<>();
   private final List<Server> servers = new ArrayList<>();
 
   /** Port of a server that starts, or restarts, while Envoy runs. */
@@ -157,7 +157,7 @@ class EnvoyLimitTest {
             LimitServerSettings.DEFAULT,
             TimeSource.system(),
             epoch,
-            (_, requests, _) -> obeyed.add(requests),
+            (_, requests, _) -> acknowledged.add(requests),
             (nanos, task) ->
                 CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
                     .execute(task));
@@ -179,8 +179,8 @@ class EnvoyLimitTest {
   }
 
   private void awaitAcknowledged(int requests) {
-    await().atMost(TIMEOUT).until(() -> obeyed.contains(requests));
-    obeyed.clear();
+    await().atMost(TIMEOUT).until(() -> acknowledged.contains(requests));
+    acknowledged.clear();
   }
 
   private static String connected(EnvoyProcess envoy) throws IOException {

@@ -56,7 +56,7 @@ class LimitServerTest {
     served.limits().offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
-    assertThat(served.obeyed()).containsExactly(10);
+    assertThat(served.acknowledged()).containsExactly(10);
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     b.obeyAll();
     assertThat(b.share("up")).isZero();
@@ -76,19 +76,19 @@ class LimitServerTest {
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
-    assertThat(served.obeyed()).containsExactly(5, 10);
+    assertThat(served.acknowledged()).containsExactly(5, 10);
     served.limits().offer("up", Priority.DEFAULT, 4);
     served.limits().offer("up", Priority.DEFAULT, 6);
     a.obeyAll();
-    assertThat(served.obeyed()).last().isEqualTo(3 + 5);
+    assertThat(served.acknowledged()).last().isEqualTo(3 + 5);
     FakeEnvoy.settle(a, b);
-    assertThat(served.obeyed()).last().isEqualTo(6);
-    int told = served.obeyed().size();
+    assertThat(served.acknowledged()).last().isEqualTo(6);
+    int received = served.acknowledged().size();
     served.limits().offer("up", Priority.DEFAULT, 6);
     FakeEnvoy.settle(a, b);
-    assertThat(served.obeyed()).hasSize(told);
+    assertThat(served.acknowledged()).hasSize(received);
     b.disconnect(); // and keeps its 3
-    assertThat(served.obeyed()).last().isEqualTo(6);
+    assertThat(served.acknowledged()).last().isEqualTo(6);
   }
 
   @Test
@@ -148,7 +148,7 @@ class LimitServerTest {
     served.limits().offer("up", Priority.DEFAULT, 3);
     a.obeyAll();
     assertThat(a.share("up")).isEqualTo(3);
-    assertThat(served.obeyed()).containsExactly(10, 3);
+    assertThat(served.acknowledged()).containsExactly(10, 3);
   }
 
   @Test
@@ -159,7 +159,7 @@ class LimitServerTest {
     served.limits().offer("up", Priority.DEFAULT, 5);
     a.obeyAll();
     assertThat(a.share("up")).isEqualTo(5);
-    assertThat(served.obeyed()).containsExactly(5);
+    assertThat(served.acknowledged()).containsExactly(5);
   }
 
   /** Tests the pause: without it, each message of a large fleet would divide all limits. */

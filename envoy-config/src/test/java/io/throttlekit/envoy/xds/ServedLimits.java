@@ -65,7 +65,7 @@ final class ServedLimits implements AutoCloseable {
   }
 
   /** Returns the values that the listener received, in order. */
-  List<Integer> obeyed() {
+  List<Integer> acknowledged() {
     return acknowledgedLimits;
   }
 

@@ -14,17 +14,17 @@ import org.jspecify.annotations.Nullable;
  * @param verdicts one per descriptor, in order; owned, not copied
  * @param quotaPasses whether a descriptor in quota mode passes regardless of its counter, so that
  *     no other one in quota mode can refuse
- * @param lease the permit of an admitted request; null if nothing counts it
+ * @param permit the permit of an admitted request; null if nothing counts it
  */
 public record Answer(
-    boolean admitted, List<Verdict> verdicts, boolean quotaPasses, @Nullable RequestPermit lease) {
+    boolean admitted, List<Verdict> verdicts, boolean quotaPasses, @Nullable RequestPermit permit) {
 
-  /** Creates an answer where all rules depend on their counters, without a lease. */
+  /** Creates an answer where all rules depend on their counters, without a permit. */
   public Answer(boolean admitted, List<Verdict> verdicts) {
     this(admitted, verdicts, false, null);
   }
 
-  /** Returns this answer, which must admit, with a lease. */
+  /** Returns this answer, which must admit, with a permit. */
   Answer with(@Nullable RequestPermit held) {
     return held == null ? this : new Answer(admitted, verdicts, quotaPasses, held);
   }

@@ -20,8 +20,8 @@ final class DecisionLog {
   static void log(Logger log, RateLimitRequest request, Answer answer) {
     StringBuilder line = new StringBuilder(shown(request.domain()));
     line.append(answer.admitted() ? ": admitted" : ": refused");
-    if (answer.lease() != null) {
-      line.append(", lease ").append(answer.lease().id());
+    if (answer.permit() != null) {
+      line.append(", lease ").append(answer.permit().id());
     }
     List<Verdict> verdicts = answer.verdicts();
     for (int i = 0; i < verdicts.size(); i++) {

@@ -33,7 +33,7 @@ final class LimitedAdmission implements PermitAcquisition.AcquisitionCallback, A
   private final long beganNanos;
 
   // Written only by the thread that owns the request, and published when that hands it on.
-  private @Nullable RequestPermit lease;
+  private @Nullable RequestPermit permit;
 
   // Guarded by this.
   private @Nullable PermitAcquisition entering;
@@ -58,9 +58,9 @@ final class LimitedAdmission implements PermitAcquisition.AcquisitionCallback, A
   }
 
   /** Returns the answer, or null if {@code callback} receives it. */
-  @Nullable Answer enter(ConcurrencyLimiter gate, List<ReachedLimit> wanted) {
+  @Nullable Answer enter(ConcurrencyLimiter limiter, List<ReachedLimit> wanted) {
     callback.onCancelled(this::leave);
-    PermitAcquisition begun = gate.enter(wanted, longestWaitNanos(), this);
+    PermitAcquisition begun = limiter.enter(wanted, longestWaitNanos(), this);
     boolean gone;
     Answer known;
     Throwable failed;
@@ -83,7 +83,7 @@ final class LimitedAdmission implements PermitAcquisition.AcquisitionCallback, A
 
   @Override
   public void entered(PermitAcquisition by, @Nullable RequestPermit held) {
-    lease = held;
+    permit = held;
     try {
       many.entered(by);
       Answer known = many.charge(counters, this);
@@ -116,7 +116,7 @@ final class LimitedAdmission implements PermitAcquisition.AcquisitionCallback, A
 
   @Override
   public void failed(Throwable cause) {
-    RequestPermit held = lease;
+    RequestPermit held = permit;
     if (held != null) {
       held.refused();
     }
@@ -158,7 +158,7 @@ final class LimitedAdmission implements PermitAcquisition.AcquisitionCallback, A
   }
 
   private void settle(Answer charged) {
-    RequestPermit held = lease;
+    RequestPermit held = permit;
     if (held != null && !charged.admitted()) {
       held.refused();
     }

@@ -35,7 +35,7 @@ public final class PolicyAdmission implements Admission {
 
   private final Supplier<@Nullable PolicyBook> policies;
   private final Counters counters;
-  private final ConcurrencyLimiter gate;
+  private final ConcurrencyLimiter limiter;
   private final CompatibilityConfig compatibility;
   private final boolean cachedDenyDefault;
   private final DecisionListener metrics;
@@ -49,13 +49,13 @@ public final class PolicyAdmission implements Admission {
   public PolicyAdmission(
       Supplier<@Nullable PolicyBook> policies,
       Counters counters,
-      ConcurrencyLimiter gate,
+      ConcurrencyLimiter limiter,
       CompatibilityConfig compatibility,
       boolean cachedDenyDefault,
       DecisionListener metrics) {
     this.policies = policies;
     this.counters = counters;
-    this.gate = gate;
+    this.limiter = limiter;
     this.compatibility = compatibility;
     this.cachedDenyDefault = cachedDenyDefault;
     this.metrics = metrics;
@@ -95,7 +95,7 @@ public final class PolicyAdmission implements Admission {
       String id = leaseOf(descriptors.get(i));
       if (id != null) {
         any = true;
-        gate.permits().end(id, PermitEnd.STREAM_DONE);
+        limiter.permits().end(id, PermitEnd.STREAM_DONE);
       }
     }
     return any;
@@ -201,7 +201,8 @@ public final class PolicyAdmission implements Admission {
     List<ReachedLimit> wanted = many.wanted();
     return wanted.isEmpty()
         ? many.charge(counters, callback)
-        : new LimitedAdmission(request, many, counters, gate.time(), callback).enter(gate, wanted);
+        : new LimitedAdmission(request, many, counters, limiter.time(), callback)
+            .enter(limiter, wanted);
   }
 
   private ManyDescriptors many(RateLimitRequest request, @Nullable Rule[] rules) {

@@ -111,16 +111,16 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   /** Closes the connection at once, whatever it waits for. */
-  void cutOff() {
+  void close() {
     connections.remove(this);
-    close();
+    closeChannel();
   }
 
   /** Closes the connection: at once, or after the answer to the request in progress. */
   void drain() {
     last = true;
     if (waits()) {
-      cutOff();
+      close();
     }
   }
 
@@ -168,7 +168,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     if (event instanceof ChannelInputShutdownEvent) {
       last = true; // half-closed by the client: what is in progress is still answered
       if (waits()) {
-        close();
+        closeChannel();
       }
     }
   }
@@ -176,7 +176,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
     LOG.debug("a connection failed", cause);
-    close(); // a reset, or bytes of TLS; the reply, if any, is lost
+    closeChannel(); // a reset, or bytes of TLS; the reply, if any, is lost
   }
 
   /** Sends the reply to the request in progress. */
@@ -205,7 +205,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
                   if (written.isSuccess()) {
                     sent(ctx, toHead && answer.body().length > 0);
                   } else {
-                    close();
+                    closeChannel();
                   }
                 });
   }
@@ -330,7 +330,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     } else if (unread) {
       linger(ctx);
     } else {
-      close();
+      closeChannel();
     }
   }
 
@@ -384,7 +384,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     connections.changed(this);
   }
 
-  private void close() {
+  private void closeChannel() {
     ChannelHandlerContext ctx = context;
     if (ctx != null) {
       var _ = ctx.close();

@@ -241,7 +241,7 @@ public final class HttpListener implements AutoCloseable {
         threads.execute(() -> answerInBackground(connection, path, served, query));
       } catch (RejectedExecutionException closing) {
         served.inProgress--;
-        connection.cutOff();
+        connection.close();
       }
     }
   }

@@ -43,7 +43,7 @@ final class OpenConnections {
       if (oldest == null) { // all are being answered: the one that takes longest
         oldest = oldest(any -> true, connection);
       }
-      (oldest != null ? oldest : connection).cutOff();
+      (oldest != null ? oldest : connection).close();
     }
   }
 
@@ -81,7 +81,7 @@ final class OpenConnections {
       if (slowest == null) {
         return; // this reply alone exceeds the bound and is the only one
       }
-      slowest.cutOff();
+      slowest.close();
     }
   }
 
@@ -94,7 +94,7 @@ final class OpenConnections {
   /** Closes the connections whose deadline has passed. */
   void sweep() {
     long now = time.monotonicNanos();
-    List.copyOf(open).stream().filter(each -> each.isLate(now)).forEach(HttpConnection::cutOff);
+    List.copyOf(open).stream().filter(each -> each.isLate(now)).forEach(HttpConnection::close);
   }
 
   /** Closes connections without a request at once, and the others after their answers. */
@@ -103,7 +103,7 @@ final class OpenConnections {
   }
 
   void closeAll() {
-    List.copyOf(open).forEach(HttpConnection::cutOff);
+    List.copyOf(open).forEach(HttpConnection::close);
   }
 
   private @Nullable HttpConnection oldest(Predicate<HttpConnection> choice, HttpConnection except) {

@@ -133,7 +133,7 @@ final class RequestJson {
     if (name == null) {
       return json.whole(INT32_MIN, INT32_MAX).intValue();
     }
-    // Of the response, which has the numbers of the request and WEEK, too.
+    // RateLimit.Unit of the response: it has the numbers of that of the request, and WEEK.
     for (RateLimit.Unit unit : RateLimit.Unit.values()) {
       if (unit != RateLimit.Unit.UNRECOGNIZED && unit.name().equals(name)) {
         return unit.getNumber();

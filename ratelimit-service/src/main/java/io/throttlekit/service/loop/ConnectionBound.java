@@ -9,6 +9,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import java.util.Collections;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -49,9 +50,9 @@ public final class ConnectionBound extends ChannelInboundHandlerAdapter {
     };
   }
 
-  /** Returns the open connections; the set changes as they open and close. */
+  /** Returns the open connections; the view changes as they open and close. */
   public Set<Channel> open() {
-    return open;
+    return Collections.unmodifiableSet(open);
   }
 
   /** Returns how many connections were closed because too many were open. */

@@ -230,7 +230,7 @@ public final class DescriptorFields {
     if (!hasLimit) {
       return null;
     }
-    // Of the response, which has the numbers of the request and WEEK, too.
+    // RateLimit.Unit of the response: it has the numbers of that of the request, and WEEK.
     RateLimit.Unit known = RateLimit.Unit.forNumber(unit);
     if (known == null || known == RateLimit.Unit.UNKNOWN) {
       throw new InvalidRequestException(

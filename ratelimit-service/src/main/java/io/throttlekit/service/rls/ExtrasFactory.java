@@ -37,7 +37,7 @@ public final class ExtrasFactory {
   /** Returns the extras of the response to {@code request}. */
   public ResponseExtras of(RateLimitRequest request, Answer answer) {
     // Almost every answer.
-    if (answer.admitted() && !always && answer.lease() == null) {
+    if (answer.admitted() && !always && answer.permit() == null) {
       return ResponseExtras.NONE;
     }
     Verdict refusing = answer.refusing();
@@ -63,10 +63,10 @@ public final class ExtrasFactory {
   private Map<String, @Nullable Object> metadataOf(RateLimitRequest request, Answer answer) {
     Map<String, @Nullable Object> all =
         metadata == null ? new LinkedHashMap<>() : metadata.write(request, answer);
-    RequestPermit lease = answer.admitted() ? answer.lease() : null;
+    RequestPermit permit = answer.admitted() ? answer.permit() : null;
     // Not in a denial: its stream-done call would release a permit that was not granted.
-    if (lease != null) {
-      all.put("lease", lease.id());
+    if (permit != null) {
+      all.put("lease", permit.id());
     }
     return all;
   }

@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param admitted whether the request may pass
  * @param json the response
- * @param lease the permit in flight that it grants; null for none
+ * @param permit of the request in flight that it grants; null for none
  */
-public record JsonAnswer(boolean admitted, String json, @Nullable RequestPermit lease) {
+public record JsonAnswer(boolean admitted, String json, @Nullable RequestPermit permit) {
   /** Returns the permit because the caller does not receive the answer that names it. */
   public void lost() {
-    if (lease != null) {
-      lease.cancelled();
+    if (permit != null) {
+      permit.cancelled();
     }
   }
 }

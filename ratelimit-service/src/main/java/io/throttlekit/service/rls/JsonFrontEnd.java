@@ -77,10 +77,10 @@ public final class JsonFrontEnd {
     String json = null;
     try {
       json = writer.apply(request, answer);
-      return new JsonAnswer(answer.admitted(), json, answer.lease());
+      return new JsonAnswer(answer.admitted(), json, answer.permit());
     } finally {
-      if (json == null && answer.lease() != null) { // the caller gets an error without the permit
-        answer.lease().cancelled();
+      if (json == null && answer.permit() != null) { // the caller gets an error without the permit
+        answer.permit().cancelled();
       }
     }
   }

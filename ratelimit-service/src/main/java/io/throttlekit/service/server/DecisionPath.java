@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * would see two types at each call site.
  *
  * @param frontEnd reads requests, decides them and writes answers
- * @param gate the limiter: admits requests under concurrency limits
+ * @param limiter admits requests under concurrency limits
  * @param checks the front end of external authorization; null if that is not configured
  * @param calls receives the rate-limit calls
  * @param loops the event loops that serve, if a store needs them before the server exists;
@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
 public record DecisionPath(
     ServiceConfig config,
     RateLimitFrontEnd frontEnd,
-    ConcurrencyLimiter gate,
+    ConcurrencyLimiter limiter,
     @Nullable CheckFrontEnd checks,
     CallListener calls,
     TimeSource time,
@@ -58,21 +58,21 @@ public record DecisionPath(
       TimeSource time,
       @Nullable EventLoopGroup loops) {
     CompatibilityConfig compatibility = config.compatibility();
-    ConcurrencyLimiter gate =
+    ConcurrencyLimiter limiter =
         new ConcurrencyLimiter(
             time, DecisionPath::runAfter, listeners.limits(), DecisionPath::retryAfterMillis);
     Admission admission =
         new PolicyAdmission(
             policies::book,
             counters,
-            gate,
+            limiter,
             compatibility,
             config.store().cachedDenyDefault(),
             listeners.decisions());
     RateLimitFrontEnd frontEnd =
         new RateLimitFrontEnd(admission, config.response(), compatibility, config.grpc().limits());
     CheckFrontEnd checks = checks(config, admission, policies, listeners);
-    return new DecisionPath(config, frontEnd, gate, checks, listeners.calls(), time, loops);
+    return new DecisionPath(config, frontEnd, limiter, checks, listeners.calls(), time, loops);
   }
 
   /**

@@ -223,12 +223,12 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
 
   private void reply(Answer answer) {
     RateLimitRequest complete = request;
-    RequestPermit lease = answer.lease();
+    RequestPermit permit = answer.permit();
     long now = handler.time().monotonicNanos();
     boolean late = isLate(now);
-    if (lease != null) {
+    if (permit != null) {
       // Before the answer is sent: a cancellation from here on releases the permit.
-      onCancelled(lease::cancelled);
+      onCancelled(permit::cancelled);
       if (late) {
         failLate(now);
         return;
@@ -318,7 +318,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     }
   }
 
-  /** Fails a late call whose answer carries a lease: the caller no longer holds it. */
+  /** Fails a late call whose answer carries a permit: the caller no longer holds it. */
   private void failLate(long now) {
     if (claimEnd(COUNTED)) {
       abandoned(Abandonment.ANSWERED_LATE, now);
@@ -348,7 +348,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
       recordEnd(now);
     } finally {
       call.close(status, new Metadata());
-      gone(); // an error carries no lease
+      gone(); // an error carries no permit
     }
   }
 

@@ -63,7 +63,7 @@ public record MeasuredPath(
     CheckMetrics checks = config.extAuthz() == null ? null : new CheckMetrics(telemetry.meter());
     PathListeners listeners = new PathListeners(metrics, metrics, checks, limits);
     DecisionPath path = DecisionPath.of(config, policies, counters, listeners, time, loops);
-    limits.show(path.gate());
+    limits.show(path.limiter());
     return new MeasuredPath(path, metrics, limits);
   }
 
@@ -72,12 +72,12 @@ public record MeasuredPath(
       PolicyStore policies,
       Telemetry telemetry,
       LongSupplier counters,
-      LongSupplier forgotten) {
+      LongSupplier evicted) {
     return new RateLimitMetrics(
         telemetry.meter(),
         policies::book,
         counters,
-        forgotten,
+        evicted,
         config.telemetry().nearLimitRatio(),
         config.telemetry().maxSeries());
   }

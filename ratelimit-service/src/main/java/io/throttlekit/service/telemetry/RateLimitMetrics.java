@@ -85,7 +85,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
    *
    * @param policies supplies the current book, or null while there is none
    * @param counters returns how many counters the store holds
-   * @param forgotten returns how many counters the store dropped before their windows ended
+   * @param evicted returns how many counters the store dropped before their windows ended
    * @param nearLimitRatio fraction of a limit from which a hit is near it, from 0 to 1
    * @param maxSeries maximum number of series whose names come from requests
    */
@@ -93,7 +93,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
       Meter meter,
       Supplier<? extends @Nullable PolicyBook> policies,
       LongSupplier counters,
-      LongSupplier forgotten,
+      LongSupplier evicted,
       double nearLimitRatio,
       int maxSeries) {
     this.policies = policies;
@@ -106,7 +106,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
             .setUnit("s")
             .setExplicitBucketBoundariesAdvice(RESPONSE_SECONDS)
             .build();
-    new Instruments(meter, this).register(counters, forgotten);
+    new Instruments(meter, this).register(counters, evicted);
   }
 
   @Override

@@ -39,13 +39,13 @@ class LimitAdmissionTest {
     AdmissionFixture deciding = AdmissionFixture.by(BOTH);
     Answer first = deciding.ask(charge("up"));
     assertThat(first.admitted()).isTrue();
-    assertThat(first.lease()).isNotNull();
+    assertThat(first.permit()).isNotNull();
     assertThat(first.verdicts().getFirst().remaining()).isEqualTo(1);
     assertThat(deciding.ask(charge("up")).admitted()).isTrue();
 
     Answer refused = deciding.ask(charge("up"));
     assertThat(refused.admitted()).isFalse();
-    assertThat(refused.lease()).as("a denial never has a lease").isNull();
+    assertThat(refused.permit()).as("a denial never has a lease").isNull();
     assertThat(refused.retryAfterMillis()).isEqualTo(1_500);
     Verdict verdict = refused.verdicts().getFirst();
     assertThat(Objects.requireNonNull(verdict.decision()).limit()).isEqualTo(2);
@@ -63,7 +63,7 @@ class LimitAdmissionTest {
     for (int i = 0; i < 5; i++) {
       Answer refused = deciding.ask(charge("up"), charge("user"));
       assertThat(refused.admitted()).isFalse();
-      assertThat(refused.lease()).isNull();
+      assertThat(refused.permit()).isNull();
       assertThat(refused.verdicts()).extracting(Verdict::refused).containsExactly(false, true);
     }
     assertThat(deciding.gated.ends)
@@ -94,7 +94,7 @@ class LimitAdmissionTest {
   void aReleaseIsNeverChargedAndAlwaysAnsweredOk() {
     AdmissionFixture deciding = AdmissionFixture.by(BOTH);
     Answer taken = deciding.ask(charge("up"));
-    String id = Objects.requireNonNull(taken.lease()).id();
+    String id = Objects.requireNonNull(taken.permit()).id();
     assertThat(inFlight(deciding)).isEqualTo(1);
     assertThat(deciding.ask(release("user", id)).verdicts()).containsExactly(Verdict.UNTOUCHED);
     assertThat(inFlight(deciding)).isZero();
@@ -129,8 +129,8 @@ class LimitAdmissionTest {
     assertThat(deciding.ask(hits(0, "up")).admitted()).isTrue();
     assertThat(deciding.ask(refund(1, "up")).admitted()).isTrue();
     assertThat(inFlight(deciding)).isZero();
-    assertThat(deciding.ask(hits(7, "up")).lease()).isNotNull();
-    assertThat(deciding.ask(hits(7, "up")).lease()).isNotNull();
+    assertThat(deciding.ask(hits(7, "up")).permit()).isNotNull();
+    assertThat(deciding.ask(hits(7, "up")).permit()).isNotNull();
     assertThat(deciding.ask(hits(0, "up")).admitted()).isFalse();
     assertThat(deciding.ask(refund(1, "up")).admitted()).isTrue();
     assertThat(inFlight(deciding)).isEqualTo(2);
@@ -140,10 +140,10 @@ class LimitAdmissionTest {
   void inShadowModeARequestBeyondTheLimitPassesWithoutALease() {
     AdmissionFixture deciding =
         AdmissionFixture.by("- {key: up, shadow_mode: true, concurrency: {min: 1, max: 1}}\n");
-    assertThat(deciding.ask(charge("up")).lease()).isNotNull();
+    assertThat(deciding.ask(charge("up")).permit()).isNotNull();
     Answer over = deciding.ask(charge("up"));
     assertThat(over.admitted()).isTrue();
-    assertThat(over.lease()).isNull();
+    assertThat(over.permit()).isNull();
     assertThat(over.verdicts().getFirst().remaining()).isZero();
     assertThat(inFlight(deciding)).isEqualTo(1);
   }
@@ -155,7 +155,7 @@ class LimitAdmissionTest {
     for (int i = 0; i < 4; i++) {
       Answer answer = deciding.ask(charge("up"));
       assertThat(answer.admitted()).isTrue();
-      assertThat(answer.lease() != null).isEqualTo(i < 2);
+      assertThat(answer.permit() != null).isEqualTo(i < 2);
     }
     assertThat(deciding.metrics.lines().toString()).contains("global_shadow_mode: 2");
   }
@@ -168,7 +168,7 @@ class LimitAdmissionTest {
     for (int i = 0; i < 5; i++) {
       Answer answer = deciding.ask(charge("up"));
       assertThat(answer.admitted()).isTrue();
-      assertThat(answer.lease()).isNull();
+      assertThat(answer.permit()).isNull();
     }
   }
 
@@ -195,7 +195,7 @@ class LimitAdmissionTest {
     deciding.time.advance(2);
     deciding.timer.run();
     assertThat(waits.answer().admitted()).isFalse();
-    assertThat(waits.answer().lease()).isNull();
+    assertThat(waits.answer().permit()).isNull();
     assertThat(inFlight(deciding)).isEqualTo(1);
   }
 
@@ -211,7 +211,7 @@ class LimitAdmissionTest {
     assertThat(third.isAnswered()).isFalse();
     end(deciding, second.answer());
     assertThat(third.answer().admitted()).as("one per day").isFalse();
-    assertThat(third.answer().lease()).isNull();
+    assertThat(third.answer().permit()).isNull();
     assertThat(inFlight(deciding)).isZero();
   }
 
@@ -235,7 +235,7 @@ class LimitAdmissionTest {
 
   private static void end(AdmissionFixture deciding, Answer answer) {
     assertThat(answer.admitted()).isTrue();
-    String id = Objects.requireNonNull(answer.lease()).id();
+    String id = Objects.requireNonNull(answer.permit()).id();
     assertThat(deciding.ask(release("up", id)).admitted()).isTrue();
   }
 

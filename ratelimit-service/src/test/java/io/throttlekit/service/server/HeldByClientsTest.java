@@ -130,8 +130,8 @@ class HeldByClientsTest {
       for (int i = 0; i < calls; i++) {
         each.send(connection, 2 * i + 1);
       }
-    } catch (SocketException cutOff) {
-      return; // closed before all were sent
+    } catch (SocketException closed) {
+      return; // before all were sent
     }
   }
 

@@ -13,14 +13,14 @@ final class RecentIds {
   // a power of two, as the mask requires
   private static final int LINES = 16;
 
-  private final int mostOfLine;
+  private final int maxPerLine;
   private final List<SequencedSet<Object>> lines;
 
   /**
-   * @param most approximate number of ids to keep, from 16
+   * @param max approximate number of ids to keep, from 16
    */
-  RecentIds(int most) {
-    this.mostOfLine = most / LINES;
+  RecentIds(int max) {
+    this.maxPerLine = max / LINES;
     this.lines = Stream.<SequencedSet<Object>>generate(LinkedHashSet::new).limit(LINES).toList();
   }
 
@@ -33,7 +33,7 @@ final class RecentIds {
       if (!line.add(id)) {
         return false;
       }
-      if (line.size() > mostOfLine) {
+      if (line.size() > maxPerLine) {
         line.removeFirst();
       }
       return true;

@@ -58,7 +58,7 @@ record Form(
       Map<String, Object> attributes, List<String> words, Map<String, Object> synonyms) {
     String kind = text(attributes, "kind");
     Parser parser = parser(kind, attributes, words, synonyms);
-    boolean optional = attributes.containsKey("optional");
+    boolean optional = text(attributes, "optional").equals("true");
     return new Form(
         switch (kind) {
           case "store" -> StoreUri.EXPECTED;
@@ -70,7 +70,7 @@ record Form(
                   .replace("{words}", String.join(", ", words));
         },
         words,
-        attributes.containsKey("list"),
+        text(attributes, "list").equals("true"),
         optional ? text -> text.isEmpty() ? text : parser.parse(text) : parser,
         switch (kind) {
           case "store" -> Secrets::maskStore;
@@ -89,15 +89,15 @@ record Form(
     return switch (kind) {
       case "flag" -> Form::parseFlag;
       case "number" -> {
-        long least = Long.parseLong(min);
-        long most = Long.parseLong(max);
-        yield text -> parseLong(text, least, most);
+        long from = Long.parseLong(min);
+        long to = Long.parseLong(max);
+        yield text -> parseLong(text, from, to);
       }
       case "ratio" -> Form::parseRatio;
       case "duration" -> {
-        Duration least = GoDuration.parse(min);
-        Duration most = GoDuration.parse(max);
-        yield text -> within(GoDuration.parse(text), least, most);
+        Duration from = GoDuration.parse(min);
+        Duration to = GoDuration.parse(max);
+        yield text -> within(GoDuration.parse(text), from, to);
       }
       case "word" -> text -> parseWord(text, words, synonyms);
       case "pattern" -> {
@@ -187,13 +187,13 @@ record Form(
     return FALSE.contains(text) ? Boolean.FALSE : null;
   }
 
-  private static @Nullable Long parseLong(String text, long least, long most) {
+  private static @Nullable Long parseLong(String text, long min, long max) {
     if (!WHOLE_NUMBER.matcher(text).matches()) {
       return null;
     }
     try {
       long value = Long.parseLong(text);
-      return value >= least && value <= most ? value : null;
+      return value >= min && value <= max ? value : null;
     } catch (NumberFormatException e) { // nineteen digits beyond a long
       return null;
     }
@@ -208,8 +208,8 @@ record Form(
   }
 
   private static @Nullable Duration within(
-      @Nullable Duration value, @Nullable Duration least, @Nullable Duration most) {
-    return value == null || value.compareTo(least) < 0 || value.compareTo(most) > 0 ? null : value;
+      @Nullable Duration value, @Nullable Duration min, @Nullable Duration max) {
+    return value == null || value.compareTo(min) < 0 || value.compareTo(max) > 0 ? null : value;
   }
 
   private static @Nullable Object parseWord(
