@@ -138,20 +138,19 @@ final class Calls {
       expired.clear();
     }
     late.forEach(Call::expire); // without the lock: callers continue on this thread
-    if (!late.isEmpty()) {
-      dropExpired();
-    }
+    late.forEach(this::drop);
     reportOldest();
   }
 
-  /** Drops calls that timed out before their turn, which must not hold memory until it comes. */
-  private void dropExpired() {
-    List<Call<?>> dropped = new ArrayList<>();
-    threads
-        .getQueue()
-        .removeIf(
-            each -> each instanceof Call<?> call && call.answer.isDone() && dropped.add(call));
-    dropped.forEach(Call::notSent); // without the queue's lock, as above
+  /**
+   * Drops a call that timed out, if its turn has not come: it must not hold memory until then.
+   * Either this or a thread takes it from the queue, so no call is both made and failed as not
+   * sent.
+   */
+  private void drop(Call<?> call) {
+    if (threads.remove(call)) { // near the queue's head, unless it is running
+      call.notSent();
+    }
   }
 
   /** Reports the call that has been without an answer for longest, which the breaker times. */

@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.TimeSource;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -36,5 +39,35 @@ class CallsTest {
     calls.close();
     assertThat(calls.ended().toCompletableFuture().get(60, TimeUnit.SECONDS)).isTrue();
     assertThat(made).isFalse();
+  }
+
+  /** Deadlines pass while the only thread takes calls from the queue, in many orders. */
+  @Test
+  void callsThatTimeOutWhileOthersBeginEndOnceAndLetTheStoreEnd() throws Exception {
+    Wanted wanted = Wanted.of("jdbc:postgresql://unused/db").connections(1).deadlines(2, 2);
+    for (int round = 0; round < 300; round++) {
+      Calls calls =
+          new Calls(
+              wanted.settings(), TimeSource.system(), TestSurroundings.TIMER, StoreListener.NONE);
+      AtomicInteger made = new AtomicInteger();
+      List<CompletableFuture<Integer>> replies = new ArrayList<>();
+      for (int i = 0; i < 2_000; i++) {
+        replies.add(
+            calls
+                .submit(Deadline.NONE, Long.MAX_VALUE, _ -> made.incrementAndGet())
+                .toCompletableFuture());
+      }
+      calls.close();
+      assertThat(calls.ended().toCompletableFuture().get(60, TimeUnit.SECONDS)).isTrue();
+      long answered =
+          replies.stream()
+              .filter(reply ->
+                  reply
+                      .handle((_, failure) -> failure == null)
+                      .completeOnTimeout(false, 60, TimeUnit.SECONDS)
+                      .join())
+              .count();
+      assertThat(answered).as("round %d", round).isEqualTo(made.get());
+    }
   }
 }
