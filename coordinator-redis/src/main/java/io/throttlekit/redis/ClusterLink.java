@@ -89,12 +89,14 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
 
   private void use(
       @Nullable StatefulRedisClusterConnection<byte[], byte[]> made, @Nullable Throwable failure) {
-    if (made == null) {
+    if (closed) {
+      if (made != null) {
+        var _ = made.closeAsync();
+      }
+    } else if (made == null) {
       failureReason = RootCause.message(failure);
       listener.notConnected(failureReason);
       var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
-    } else if (closed) {
-      var _ = made.closeAsync();
     } else {
       // In a Cluster the handshake only reads settings, so calls need not wait for it.
       var _ = listener.connecting(made.async());

@@ -137,10 +137,12 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
       @Nullable StatefulRedisConnection<byte[], byte[]> made,
       RedisURI to,
       @Nullable Throwable failure) {
-    if (made == null) {
+    if (closed) {
+      if (made != null) {
+        var _ = made.closeAsync();
+      }
+    } else if (made == null) {
       notConnected(failure);
-    } else if (closed) {
-      var _ = made.closeAsync();
     } else {
       made.addListener(
           new RedisConnectionStateListener() {
