@@ -45,7 +45,8 @@ final class SentinelMaster {
   CompletionStage<RedisURI> find() {
     if (found.isDone()) {
       found =
-          connected()
+          CompletableFuture.completedFuture(sentinels)
+              .thenCompose(this::connected) // a stage, so that an exception is an answer, too
               .thenCompose(this::query)
               .handleAsync(this::answered, loop)
               .toCompletableFuture();
@@ -53,12 +54,12 @@ final class SentinelMaster {
     return found;
   }
 
-  private CompletionStage<StatefulRedisSentinelConnection<String, String>> connected() {
+  private CompletionStage<StatefulRedisSentinelConnection<String, String>> connected(RedisURI to) {
     StatefulRedisSentinelConnection<String, String> known = connection;
     return known != null && known.isOpen()
         ? CompletableFuture.completedFuture(known)
         : client
-            .connectSentinelAsync(StringCodec.UTF8, sentinels)
+            .connectSentinelAsync(StringCodec.UTF8, to)
             .thenApplyAsync(
                 made -> {
                   close();

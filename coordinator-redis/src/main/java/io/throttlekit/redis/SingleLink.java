@@ -89,77 +89,82 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
     if (closed) {
       return;
     }
-    CompletionStage<RedisURI> master =
-        sentinels == null ? CompletableFuture.completedFuture(uri) : sentinels.find();
+    // In stages from the beginning, so that an exception of any of them is a failed attempt, too.
     var _ =
-        master.whenComplete((found, failure) -> {
-          if (found == null) {
-            notConnected(failure);
-          } else {
-            connectTo(found);
+        CompletableFuture.completedFuture(uri)
+            .thenCompose(this::master)
+            .thenCompose(this::connectTo)
+            .whenCompleteAsync(
+                (_, failure) -> {
+                  if (failure != null) {
+                    notConnected(failure);
+                  }
+                },
+                loop);
+  }
+
+  private CompletionStage<RedisURI> master(RedisURI configured) {
+    return sentinels == null ? CompletableFuture.completedFuture(configured) : sentinels.find();
+  }
+
+  private CompletionStage<?> connectTo(RedisURI to) {
+    return client
+        .connectAsync(ByteArrayCodec.INSTANCE, to)
+        .thenComposeAsync(made -> use(made, to), loop);
+  }
+
+  /** Uses a connection after its handshake; closes it if either fails. */
+  private CompletionStage<?> use(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {
+    return CompletableFuture.completedFuture(made)
+        .thenCompose(this::handshake)
+        .thenRunAsync(() -> begin(made, to), loop)
+        .whenComplete((_, failure) -> {
+          if (failure != null) {
+            abandon(made);
           }
         });
   }
 
-  private void connectTo(RedisURI to) {
-    var _ =
-        client
-            .connectAsync(ByteArrayCodec.INSTANCE, to)
-            .thenComposeAsync(this::withHandshake, loop)
-            .whenCompleteAsync((made, failure) -> begin(made, to, failure), loop);
-  }
-
-  private CompletionStage<StatefulRedisConnection<byte[], byte[]>> withHandshake(
-      StatefulRedisConnection<byte[], byte[]> made) {
+  private CompletionStage<?> handshake(StatefulRedisConnection<byte[], byte[]> made) {
     if (closed) {
       return CompletableFuture.completedFuture(made); // to be closed
     }
     CompletableFuture<?> handshake = listener.connecting(made.async()).toCompletableFuture();
     Link.limit(loop, handshake, uri.getTimeout(), "Redis does not answer");
-    return handshake
-        .whenComplete((_, refused) -> {
-          if (refused != null) {
-            var _ = made.closeAsync();
-          }
-        })
-        .thenApply(_ -> made);
+    return handshake;
   }
 
-  private void notConnected(@Nullable Throwable failure) {
+  private void notConnected(Throwable failure) {
+    if (closed) {
+      return;
+    }
     String reason = RootCause.message(failure);
     boolean silent = uri.isSsl() && reason.contains("timed out");
     failureReason = silent ? reason + "; does it support TLS?" : reason;
-    listener.notConnected(failureReason);
     scheduleRetry();
+    listener.notConnected(failureReason);
   }
 
-  private void begin(
-      @Nullable StatefulRedisConnection<byte[], byte[]> made,
-      RedisURI to,
-      @Nullable Throwable failure) {
+  private void begin(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {
     if (closed) {
-      if (made != null) {
-        var _ = made.closeAsync();
-      }
-    } else if (made == null) {
-      notConnected(failure);
+      var _ = made.closeAsync();
+      return;
+    }
+    made.addListener(
+        new RedisConnectionStateListener() {
+          @Override
+          public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
+            loop.execute(() -> lose(made));
+          }
+        });
+    connection = made;
+    retryMillis = FIRST_RETRY_MILLIS;
+    // It may have been closed before the listener was added.
+    if (!made.isOpen()) {
+      lose(made);
     } else {
-      made.addListener(
-          new RedisConnectionStateListener() {
-            @Override
-            public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
-              loop.execute(() -> lose(made));
-            }
-          });
-      connection = made;
-      retryMillis = FIRST_RETRY_MILLIS;
-      // It may have been closed before the listener was added.
-      if (!made.isOpen()) {
-        lose(made);
-      } else {
-        listener.connected();
-        scheduleMasterCheck(made, to);
-      }
+      listener.connected();
+      scheduleMasterCheck(made, to);
     }
   }
 
@@ -192,11 +197,18 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
   @SuppressWarnings("ReferenceEquality") // this very connection, not an equal one
   private void lose(StatefulRedisConnection<byte[], byte[]> lost) {
     if (connection == lost) {
-      connection = null;
+      abandon(lost);
       failureReason = "connection closed by Redis";
-      var _ = lost.closeAsync();
       scheduleRetry();
     }
+  }
+
+  @SuppressWarnings("ReferenceEquality") // as above
+  private void abandon(StatefulRedisConnection<byte[], byte[]> made) {
+    if (connection == made) {
+      connection = null;
+    }
+    var _ = made.closeAsync();
   }
 
   private void scheduleRetry() {

@@ -65,6 +65,65 @@ class SingleLinkTest {
     assertThat(attempts).hasValue(1);
   }
 
+  @Test
+  void anAttemptThatThrowsIsReportedAndRepeated() throws Exception {
+    SingleLink link =
+        new SingleLink(
+            new Client() {
+              @Override
+              StatefulRedisConnection<?, ?> connection() {
+                if (attempts.incrementAndGet() == 1) {
+                  throw new IllegalStateException("first");
+                }
+                return made();
+              }
+            },
+            RedisURI.create("redis://unused"),
+            loop,
+            new Events());
+    link.open();
+    assertThat(connected.get()).isTrue();
+    assertThat(failures).containsExactly("first");
+  }
+
+  @Test
+  void aHandshakeThatThrowsClosesItsConnectionAndIsRepeated() throws Exception {
+    SingleLink link =
+        link(
+            new Events() {
+              @Override
+              public CompletionStage<?> connecting(RedisClusterAsyncCommands<byte[], byte[]> any) {
+                if (attempts.get() == 1) {
+                  throw new IllegalStateException("first");
+                }
+                return super.connecting(any);
+              }
+            });
+    link.open();
+    assertThat(connected.get()).isTrue();
+    assertThat(failures).containsExactly("first");
+    assertThat(closes).hasValue(1);
+  }
+
+  @Test
+  void aConnectionWhoseListenerThrowsIsReplaced() throws Exception {
+    SingleLink link =
+        link(
+            new Events() {
+              @Override
+              public void connected() {
+                if (attempts.get() == 1) {
+                  throw new IllegalStateException("first");
+                }
+                super.connected();
+              }
+            });
+    link.open();
+    assertThat(connected.get()).isTrue();
+    assertThat(failures).containsExactly("first");
+    assertThat(closes).hasValue(1);
+  }
+
   private SingleLink link(Link.Listener listener) {
     Client client =
         new Client() {
