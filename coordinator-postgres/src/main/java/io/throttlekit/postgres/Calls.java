@@ -71,10 +71,6 @@ final class Calls {
             Thread.ofVirtual().name("postgres").factory());
   }
 
-  boolean isUp() {
-    return !breaker.isOpen();
-  }
-
   /** Completes after {@link #close} when all earlier calls have ended. */
   CompletionStage<Boolean> ended() {
     return ended;

@@ -75,11 +75,6 @@ class Database implements ExternalStore {
     return CompletableFuture.completedFuture(true);
   }
 
-  @Override
-  public final boolean isUp() {
-    return calls.isUp();
-  }
-
   /**
    * Runs a transaction.
    *

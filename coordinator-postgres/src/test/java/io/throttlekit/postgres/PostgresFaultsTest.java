@@ -73,7 +73,8 @@ class PostgresFaultsTest {
     await("warm", () -> answers(ask(store, "warm", 0)));
     server.hang();
     try {
-      await("down", () -> failure(ask(store, "a", 1)) instanceof StoreException && !store.isUp());
+      await(
+          "down", () -> failure(ask(store, "a", 1)) instanceof StoreException && !listener.isUp());
       assertThat(listener.failures).contains(Failure.DEADLINE);
       long waited = 0;
       long begun = System.nanoTime();
@@ -88,7 +89,7 @@ class PostgresFaultsTest {
       server.goOn();
     }
     await("recovered", () -> answers(ask(store, "b", 0)));
-    await("up", store::isUp);
+    await("up", listener::isUp);
     assertThat(listener.states.getFirst()).isEqualTo("down");
     assertThat(listener.states.getLast()).isEqualTo("up");
   }

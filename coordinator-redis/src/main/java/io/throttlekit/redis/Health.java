@@ -65,10 +65,6 @@ final class Health {
     return false;
   }
 
-  boolean isUp() {
-    return !whole.isOpen();
-  }
-
   /** Records an answered round trip, however late. */
   void answered(String node, int requests, long nanos) {
     listener.roundTrip(requests, nanos);

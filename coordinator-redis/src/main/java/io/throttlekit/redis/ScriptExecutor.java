@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
   final TimeSource time;
   private final long leaseDeadlineNanos;
-  private final Health health;
   private final Clients clients;
 
   /** Those of a server if it is given, so that requests need not change threads. */
@@ -58,7 +57,7 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
     RedisSettings settings = setup.settings;
     this.time = setup.time;
     this.leaseDeadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseDeadlineMillis());
-    this.health = new Health(settings, setup.time, setup.listener);
+    Health health = new Health(settings, setup.time, setup.listener);
     Handshake handshake = new Handshake(epochKey, epochs, setup);
     Lane.Shared<C> shared = new Lane.Shared<>(batching, settings, setup.time, handshake, health);
     this.clients = new Clients(settings);
@@ -100,11 +99,6 @@ abstract class ScriptExecutor<C extends Call<?>> implements ExternalStore {
   public final CompletionStage<?> ready() {
     return CompletableFuture.allOf(
         lanes.stream().map(lane -> lane.connected).toArray(CompletableFuture[]::new));
-  }
-
-  @Override
-  public final boolean isUp() {
-    return health.isUp();
   }
 
   @Override

@@ -72,7 +72,7 @@ class RedisCoordinatorFaultsTest {
         .hasMessageContaining("within 400 ms");
     assertThat(TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - begun))
         .isBetween(399L, 20_000L);
-    await("open", () -> !answers(coordinator) && !coordinator.isUp());
+    await("open", () -> !answers(coordinator) && !listener.isUp());
     int before = listener.failures.size();
     long asked = time.monotonicNanos();
     for (int i = 0; i < 100; i++) {
@@ -84,7 +84,7 @@ class RedisCoordinatorFaultsTest {
     assertThat(listener.failures).contains(Failure.LEASE_DEADLINE);
     redis.goOn();
     await("recovered", () -> answers(coordinator));
-    await("up", coordinator::isUp);
+    await("up", listener::isUp);
   }
 
   @Test
@@ -98,8 +98,8 @@ class RedisCoordinatorFaultsTest {
       asked.add(leaseAsync(coordinator, "user" + i));
     }
     asked.forEach(StoreCalls::failure);
-    assertThat(coordinator.isUp()).isTrue();
-    await("down after two in a row", () -> !answers(coordinator) && !coordinator.isUp());
+    assertThat(listener.isUp()).isTrue();
+    await("down after two in a row", () -> !answers(coordinator) && !listener.isUp());
   }
 
   @Test
@@ -161,7 +161,7 @@ class RedisCoordinatorFaultsTest {
         open(Wanted.redis(redis.url()).deadlines(5, 400).breaker(2, 100, 50));
     await("warm", () -> answers(coordinator));
     redis.kill();
-    await("down", () -> !answers(coordinator) && !coordinator.isUp());
+    await("down", () -> !answers(coordinator) && !listener.isUp());
     redis.restart();
     await("recovered", () -> answers(coordinator));
     await("notified of the loss", () -> listener.losses.size() == 1);

@@ -171,11 +171,11 @@ class RedisEscrowTest {
     Throwable late = failure(escrow.lease(key("a"), 1));
     assertThat(late).isInstanceOf(StoreException.class).hasMessageContaining("within 500 ms");
     assertThat((time.monotonicNanos() - begun) / 1_000_000).isBetween(499L, 8_000L);
-    await("down", () -> !answers(escrow) && !escrow.isUp());
+    await("down", () -> !answers(escrow) && !listener.isUp());
     assertThat(listener.failures).contains(Failure.LEASE_DEADLINE);
     own.goOn();
     await("recovered", () -> answers(escrow));
-    await("up", escrow::isUp);
+    await("up", listener::isUp);
   }
 
   static boolean answers(RedisRegionalEscrow escrow) {

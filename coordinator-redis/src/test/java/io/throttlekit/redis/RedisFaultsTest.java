@@ -63,7 +63,7 @@ class RedisFaultsTest {
     RedisCounterStore store = shortDeadlines();
     await("warm", () -> answers(store));
     redis.hang();
-    await("open", () -> failure(ask(store, "a", 1)) instanceof StoreException && !store.isUp());
+    await("open", () -> failure(ask(store, "a", 1)) instanceof StoreException && !listener.isUp());
     long begun = System.nanoTime();
     long waited =
         IntStream.range(0, 1000)
@@ -77,7 +77,7 @@ class RedisFaultsTest {
         .isGreaterThanOrEqualTo(1000 - waited);
     redis.goOn();
     await("recovered", () -> answers(store));
-    await("up", store::isUp);
+    await("up", listener::isUp);
     assertThat(listener.states.getFirst()).isEqualTo("down");
     assertThat(listener.states.getLast()).isEqualTo("up");
   }
@@ -88,7 +88,7 @@ class RedisFaultsTest {
     await("warm", () -> answers(store));
     await("charged", () -> charged(store, 5));
     redis.kill();
-    await("down", () -> !answers(store) && !store.isUp());
+    await("down", () -> !answers(store) && !listener.isUp());
     redis.restart();
     await("recovered", () -> answers(store));
     assertThat(left(longDeadlines(), "a")).isEqualTo(5);

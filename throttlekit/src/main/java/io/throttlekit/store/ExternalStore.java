@@ -11,9 +11,6 @@ public interface ExternalStore extends AutoCloseable {
    */
   CompletionStage<?> ready();
 
-  /** Returns whether the server answers, as far as known; true without any call. */
-  boolean isUp();
-
   /** Rejects new calls, and closes the connections when earlier calls have ended. */
   @Override
   void close();

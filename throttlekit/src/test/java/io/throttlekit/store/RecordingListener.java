@@ -16,6 +16,11 @@ public final class RecordingListener implements StoreListener {
   public final List<Long> losses = new CopyOnWriteArrayList<>();
   public final List<Persistence> persistence = new CopyOnWriteArrayList<>();
 
+  /** Returns whether the store answers, as it has reported; true before any report. */
+  public boolean isUp() {
+    return states.isEmpty() || states.getLast().equals("up");
+  }
+
   @Override
   public void roundTrip(int requests, long nanos) {
     roundTrips.incrementAndGet();
