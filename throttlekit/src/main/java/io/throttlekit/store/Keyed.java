@@ -7,8 +7,7 @@ import io.throttlekit.CounterKey;
  * and callers that still hold it look up its key again.
  */
 public abstract class Keyed {
-  /** The counter's key. */
-  protected final CounterKey key;
+  private final CounterKey key;
 
   // Copied from the key: most entries are not in the processor's cache when they are requested.
   final String scope;
