@@ -63,7 +63,11 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   private final DoubleHistogram responseTime;
   private final Map<SeriesName, Tally> fromRequests = new ConcurrentHashMap<>();
   private final Map<String, Tally> others = new ConcurrentHashMap<>(); // by domain
-  private long charsFromRequests;
+
+  /** Guards additions to the series from requests, and changes of the book. */
+  private final Object lock = new Object();
+
+  private long charsFromRequests; // guarded by the lock
   private final LongAdder dropped = new LongAdder();
   private volatile Fixed fixed = new Fixed(null, new IdentityHashMap<>(), Map.of());
   // Read by the instruments.
@@ -196,7 +200,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   private Tally added(SeriesName name, String domain) {
     // without the lock first: once full, decisions must not contend
     if (fromRequests.size() < maxSeries) {
-      synchronized (this) {
+      synchronized (lock) {
         Tally present = fromRequests.get(name);
         if (present != null) {
           return present;
@@ -217,10 +221,15 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   private Fixed refreshed() {
     Fixed current = fixed;
     PolicyBook book = policies.get();
-    return book == current.book || book == null ? current : rebuilt(book);
+    if (book == current.book || book == null) {
+      return current;
+    }
+    synchronized (lock) {
+      return rebuilt(book);
+    }
   }
 
-  private synchronized Fixed rebuilt(PolicyBook book) {
+  private Fixed rebuilt(PolicyBook book) {
     Fixed before = fixed;
     if (before.book == book) {
       return before;
