@@ -3,6 +3,7 @@ package io.throttlekit.service.warmup;
 import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
@@ -31,7 +32,7 @@ public final class WarmUp {
   static final Duration MAX_TIME = Duration.ofSeconds(7);
 
   /** The default number of requests, of {@code warm_up.requests}. */
-  private static final int DEFAULT_REQUESTS = 50_000;
+  private static final int DEFAULT_REQUESTS = ConfigLoader.defaults().warmUp().requests();
 
   /** Requests after which a new server with empty counters starts. */
   private static final int REQUESTS_PER_SERVER = 10_000;

@@ -2,6 +2,7 @@ package io.throttlekit.service.config.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,6 +34,18 @@ class ConfigLoaderTest {
     assertThat(config.telemetry()).isEqualTo(defaults.telemetry());
     assertThat(config.health()).isEqualTo(defaults.health());
     assertThat(config.warmUp()).isEqualTo(defaults.warmUp());
+  }
+
+  @Test
+  void theListenerForSensorsHasTheDefaultBoundsOfConnectionsAndResets() {
+    GrpcConfig.Limits limits = ConfigLoader.defaults().grpc().limits();
+    assertThat(
+            new GrpcConfig.Limits(
+                limits.messageBytes(),
+                limits.descriptors(),
+                limits.entryBytes(),
+                limits.callsPerConnection()))
+        .isEqualTo(limits);
   }
 
   @Test
