@@ -183,7 +183,7 @@ public abstract class LeaseCell extends Keyed {
       DataLoss onDataLoss, long windowEndMillis, long units, long size, long usable) {
     Tier.Global global = tier instanceof Tier.Global shared ? shared : null;
     return new LeaseRequest(
-        key(),
+        key,
         window,
         units,
         onDataLoss,

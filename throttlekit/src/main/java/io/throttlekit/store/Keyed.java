@@ -7,7 +7,8 @@ import io.throttlekit.CounterKey;
  * and callers that still hold it look up its key again.
  */
 public abstract class Keyed {
-  private final CounterKey key;
+  /** The counter's key. */
+  protected final CounterKey key;
 
   // Copied from the key: most entries are not in the processor's cache when they are requested.
   final String scope;
