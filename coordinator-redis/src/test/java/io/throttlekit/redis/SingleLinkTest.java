@@ -36,8 +36,10 @@ class SingleLinkTest {
 
   @AfterEach
   void stop() {
-    loop.shutdownGracefully(0, 0, TimeUnit.SECONDS);
-    clients.forEach(each -> each.shutdownAsync(0, 0, TimeUnit.SECONDS));
+    var _ = loop.shutdownGracefully(0, 0, TimeUnit.SECONDS);
+    for (RedisClient client : clients) {
+      var _ = client.shutdownAsync(0, 0, TimeUnit.SECONDS);
+    }
   }
 
   @Test
