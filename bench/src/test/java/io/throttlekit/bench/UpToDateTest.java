@@ -30,6 +30,7 @@ class UpToDateTest {
     "coordinator-postgres",
     "descriptors",
     "envoy-config",
+    "http2-client",
     "ratelimit-service"
   };
 

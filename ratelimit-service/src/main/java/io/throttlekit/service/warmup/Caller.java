@@ -1,5 +1,7 @@
 package io.throttlekit.service.warmup;
 
+import io.throttlekit.http2.HeaderBlocks;
+
 /**
  * A client connection of a warm-up.
  *

@@ -3,6 +3,7 @@ package io.throttlekit.service.warmup;
 import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
 import io.envoyproxy.envoy.service.auth.v3.AuthorizationGrpc;
 import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
+import io.throttlekit.http2.HeaderBlocks;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Attribute;

@@ -4,6 +4,7 @@ import com.google.protobuf.UInt64Value;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
+import io.throttlekit.http2.HeaderBlocks;
 import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;

@@ -6,6 +6,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.MethodDescriptor;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.Http2Headers;
+import io.throttlekit.http2.HeaderBlocks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

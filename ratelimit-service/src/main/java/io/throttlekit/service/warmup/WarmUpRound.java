@@ -5,6 +5,7 @@ import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.source.PolicySource;
+import io.throttlekit.http2.Http2Client;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.GrpcServer;
 import java.io.IOException;

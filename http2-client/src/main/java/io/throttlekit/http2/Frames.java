@@ -1,4 +1,4 @@
-package io.throttlekit.service.warmup;
+package io.throttlekit.http2;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -56,10 +56,10 @@ final class Frames {
   }
 
   /** Returns the acknowledgement of a frame, with its payload. */
-  static byte[] acknowledgement(byte type, byte[] said) {
-    ByteBuffer frame = ByteBuffer.allocate(HEAD + said.length);
-    head(frame, said.length, type, ACK, 0);
-    return frame.put(said).array();
+  static byte[] acknowledgement(byte type, byte[] payload) {
+    ByteBuffer frame = ByteBuffer.allocate(HEAD + payload.length);
+    head(frame, payload.length, type, ACK, 0);
+    return frame.put(payload).array();
   }
 
   private static void head(ByteBuffer into, int length, byte type, byte flags, int stream) {

@@ -1,4 +1,4 @@
-package io.throttlekit.service.warmup;
+package io.throttlekit.http2;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -10,7 +10,7 @@ import io.netty.handler.codec.http2.Http2HeadersEncoder;
 import java.util.List;
 
 /** The HPACK header blocks of one connection's requests, RFC 7541. Immutable. */
-final class HeaderBlocks {
+public final class HeaderBlocks {
   /**
    * Size hint of the encoder's hash table, which stays empty: all headers are marked as sensitive.
    */
@@ -31,14 +31,14 @@ final class HeaderBlocks {
    * Returns blocks of the same headers: literals in the first request, table references in all
    * others.
    */
-  static HeaderBlocks repeated(Http2Headers headers) {
+  public static HeaderBlocks repeated(Http2Headers headers) {
     DefaultHttp2HeadersEncoder connection = new DefaultHttp2HeadersEncoder();
     byte[] first = block(connection, headers);
     return new HeaderBlocks(first, List.of(block(connection, headers)));
   }
 
   /** Returns blocks of headers that differ per request, all as literals in Huffman's code. */
-  static HeaderBlocks spelledOut(List<Http2Headers> inTurn) {
+  public static HeaderBlocks spelledOut(List<Http2Headers> inTurn) {
     DefaultHttp2HeadersEncoder connection =
         new DefaultHttp2HeadersEncoder(
             Http2HeadersEncoder.ALWAYS_SENSITIVE, false, NO_TABLE_HINT, ALWAYS_HUFFMAN);

@@ -1,4 +1,4 @@
-package io.throttlekit.service.warmup;
+package io.throttlekit.http2;
 
 import io.throttlekit.TimeSource;
 import java.io.BufferedInputStream;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * classes, and the type profiles that the JIT compiler then collects from two kinds of use made a
  * decision a seventh slower (docs/adr/0004). Not thread-safe.
  */
-final class Http2Client implements AutoCloseable {
+public final class Http2Client implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Http2Client.class);
 
   private final Socket socket;
@@ -39,8 +39,14 @@ final class Http2Client implements AutoCloseable {
     this.headers = headers;
   }
 
-  /** Connects without TLS and sends the connection preface. */
-  static Http2Client connect(String host, int port, HeaderBlocks headers) throws IOException {
+  /**
+   * Connects without TLS and sends the connection preface.
+   *
+   * @param headers of the requests, in their order
+   * @throws IOException if the server does not accept the connection
+   */
+  public static Http2Client connect(String host, int port, HeaderBlocks headers)
+      throws IOException {
     Socket socket = new Socket(host, port);
     try {
       socket.setTcpNoDelay(true);
@@ -53,8 +59,13 @@ final class Http2Client implements AutoCloseable {
     }
   }
 
-  /** Sends requests in one write. */
-  void send(List<byte[]> messages) throws IOException {
+  /**
+   * Sends requests in one write.
+   *
+   * @param messages gRPC messages without their prefix, one for each request
+   * @throws IOException if the connection is closed
+   */
+  public void send(List<byte[]> messages) throws IOException {
     int size = 0;
     for (int i = 0; i < messages.size(); i++) {
       size += Frames.requestSize(headers.of(sent + i), messages.get(i));
@@ -71,10 +82,11 @@ final class Http2Client implements AutoCloseable {
   /**
    * Waits until every request is answered or refused, or until {@code end}.
    *
+   * @param end in monotonic ns of {@code time}
    * @return false when {@code end} was reached
    * @throws IOException when the server closes the connection or sends GOAWAY
    */
-  boolean awaitAnswers(TimeSource time, long end) throws IOException {
+  public boolean awaitAnswers(TimeSource time, long end) throws IOException {
     try {
       while (unanswered > 0) {
         long left = end - time.monotonicNanos();
@@ -92,7 +104,7 @@ final class Http2Client implements AutoCloseable {
   }
 
   /** Returns the number of requests that were answered or refused. */
-  int answered() {
+  public int answered() {
     return sent - unanswered;
   }
 
@@ -124,7 +136,7 @@ final class Http2Client implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException gone) {
-      LOG.debug("a connection of the warm-up was closed", gone);
+      LOG.debug("a connection was closed", gone);
     }
   }
 }
