@@ -33,6 +33,7 @@ class LayersTest {
                       "io.throttlekit.redis..",
                       "io.throttlekit.postgres..",
                       "io.throttlekit.envoy..",
+                      "io.throttlekit.http2..",
                       "io.throttlekit.service..")));
 
   private final JavaClasses production =

@@ -61,7 +61,8 @@ class StartScriptTest {
     Files.createFile(target.resolve(".built"));
     maven(
         "echo BUILDING; mkdir -p throttlekit/target coordinator-redis/target"
-            + " coordinator-postgres/target descriptors/target envoy-config/target");
+            + " coordinator-postgres/target descriptors/target envoy-config/target"
+            + " http2-client/target");
     assertThat(run()).contains("BUILDING\n").contains("there is no ratelimit-service jar in");
   }
 
