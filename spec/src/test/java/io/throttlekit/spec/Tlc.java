@@ -72,6 +72,7 @@ final class Tlc {
 
   private static List<String> command(Path run, Path config, String module) {
     return List.of(
+        "nice", // so that models use what tests with real servers leave of the processors
         JAVA,
         "-XX:+UseSerialGC",
         "-XX:TieredStopAtLevel=1", // most runs are over before more would pay

@@ -55,19 +55,19 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @MeshTest
 @Tag("alone")
+@Tag("thorough")
 class EnvoyTimeoutsTest {
-  private static final boolean THOROUGH = Boolean.getBoolean("throttlekit.thorough");
   private static final int PER_SECOND = 75;
   private static final int SLOW_ONE_IN = 5;
   private static final int BODY_BYTES = 1 << 20;
 
-  private static final int PHASE_SECONDS = THOROUGH ? 70 : 6;
+  private static final int PHASE_SECONDS = 70;
 
   /** Phases with slow requests between two without. */
-  private static final int SLOW_PHASES = THOROUGH ? 1 : 3;
+  private static final int SLOW_PHASES = 1;
 
   /** The end of a phase, whose median limit counts. */
-  private static final int MEASURED_SECONDS = THOROUGH ? 60 : 3;
+  private static final int MEASURED_SECONDS = 60;
 
   private static final Duration PHASE_TIMEOUT = Duration.ofSeconds(10L * PHASE_SECONDS);
 

@@ -2,7 +2,6 @@ package io.throttlekit.service.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
-import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.Measured;
@@ -18,13 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 @RealRedis
 @Timeout(600)
 @Tag("alone")
+@Tag("thorough")
 class LateAnswersTest {
   private static final long MAX_DELAY_MILLIS = 50;
   private static final int REGIONS = 3;
@@ -122,7 +119,6 @@ class LateAnswersTest {
    * that were spent with those of the window before it, and those in which the load stood still.
    */
   @Test
-  @Tag("thorough")
   void oneSecondWindowsAreSpentCompletelyFromTheSecondOn() throws Exception {
     List<Long> overshoot = new ArrayList<>();
     Measured.twoOfThree(() -> {
@@ -180,15 +176,9 @@ class LateAnswersTest {
     assertThat(overshoot).as("seed %d", SEED).containsOnly(0L);
   }
 
-  /** Only with {@code -Pthorough}: a window of a minute takes up to two. */
-  @TestFactory
-  Stream<DynamicTest> furtherWindowsAreSpentCompletely() {
-    return Boolean.getBoolean("throttlekit.thorough")
-        ? Stream.of(dynamicTest("a whole minute is spent", this::spendsTheFirstFullMinute))
-        : Stream.empty();
-  }
-
-  private void spendsTheFirstFullMinute() throws Exception {
+  /** A window of a minute takes up to two. */
+  @Test
+  void spendsTheFirstFullMinute() throws Exception {
     double lostBefore = lostUnits();
     try (Offered offered = offer("minute", "any", 180, 1)) {
       await("a whole minute")
