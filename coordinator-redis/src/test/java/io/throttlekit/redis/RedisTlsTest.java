@@ -77,7 +77,7 @@ class RedisTlsTest {
     assertThat(itself.command("DBSIZE")).isEqualTo("3");
     RedisCounterStore unknown = open(port, trusting(ca, true));
     await(
-        "told why",
+        "the reason is reported",
         () -> failure(ask(unknown, "a", 1)).toString().contains("certificate_required"));
   }
 

@@ -96,7 +96,9 @@ class RedisTlsTopologyTest {
     RedisProcess master = start();
     TcpProxy sentinel = proxy(sentinelThatNames(proxy(master, ofMaster)), ofSentinel);
     RedisCounterStore store = connect(Wanted.redis(url(sentinel)), false);
-    await("told why", () -> failure(ask(store, "a", 1)).toString().contains("certification path"));
+    await(
+        "the reason is reported",
+        () -> failure(ask(store, "a", 1)).toString().contains("certification path"));
     assertThat(master.command("DBSIZE")).isEqualTo("0");
   }
 

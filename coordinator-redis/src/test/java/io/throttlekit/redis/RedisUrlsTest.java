@@ -82,7 +82,7 @@ class RedisUrlsTest {
     RedisCounterStore wrong = open("redis://limits:wrong@127.0.0.1:" + redis.port());
     try (wrong) {
       StoreCalls.await(
-          "told why",
+          "the reason is reported",
           () -> failure(StoreCalls.ask(wrong, "acl", 1)).toString().contains("WRONGPASS"));
     }
   }

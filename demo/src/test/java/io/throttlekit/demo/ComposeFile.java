@@ -32,26 +32,27 @@ record ComposeFile(Map<String, Object> root) {
 
   Map<String, Service> services() {
     Map<String, Service> services = new TreeMap<>();
-    map(root.get("services")).forEach((name, says) -> services.put(name, new Service(map(says))));
+    map(root.get("services"))
+        .forEach((name, properties) -> services.put(name, new Service(map(properties))));
     return services;
   }
 
   /** The settings of one service; missing ones are empty. */
-  record Service(Map<String, Object> says) {
+  record Service(Map<String, Object> properties) {
     String text(String key) {
-      return Objects.toString(says.get(key), "");
+      return Objects.toString(properties.get(key), "");
     }
 
     List<String> list(String key) {
-      return says.get(key) instanceof List<?> list
+      return properties.get(key) instanceof List<?> list
           ? list.stream().map(String::valueOf).toList()
           : List.of();
     }
 
     /** Returns the keys of a mapping, or the members of a list. */
     List<String> names(String key) {
-      return says.get(key) instanceof Map<?, ?>
-          ? List.copyOf(map(says.get(key)).keySet())
+      return properties.get(key) instanceof Map<?, ?>
+          ? List.copyOf(map(properties.get(key)).keySet())
           : list(key);
     }
   }

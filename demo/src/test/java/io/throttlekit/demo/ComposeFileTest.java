@@ -57,7 +57,7 @@ class ComposeFileTest {
     for (String region : MeshScenario.REGIONS) {
       IN_A_REGION.forEach(member -> expected.add(member + "-" + region));
       Service service = service("throttlekit-" + region);
-      assertThat(ComposeFile.map(service.says().get("deploy"))).containsEntry("replicas", 2);
+      assertThat(ComposeFile.map(service.properties().get("deploy"))).containsEntry("replicas", 2);
       assertThat(service.list("command"))
           .containsSubsequence("--region", region)
           .containsSubsequence("--store", "redis://redis:6379")
@@ -71,7 +71,7 @@ class ComposeFileTest {
   }
 
   private static String alike(Service service, String region) {
-    return service.says().toString().replaceAll("\\b" + region + "\\b", "REGION");
+    return service.properties().toString().replaceAll("\\b" + region + "\\b", "REGION");
   }
 
   @Test
@@ -207,7 +207,8 @@ class ComposeFileTest {
     String bootstrap = Files.readString(PROJECT.resolve("deploy/mesh/upstream.yaml"));
     String anyPorts = bootstrap.replaceAll("port_value: \\d+", "port_value: 0");
     List<String> asked =
-        new Service(ComposeFile.map(service("envoy-eu").says().get("healthcheck"))).list("test");
+        new Service(ComposeFile.map(service("envoy-eu").properties().get("healthcheck")))
+            .list("test");
     assertThat(asked).startsWith("CMD", "bash", "-c").hasSize(4);
     try (EnvoyProcess envoy = EnvoyProcess.start(EnvoyProgram.path(), anyPorts, folder)) {
       String address = Files.readString(folder.resolve("admin-address")).strip();

@@ -72,15 +72,15 @@ final class DockerEngine implements ExternalProgram {
    * @throws IOException with the output, if the program fails
    */
   static String run(List<String> command, Map<String, String> environment) throws IOException {
-    Path said = Files.createTempFile("docker", ".log");
+    Path written = Files.createTempFile("docker", ".log");
     try {
       ProcessBuilder builder =
-          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(said.toFile());
+          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(written.toFile());
       builder.environment().putAll(environment);
       Process process = builder.start();
       boolean ended = process.waitFor(TIMEOUT_MINUTES, TimeUnit.MINUTES);
       process.destroyForcibly(); // no effect if it has ended
-      String words = Files.readString(said).strip();
+      String words = Files.readString(written).strip();
       if (!ended || process.exitValue() != 0) {
         throw new IOException(command + ": " + words);
       }
@@ -89,7 +89,7 @@ final class DockerEngine implements ExternalProgram {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);
     } finally {
-      Files.delete(said);
+      Files.delete(written);
     }
   }
 }

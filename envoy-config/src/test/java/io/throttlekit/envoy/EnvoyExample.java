@@ -65,7 +65,7 @@ public enum EnvoyExample {
       text = port(text, SENSORS_PORT, wiring.sensorsPort());
     }
     text = port(text, UPSTREAM_PORT, wiring.upstreamPort());
-    String seconds = String.format(Locale.ROOT, "%.3f", wiring.patience().toMillis() / 1000.0);
+    String seconds = String.format(Locale.ROOT, "%.3f", wiring.timeout().toMillis() / 1000.0);
     text = replace(text, FILTER_TIMEOUT, "timeout: " + seconds + "s");
     text = replace(text, CONNECT_TIMEOUT, "connect_timeout: " + seconds + "s");
     return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;

@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param sensorsPort the service's port for sensors on loopback; used only by examples that send to
  *     it
  * @param upstreamPort the upstream's HTTP port on loopback
- * @param patience timeout of Envoy's calls to the service, and of its connections
+ * @param timeout of Envoy's calls to the service, and of its connections
  * @param authority certificate authority of the service, PEM; used only by {@link EnvoyExample#TLS}
  */
 public record EnvoyWiring(
@@ -21,18 +21,18 @@ public record EnvoyWiring(
     int servicePort,
     int sensorsPort,
     int upstreamPort,
-    Duration patience,
+    Duration timeout,
     Path authority) {
 
   /** Returns free ports for Envoy, no TLS, and one port for all of the service. */
-  public static EnvoyWiring anyPorts(int servicePort, int upstreamPort, Duration patience) {
+  public static EnvoyWiring anyPorts(int servicePort, int upstreamPort, Duration timeout) {
     return new EnvoyWiring(
-        0, 0, servicePort, servicePort, upstreamPort, patience, Path.of("/dev/null"));
+        0, 0, servicePort, servicePort, upstreamPort, timeout, Path.of("/dev/null"));
   }
 
   /** Returns the same with another certificate authority. */
   public EnvoyWiring withAuthority(Path other) {
     return new EnvoyWiring(
-        listenerPort, adminPort, servicePort, sensorsPort, upstreamPort, patience, other);
+        listenerPort, adminPort, servicePort, sensorsPort, upstreamPort, timeout, other);
   }
 }

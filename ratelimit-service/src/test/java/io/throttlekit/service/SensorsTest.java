@@ -304,8 +304,8 @@ class SensorsTest {
           - {key: c, concurrency: {gate: envoy, cluster: up, min: 7, max: 7}}
         """);
     var _ = start(Map.of());
-    CompletableFuture<Runtime> told = subscribeToLimits(sensors());
-    assertThat(told.join().getLayer().getFieldsMap())
+    CompletableFuture<Runtime> notified = subscribeToLimits(sensors());
+    assertThat(notified.join().getLayer().getFieldsMap())
         .containsEntry(
             "circuit_breakers.up.default.max_requests",
             Value.newBuilder().setNumberValue(7).build());
@@ -331,7 +331,7 @@ class SensorsTest {
 
   /** Subscribes over ADS as Envoy does. */
   private static CompletableFuture<Runtime> subscribeToLimits(ManagedChannel client) {
-    CompletableFuture<Runtime> told = new CompletableFuture<>();
+    CompletableFuture<Runtime> notified = new CompletableFuture<>();
     StreamObserver<DiscoveryRequest> ask =
         AggregatedDiscoveryServiceGrpc.newStub(client)
             .streamAggregatedResources(
@@ -339,15 +339,15 @@ class SensorsTest {
                   @Override
                   public void onNext(DiscoveryResponse answer) {
                     try {
-                      told.complete(answer.getResources(0).unpack(Runtime.class));
+                      notified.complete(answer.getResources(0).unpack(Runtime.class));
                     } catch (InvalidProtocolBufferException e) {
-                      told.completeExceptionally(e);
+                      notified.completeExceptionally(e);
                     }
                   }
 
                   @Override
                   public void onError(Throwable cause) {
-                    told.completeExceptionally(cause);
+                    notified.completeExceptionally(cause);
                   }
 
                   @Override
@@ -359,7 +359,7 @@ class SensorsTest {
             .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
             .addResourceNames("concurrency_limits")
             .build());
-    return told;
+    return notified;
   }
 
   private ManagedChannel start(Map<String, String> more) {

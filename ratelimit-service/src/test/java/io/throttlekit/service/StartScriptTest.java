@@ -80,9 +80,9 @@ class StartScriptTest {
     builder.environment().merge("PATH", home.toString(), (path, first) -> first + ":" + path);
     builder.redirectErrorStream(true);
     Process process = builder.start();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    String written = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
-    assertThat(process.exitValue()).as(said).isEqualTo(1);
-    return said;
+    assertThat(process.exitValue()).as(written).isEqualTo(1);
+    return written;
   }
 }

@@ -157,7 +157,7 @@ class FederatedLimiterTest {
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(15);
     long leased = coordinator.leases.getLast().units();
     assertThat(coordinator.returns.getLast().units()).isEqualTo(leased);
-    assertThat(listener.said).endsWith("returned 15 true", "returned " + leased + " true");
+    assertThat(listener.events).endsWith("returned 15 true", "returned " + leased + " true");
   }
 
   @Test

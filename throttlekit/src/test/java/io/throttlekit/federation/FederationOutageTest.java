@@ -48,7 +48,7 @@ class FederationOutageTest {
     assertThat(failureOf(lease(false))).hasMessage(DOWN);
     assertThat(coordinator.leases).hasSize(2);
     assertThat(coordinator.probes).isZero();
-    assertThat(listener.said)
+    assertThat(listener.events)
         .containsSubsequence("answers false", "coordinator failed: " + DOWN)
         .doesNotContain("left alone");
   }
@@ -63,7 +63,7 @@ class FederationOutageTest {
     assertThat(coordinator.leases).hasSize(2);
     assertThat(failureOf(lease(true))).hasMessage(BREAKER_OPEN);
     assertThat(coordinator.leases).as("it was not called").hasSize(2);
-    assertThat(listener.said.getLast()).isEqualTo("left alone");
+    assertThat(listener.events.getLast()).isEqualTo("left alone");
     escrow.escrow.refill(new EscrowRefill(REGIONAL, "x", START + 10_000, START, START + 9_000, 5));
     assertThat(lease(true).join().units()).as("the region's own").isEqualTo(5);
   }
@@ -93,7 +93,7 @@ class FederationOutageTest {
     time.advance(1);
     assertThat(failureOf(lease(true))).as("this one probes").hasMessage(BREAKER_OPEN);
     assertThat(coordinator.probes).isEqualTo(2);
-    assertThat(listener.said).contains("answers true");
+    assertThat(listener.events).contains("answers true");
     assertThat(lease(true).join().units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(2);
   }

@@ -56,7 +56,7 @@ class FederationTest {
         .as("by the escrow's clock, and the units left in the escrow are not all")
         .isEqualTo(new LeaseGrant(5, END, 5_000, 10_010, LeaseGrant.UNKNOWN));
     assertThat(coordinator.leases).hasSize(1);
-    assertThat(listener.said).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
+    assertThat(listener.events).contains("escrow 0 of 8", "coordinator 8 of 8", "escrow 5 of 8");
   }
 
   @Test
@@ -64,7 +64,7 @@ class FederationTest {
     CounterKey others = KEY.inScope("us/shop/10000");
     escrow.escrow.refill(new EscrowRefill(others, "x", END, START, START + 9_005_000, 5));
     lease(8, 8);
-    assertThat(listener.said).contains("escrow 0 of 8", "coordinator 8 of 8");
+    assertThat(listener.events).contains("escrow 0 of 8", "coordinator 8 of 8");
   }
 
   @Test
@@ -100,7 +100,7 @@ class FederationTest {
     LeaseGrant units = lease(8, 1_000);
     assertThat(units).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(24);
-    assertThat(listener.said).contains("refilled 16");
+    assertThat(listener.events).contains("refilled 16");
     assertThat(lease(20, 20).units()).isEqualTo(16);
   }
 
@@ -114,7 +114,7 @@ class FederationTest {
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(1);
-    assertThat(listener.said).contains("refilled 16", "escrow 8 of 8");
+    assertThat(listener.events).contains("refilled 16", "escrow 8 of 8");
   }
 
   @Test
@@ -127,7 +127,7 @@ class FederationTest {
     escrow.refillCalls.answerAll();
     assertThat(await(second).units()).isEqualTo(8);
     assertThat(coordinator.leases).hasSize(2);
-    assertThat(listener.said).contains("lost 16 REFILL");
+    assertThat(listener.events).contains("lost 16 REFILL");
   }
 
   @Test
@@ -164,7 +164,7 @@ class FederationTest {
     LeaseGrant units = lease(8, 1_000);
     assertThat(units.units()).isEqualTo(8);
     assertThat(units.left()).as("in the escrow if the refill arrived").isEqualTo(92);
-    assertThat(listener.said)
+    assertThat(listener.events)
         .contains("escrow failed: the test's escrow is down")
         .as("no units are lost before their window ends: the refill is resent")
         .doesNotContain("lost 16 REFILL");
@@ -177,7 +177,7 @@ class FederationTest {
     assertThat(lease(8, 1_000)).isEqualTo(new LeaseGrant(8, END, 6_000, 6_000, 92));
     assertThat(coordinator.leases.getLast().units()).isEqualTo(8);
     assertThat(escrow.refills).isEmpty();
-    assertThat(listener.said).contains("escrow failed: the test's escrow is down");
+    assertThat(listener.events).contains("escrow failed: the test's escrow is down");
   }
 
   @Test
@@ -207,7 +207,7 @@ class FederationTest {
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("region us has a budget of 50 per 10000 ms")
         .hasMessageContaining("region eu leased from one of 100 per 10000 ms");
-    assertThat(listener.said.getLast()).startsWith("mismatch: region us");
+    assertThat(listener.events.getLast()).startsWith("mismatch: region us");
     here.advance(1);
     assertThatThrownBy(() -> await(lease(us, ask))).hasMessageContaining("region us");
     assertThat(coordinator.leases).as("it answers, so its breaker stays closed").hasSize(3);
@@ -219,7 +219,7 @@ class FederationTest {
     await(federation.returnUnits(leaseRequest(END, 5, 5, false), END, 5));
     assertThat(coordinator.returns.getFirst().units()).isEqualTo(21);
     assertThat(coordinator.returns.getFirst().windowEndMillis()).isEqualTo(END);
-    assertThat(listener.said.getLast()).isEqualTo("returned 21 true");
+    assertThat(listener.events.getLast()).isEqualTo("returned 21 true");
     assertThat(lease(100, 100).units()).as("all but 3 that were spent").isEqualTo(97);
   }
 
@@ -251,7 +251,7 @@ class FederationTest {
     lease(8, 8);
     far.advance(6_000);
     await(federation.returnUnits(leaseRequest(END, 5, 5, false), END, 5));
-    assertThat(listener.said).endsWith("returned 5 false", "lost 5 RETURN");
+    assertThat(listener.events).endsWith("returned 5 false", "lost 5 RETURN");
   }
 
   @Test

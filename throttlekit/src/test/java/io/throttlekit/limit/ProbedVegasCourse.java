@@ -30,7 +30,7 @@ final class ProbedVegasCourse {
   /**
    * Returns an algorithm that has just measured 60 ms, with a limiter that acknowledged the limit.
    */
-  ProbedVegasLimit obeyed() {
+  ProbedVegasLimit acknowledged() {
     ProbedVegasLimit algorithm = calm(40, 20);
     algorithm.acknowledged(algorithm.limit(), ms(now));
     for (int i = 0; i < 5; i++) {

@@ -128,7 +128,7 @@ class ProbedVegasMeasurementTest {
 
   @Test
   void samplesOfTheLoweredLimitAreIgnoredOnceItIsRestored() {
-    ProbedVegasLimit algorithm = course.obeyed();
+    ProbedVegasLimit algorithm = course.acknowledged();
     int restored = algorithm.limit();
     course.window(algorithm, 10, 40); // the limiter has not acknowledged the restored limit
     assertThat(algorithm.limit()).isEqualTo(restored);
@@ -144,7 +144,7 @@ class ProbedVegasMeasurementTest {
 
   @Test
   void aMissingAcknowledgementIsAwaitedForHalfAnIntervalOnly() {
-    ProbedVegasLimit algorithm = course.obeyed();
+    ProbedVegasLimit algorithm = course.acknowledged();
     int restored = algorithm.limit();
     double measured = course.now;
     while (algorithm.limit() == restored && course.now - measured < 100_000) {

@@ -28,10 +28,10 @@ class AdaptiveLimiterQueueTest {
     PermitCallbacks asking = new PermitCallbacks(limiter);
     asking.ask("waits");
     assertThat(limiter.figures().queued()).isEqualTo(1);
-    assertThat(asking.told()).isEmpty();
+    assertThat(asking.notified()).isEmpty();
     permit.record();
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 1, 0, 0));
-    assertThat(asking.told()).containsExactly("waits");
+    assertThat(asking.notified()).containsExactly("waits");
   }
 
   @Test
@@ -45,9 +45,9 @@ class AdaptiveLimiterQueueTest {
     asking.ask("3");
     assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isFalse();
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 1, 3, 1));
-    assertThat(asking.told()).containsExactly("in flight");
+    assertThat(asking.notified()).containsExactly("in flight");
     asking.ask("4");
-    assertThat(asking.told()).containsExactly("4 QUEUE_FULL");
+    assertThat(asking.notified()).containsExactly("4 QUEUE_FULL");
     assertThat(limiter.figures().queued()).isEqualTo(3);
     assertThat(refusals).containsExactly(Refusal.QUEUE_FULL);
   }
@@ -60,7 +60,7 @@ class AdaptiveLimiterQueueTest {
     for (int i = 0; i < 20; i++) {
       asking.ask("" + i);
     }
-    assertThat(asking.told()).hasSize(10);
+    assertThat(asking.notified()).hasSize(10);
     assertThat(limiter.figures().rejectionRate()).as("10 wait").isZero();
     asking.ask("at rate 0, even with the least lot");
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(10, 10, 11, .1));
@@ -68,7 +68,7 @@ class AdaptiveLimiterQueueTest {
     asking.ask("refused");
     lot = .11;
     asking.ask("may wait");
-    assertThat(asking.told()).containsExactly("refused QUEUE_FULL");
+    assertThat(asking.notified()).containsExactly("refused QUEUE_FULL");
     assertThat(limiter.figures().queued()).isEqualTo(12);
   }
 
@@ -82,7 +82,7 @@ class AdaptiveLimiterQueueTest {
     assertThat(limiter.tryAcquire()).isNull();
     asking.permit().release();
     asking.permit().release();
-    assertThat(asking.told()).containsExactly("a", "b", "c");
+    assertThat(asking.notified()).containsExactly("a", "b", "c");
     assertThat(refusals).containsExactly(Refusal.LIMIT_REACHED);
   }
 
@@ -107,7 +107,7 @@ class AdaptiveLimiterQueueTest {
     asking.ask("waits");
     limiter[0].learn(TestLimits.GROW);
     assertThat(overtaken[0]).isFalse();
-    assertThat(asking.told()).containsExactly("in flight", "waits");
+    assertThat(asking.notified()).containsExactly("in flight", "waits");
   }
 
   @Test
@@ -118,21 +118,21 @@ class AdaptiveLimiterQueueTest {
     asking.ask("20 ms", waiting(50));
     asking.ask("5 ms", waiting(5));
     asking.ask("none at all", waiting(0));
-    assertThat(asking.told()).containsExactly("in flight", "none at all LIMIT_REACHED");
+    assertThat(asking.notified()).containsExactly("in flight", "none at all LIMIT_REACHED");
     pass(4);
-    assertThat(asking.told()).isEmpty();
+    assertThat(asking.notified()).isEmpty();
     pass(1);
-    assertThat(asking.told()).containsExactly("5 ms WAITED_TOO_LONG");
+    assertThat(asking.notified()).containsExactly("5 ms WAITED_TOO_LONG");
     pass(14);
     assertThat(limiter.figures().queued()).isEqualTo(1);
     pass(1);
-    assertThat(asking.told()).containsExactly("20 ms WAITED_TOO_LONG");
+    assertThat(asking.notified()).containsExactly("20 ms WAITED_TOO_LONG");
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 1, 0, 0));
     assertThat(timer.size()).isZero();
     assertThat(refusals)
         .containsExactly(Refusal.LIMIT_REACHED, Refusal.WAITED_TOO_LONG, Refusal.WAITED_TOO_LONG);
     asking.permit().release();
-    assertThat(asking.told()).isEmpty();
+    assertThat(asking.notified()).isEmpty();
     assertThat(limiter.figures().inFlight()).isZero();
   }
 
@@ -145,7 +145,8 @@ class AdaptiveLimiterQueueTest {
     asking.ask("patient");
     time.advance(5); // the timer is late
     asking.permit().release();
-    assertThat(asking.told()).containsExactly("in flight", "impatient WAITED_TOO_LONG", "patient");
+    assertThat(asking.notified())
+        .containsExactly("in flight", "impatient WAITED_TOO_LONG", "patient");
   }
 
   @Test
@@ -186,7 +187,7 @@ class AdaptiveLimiterQueueTest {
     asking.permit().release();
     assertThat(c.cancel()).isFalse();
     pass(50);
-    assertThat(asking.told()).containsExactly("a", "c");
+    assertThat(asking.notified()).containsExactly("a", "c");
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 1, 0, 0));
   }
 
@@ -198,11 +199,11 @@ class AdaptiveLimiterQueueTest {
     asking.ask("waits");
     limiter.close();
     asking.ask("late");
-    assertThat(asking.told()).containsExactly("in flight", "waits CLOSED", "late CLOSED");
+    assertThat(asking.notified()).containsExactly("in flight", "waits CLOSED", "late CLOSED");
     asking.permit().release();
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 0, 0, 0));
     asking.ask("finds room");
-    assertThat(asking.told()).containsExactly("finds room");
+    assertThat(asking.notified()).containsExactly("finds room");
   }
 
   @Test
@@ -237,7 +238,7 @@ class AdaptiveLimiterQueueTest {
     permit.release();
     thread.setUncaughtExceptionHandler(null);
     assertThat(shown).containsExactly("later");
-    assertThat(asking.told()).containsExactly("next");
+    assertThat(asking.notified()).containsExactly("next");
     asking.permit().release();
     assertThatThrownBy(
             () -> limiter.acquire(PermitRequest.PLAIN, onAdmission(own -> fail("at once"))))
@@ -256,7 +257,7 @@ class AdaptiveLimiterQueueTest {
     limiter.learn(TestLimits.SHRINK);
     limiter.learn(TestLimits.SHRINK);
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 4, 4, 1));
-    assertThat(asking.told()).containsExactly("0", "1", "2", "3");
+    assertThat(asking.notified()).containsExactly("0", "1", "2", "3");
   }
 
   private static void fail(String message) {

@@ -85,7 +85,7 @@ class AdaptiveLimiterTest {
     time.advance(100);
     assertThat(limiter.canAcquire(PermitRequest.PLAIN)).isTrue();
     callbacks.ask("admitted");
-    assertThat(callbacks.told()).containsExactly("admitted");
+    assertThat(callbacks.notified()).containsExactly("admitted");
     assertThat(events).contains("1 -> 4");
     hangs.release();
   }
@@ -97,10 +97,10 @@ class AdaptiveLimiterTest {
     beginMeasurement(limiter);
     callbacks.ask("hangs");
     callbacks.ask("waits");
-    assertThat(callbacks.told()).containsExactly("hangs");
+    assertThat(callbacks.notified()).containsExactly("hangs");
     time.advance(1_000);
     callbacks.ask("next");
-    assertThat(callbacks.told()).containsExactly("waits", "next");
+    assertThat(callbacks.notified()).containsExactly("waits", "next");
   }
 
   /** Returns a limit of 4 that is lowered to 1 for measurements. */
@@ -124,11 +124,11 @@ class AdaptiveLimiterTest {
     for (String name : List.of("first", "second", "third")) {
       asking.ask(name);
     }
-    assertThat(asking.told()).containsExactly("first");
+    assertThat(asking.notified()).containsExactly("first");
     limiter.learn(GROW);
-    assertThat(asking.told()).containsExactly("second");
+    assertThat(asking.notified()).containsExactly("second");
     limiter.replaceAlgorithm(fixed(3));
-    assertThat(asking.told()).containsExactly("third");
+    assertThat(asking.notified()).containsExactly("third");
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(3, 3, 0, 0));
   }
 
@@ -139,14 +139,14 @@ class AdaptiveLimiterTest {
     for (int i = 0; i < 4; i++) {
       asking.ask("" + i);
     }
-    assertThat(asking.told()).containsExactly("0", "1", "2");
+    assertThat(asking.notified()).containsExactly("0", "1", "2");
     limiter.learn(SHRINK);
     assertThat(limiter.figures()).isEqualTo(new LimiterFigures(1, 3, 1, 0));
     asking.permit().release();
     asking.permit().release();
-    assertThat(asking.told()).isEmpty();
+    assertThat(asking.notified()).isEmpty();
     asking.permit().release();
-    assertThat(asking.told()).containsExactly("3");
+    assertThat(asking.notified()).containsExactly("3");
     assertThat(limiter.tryAcquire()).isNull();
     asking.permit().release();
     assertThat(limiter.tryAcquire()).isNotNull();

@@ -38,7 +38,7 @@ final class PermitCallbacks {
   }
 
   /** Returns the callbacks since the last call. */
-  List<String> told() {
+  List<String> notified() {
     List<String> now = List.copyOf(notifications);
     notifications.clear();
     return now;

@@ -62,7 +62,7 @@ class PrioritizerTest {
     PermitCallbacks asking = withThreshold(limiter, 200);
     asking.ask("low", request(199));
     asking.ask("high", request(300));
-    assertThat(asking.told()).containsExactly("low PRIORITY_TOO_LOW");
+    assertThat(asking.notified()).containsExactly("low PRIORITY_TOO_LOW");
     assertThat(limiter.canAcquire(request(199))).isFalse();
     assertThat(limiter.figures().queued()).isEqualTo(1);
   }
@@ -76,7 +76,7 @@ class PrioritizerTest {
     asking.ask("low", request(0));
     asking.permit().release();
     asking.ask("high", request(300));
-    assertThat(asking.told()).containsExactly("low", "high");
+    assertThat(asking.notified()).containsExactly("low", "high");
   }
 
   @Test
@@ -90,11 +90,11 @@ class PrioritizerTest {
     assertThat(other.canAcquire(request(100))).isFalse();
     assertThat(other.canAcquire(request(200))).isTrue();
     asking.ask("high", request(200));
-    assertThat(asking.told()).containsExactly("low PRIORITY_TOO_LOW", "high");
+    assertThat(asking.notified()).containsExactly("low PRIORITY_TOO_LOW", "high");
     limiter.close();
     asking.permit().release();
     asking.ask("low", request(100));
-    assertThat(asking.told()).as("alone now").containsExactly("low");
+    assertThat(asking.notified()).as("alone now").containsExactly("low");
   }
 
   @Test
@@ -160,7 +160,7 @@ class PrioritizerTest {
     prioritizer.calibrate();
     assertThat(prioritizer.threshold()).isEqualTo(100);
     asking.ask("high", request(399));
-    assertThat(asking.told()).containsExactly("in flight", "high QUEUE_FULL");
+    assertThat(asking.notified()).containsExactly("in flight", "high QUEUE_FULL");
   }
 
   @Test
@@ -172,7 +172,7 @@ class PrioritizerTest {
     PermitCallbacks asking = withThreshold(limiter, 275);
     asking.ask("user1", of("user1"));
     asking.ask("user2", of("user2"));
-    assertThat(asking.told()).containsExactly("user2 PRIORITY_TOO_LOW");
+    assertThat(asking.notified()).containsExactly("user2 PRIORITY_TOO_LOW");
     assertThat(limiter.figures().queued()).isEqualTo(1);
   }
 
@@ -207,7 +207,7 @@ class PrioritizerTest {
       asking.ask("" + i, request(499));
     }
     assertThat(limiter.figures().queued()).isEqualTo(2);
-    assertThat(asking.told())
+    assertThat(asking.notified())
         .containsExactly(
             "0",
             "3 QUEUE_FULL",
@@ -256,7 +256,7 @@ class PrioritizerTest {
     prioritizer.calibrate();
     assertThat(prioritizer.threshold()).isEqualTo(level);
     queue.forEach(PendingPermit::cancel);
-    asking.told();
+    asking.notified();
     return asking;
   }
 

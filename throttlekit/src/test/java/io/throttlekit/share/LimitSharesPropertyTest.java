@@ -34,7 +34,7 @@ class LimitSharesPropertyTest {
         long before = fleet.shares.reserved();
         String done = fleet.step();
         String where = "seed " + seed + " step " + step + ": " + done;
-        assertThat(fleet.obeyed()).as(where).isLessThanOrEqualTo(fleet.shares.reserved());
+        assertThat(fleet.acknowledged()).as(where).isLessThanOrEqualTo(fleet.shares.reserved());
         assertThat(fleet.shares.acknowledged()).as(where).isBetween(0L, fleet.shares.reserved());
         assertThat(fleet.shares.reserved())
             .as(where)
@@ -54,7 +54,7 @@ class LimitSharesPropertyTest {
       int rounds = fleet.answerAll();
       String where = "seed " + seed;
       assertThat(fleet.shares.acknowledgements().unacknowledged()).as(where).isZero();
-      assertThat(fleet.obeyed()).as(where).isEqualTo(fleet.shares.limit());
+      assertThat(fleet.acknowledged()).as(where).isEqualTo(fleet.shares.limit());
       assertThat(fleet.shares.acknowledged()).as(where).isEqualTo(fleet.shares.limit());
       assertThat(rounds).as(where).isLessThanOrEqualTo(3); // lower, raise, no change
       if (fleet.shares.limit() >= fleet.gates.size()) {
@@ -131,15 +131,15 @@ class LimitSharesPropertyTest {
     }
 
     /** Returns the sum of the limits that connected limiters apply. */
-    long obeyed() {
+    long acknowledged() {
       return gates.values().stream().filter(g -> g.alive).mapToLong(g -> g.obeys).sum();
     }
 
     /** Returns the same by id. */
     Map<String, Integer> appliedById() {
-      Map<String, Integer> obeyed = new LinkedHashMap<>();
-      gates.values().forEach(gate -> obeyed.merge(gate.id, gate.obeys, Integer::sum));
-      return obeyed;
+      Map<String, Integer> acknowledged = new LinkedHashMap<>();
+      gates.values().forEach(gate -> acknowledged.merge(gate.id, gate.obeys, Integer::sum));
+      return acknowledged;
     }
 
     String step() {
@@ -264,8 +264,8 @@ class LimitSharesPropertyTest {
     }
 
     private String answer(String name, ModelLimiter gate) {
-      Long said = gate.fromGate.peek();
-      if (said == null) {
+      Long written = gate.fromGate.peek();
+      if (written == null) {
         return "has nothing to say";
       }
       if (random.nextInt(4) > 0) {
@@ -273,13 +273,13 @@ class LimitSharesPropertyTest {
       } else {
         reached.repeated++;
       }
-      reached.late += said < gate.lastSaid || said < gate.lastHeard ? 1 : 0;
-      gate.lastSaid = said;
+      reached.late += written < gate.lastSaid || written < gate.lastHeard ? 1 : 0;
+      gate.lastSaid = written;
       if (random.nextInt(5) > 0) { // otherwise it is lost
-        shares.acknowledged(name, said);
+        shares.acknowledged(name, written);
         round();
       }
-      return "answers " + said;
+      return "answers " + written;
     }
 
     private void round() {

@@ -92,9 +92,9 @@ final class HeldSource implements LeaseSource {
     }
     CompletableFuture<T> stage = new CompletableFuture<>();
     replies.add(() ->
-        answer.whenComplete((told, failure) -> {
+        answer.whenComplete((notified, failure) -> {
           if (failure == null) {
-            stage.complete(told);
+            stage.complete(notified);
           } else {
             stage.completeExceptionally(failure);
           }

@@ -106,7 +106,7 @@ class WaitTimeoutsTest {
   @Test
   void aShorterTimeoutExpiresBeforeEarlierRequests() {
     store.hold();
-    Reply patient = node.ask(waiting("a"));
+    Reply waitingCall = node.ask(waiting("a"));
     Reply hasty = node.ask(new Reply(millis(2)), waiting("a"));
     Reply hastier = node.ask(new Reply(millis(1)), waiting("b"));
     Reply longer = node.ask(new Reply(millis(60_000)), waiting("b"));
@@ -117,10 +117,10 @@ class WaitTimeoutsTest {
     advance(1);
     node.timer.run();
     assertThat(hasty.admitted()).isFalse();
-    assertThat(patient.isThere()).isFalse();
+    assertThat(waitingCall.isThere()).isFalse();
     advance(Node.PATIENCE_MILLIS - 2);
     node.timer.run();
-    assertThat(patient.admitted()).isFalse();
+    assertThat(waitingCall.admitted()).isFalse();
     assertThat(longer.admitted()).as("waits are bounded by the settings").isFalse();
     assertThat(node.tiers.timeouts.size()).isZero();
     assertThat(node.timer.size())

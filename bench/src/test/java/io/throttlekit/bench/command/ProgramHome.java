@@ -146,9 +146,9 @@ public record ProgramHome(Path folder) {
   }
 
   /** Runs the program with one more argument, a pipe with this text. */
-  public Ended runWithPipe(String said, String... arguments)
+  public Ended runWithPipe(String written, String... arguments)
       throws IOException, InterruptedException {
-    List<String> shell = List.of("bash", "-c", "exec \"$@\" <(printf %s \"$0\")", said);
+    List<String> shell = List.of("bash", "-c", "exec \"$@\" <(printf %s \"$0\")", written);
     return ended(
         start(Map.of(), Stream.of(shell, command(arguments)).flatMap(List::stream).toList()));
   }

@@ -23,20 +23,21 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ScopeReaderTest {
   @Test
   void defaultsToTheRegion() {
-    for (String said : List.of("", "scope: ", "scope: region", "scope: Region, tier: leased")) {
-      assertThat(rule(said).scope()).as(said).isEqualTo(Scope.REGION);
+    for (String written : List.of("", "scope: ", "scope: region", "scope: Region, tier: leased")) {
+      assertThat(rule(written).scope()).as(written).isEqualTo(Scope.REGION);
     }
     assertThat(rule("scope: region").namesTier()).isFalse();
   }
 
   @Test
   void aGlobalRuleIsAlwaysLeased() {
-    for (String said : List.of("scope: global", "scope: GLOBAL, tier: leased, overdraft: false")) {
-      Rule rule = rule(said);
-      assertThat(rule.scope()).as(said).isEqualTo(Scope.GLOBAL);
-      assertThat(rule.tier()).as(said).isEqualTo(global(new LeaseSize.Adaptive(), 0, 30_000));
-      assertThat(rule.namesTier()).as(said).isTrue();
-      assertThat(rule.onOutage()).as(said).isEqualTo(OnOutage.ERROR);
+    for (String written :
+        List.of("scope: global", "scope: GLOBAL, tier: leased, overdraft: false")) {
+      Rule rule = rule(written);
+      assertThat(rule.scope()).as(written).isEqualTo(Scope.GLOBAL);
+      assertThat(rule.tier()).as(written).isEqualTo(global(new LeaseSize.Adaptive(), 0, 30_000));
+      assertThat(rule.namesTier()).as(written).isTrue();
+      assertThat(rule.onOutage()).as(written).isEqualTo(OnOutage.ERROR);
     }
   }
 
@@ -102,11 +103,11 @@ class ScopeReaderTest {
 
   @Test
   void reportsNothingElseOfAnUnreadableScope() {
-    for (String said :
+    for (String written :
         List.of(
             "scope: goblal, lease: {size: 2}, on_outage: regional_only",
             "<<: *gone, lease: {window_coupled: false}, on_outage: regional_only")) {
-      assertThat(problems(policy(said))).as(said).hasSize(1);
+      assertThat(problems(policy(written))).as(written).hasSize(1);
     }
   }
 

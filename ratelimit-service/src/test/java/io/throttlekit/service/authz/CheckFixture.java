@@ -79,11 +79,11 @@ public final class CheckFixture {
 
   /** Returns a request with these headers, name then value. */
   public static CheckRequest asking(String... headers) {
-    AttributeContext.Builder said = AttributeContext.newBuilder();
+    AttributeContext.Builder written = AttributeContext.newBuilder();
     for (int i = 0; i < headers.length; i += 2) {
-      said.getRequestBuilder().getHttpBuilder().putHeaders(headers[i], headers[i + 1]);
+      written.getRequestBuilder().getHttpBuilder().putHeaders(headers[i], headers[i + 1]);
     }
-    return CheckRequest.newBuilder().setAttributes(said).build();
+    return CheckRequest.newBuilder().setAttributes(written).build();
   }
 
   /** Returns a request on a route with these {@code context_extensions}. */

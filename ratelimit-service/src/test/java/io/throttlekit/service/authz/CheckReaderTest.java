@@ -116,8 +116,9 @@ class CheckReaderTest {
   }
 
   private static CheckRequest request() {
-    AttributeContext.Builder said = AttributeContext.newBuilder();
-    said.getRequestBuilder()
+    AttributeContext.Builder written = AttributeContext.newBuilder();
+    written
+        .getRequestBuilder()
         .getHttpBuilder()
         .setMethod("POST")
         .setPath("/pay/1?to=anna&x=?")
@@ -126,14 +127,15 @@ class CheckReaderTest {
         .putHeaders("x-user", "anna,bert")
         .putHeaders(":path", "/of-the-header")
         .putHeaders("x-empty", "");
-    said.getSourceBuilder().setPrincipal("spiffe://shop/anna");
-    said.getSourceBuilder()
+    written.getSourceBuilder().setPrincipal("spiffe://shop/anna");
+    written
+        .getSourceBuilder()
         .getAddressBuilder()
         .getSocketAddressBuilder()
         .setAddress("192.0.2.7")
         .setPortValue(4711);
-    said.putContextExtensions("upstream", "payments");
-    return CheckRequest.newBuilder().setAttributes(said).build();
+    written.putContextExtensions("upstream", "payments");
+    return CheckRequest.newBuilder().setAttributes(written).build();
   }
 
   private static RequestDescriptor entry(Source source, @Nullable String otherwise) {

@@ -127,9 +127,9 @@ class GeneratedChecksTest {
   }
 
   /** Computes the expected descriptors independently from Envoy's message. */
-  private static String expected(AttributeContext said) {
-    Map<String, String> context = said.getContextExtensionsMap();
-    HttpRequest http = said.getRequest().getHttp();
+  private static String expected(AttributeContext written) {
+    Map<String, String> context = written.getContextExtensionsMap();
+    HttpRequest http = written.getRequest().getHttp();
     String user = http.getHeadersMap().get("x-user");
     if (user == null && http.hasHeaderMap()) {
       List<String> raw =
@@ -156,7 +156,7 @@ class GeneratedChecksTest {
   }
 
   private static CheckRequest request(RandomGenerator random) {
-    AttributeContext.Builder said = AttributeContext.newBuilder();
+    AttributeContext.Builder written = AttributeContext.newBuilder();
     HttpRequest.Builder http = HttpRequest.newBuilder();
     if (random.nextInt(3) > 0) {
       http.setMethod(text(random));
@@ -175,10 +175,10 @@ class GeneratedChecksTest {
           .setRawValue(com.google.protobuf.ByteString.copyFromUtf8(text(random)));
     }
     for (int left = random.nextInt(4) - 1; left > 0; left--) {
-      said.putContextExtensions(name(random), text(random));
+      written.putContextExtensions(name(random), text(random));
     }
-    said.getRequestBuilder().setHttp(http);
-    return CheckRequest.newBuilder().setAttributes(said).build();
+    written.getRequestBuilder().setHttp(http);
+    return CheckRequest.newBuilder().setAttributes(written).build();
   }
 
   private static String text(RandomGenerator random) {

@@ -118,13 +118,13 @@ class GeneratedSensorsTest {
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = 20_261_125)
   void damagedSubscriptionsNeverExceedTheLimit(long seed) throws Exception {
-    List<Integer> obeyed = new ArrayList<>();
+    List<Integer> acknowledged = new ArrayList<>();
     LimitServer server =
         new LimitServer(
             LimitServerSettings.DEFAULT,
             time,
             "e",
-            (_, requests, _) -> obeyed.add(requests),
+            (_, requests, _) -> acknowledged.add(requests),
             (nanos, task) ->
                 CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
                     .execute(task));
@@ -165,7 +165,7 @@ class GeneratedSensorsTest {
     hostile.leave();
     time.advance(60_000);
     server.tick();
-    assertThat(obeyed).as("seed %d", seed).allMatch(requests -> requests <= LIMIT);
+    assertThat(acknowledged).as("seed %d", seed).allMatch(requests -> requests <= LIMIT);
     for (Attack<?> attack : attacks) {
       WireStream<?, ?> honest = attack.open();
       boolean delta = attack.method().getFullMethodName().contains("/Delta");

@@ -106,8 +106,8 @@ record ReferenceRequest(
   }
 
   private static boolean isRefund(UnknownFieldSet unknown) {
-    List<Long> said = unknown.getField(4).getVarintList();
-    return !said.isEmpty() && said.getLast() != 0;
+    List<Long> written = unknown.getField(4).getVarintList();
+    return !written.isEmpty() && written.getLast() != 0;
   }
 
   private static ReferenceRule rule(RateLimitOverride limit) {

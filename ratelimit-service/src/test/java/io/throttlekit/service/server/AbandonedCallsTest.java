@@ -102,10 +102,10 @@ class AbandonedCallsTest {
     time.advance(9);
     left.onCancel();
 
-    RateLimitCall patient = begun(new Metadata());
+    RateLimitCall waitingCall = begun(new Metadata());
     time.advance(60_000);
-    patient.answered(ADMITTED);
-    patient.onComplete();
+    waitingCall.answered(ADMITTED);
+    waitingCall.onComplete();
     begun(new Metadata()).onCancel();
     assertThat(abandoned).isEmpty();
     assertThat(failures).containsExactly(Failure.CANCELLED, Failure.CANCELLED);

@@ -252,18 +252,18 @@ class DrainTest {
         setup.serve(
             Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO), limits.services());
     ManagedChannel channel = Channels.to(server);
-    Seen<DiscoveryResponse> told = new Seen<>();
+    Seen<DiscoveryResponse> notified = new Seen<>();
     AggregatedDiscoveryServiceGrpc.newStub(channel)
-        .streamAggregatedResources(told)
+        .streamAggregatedResources(notified)
         .onNext(
             DiscoveryRequest.newBuilder()
                 .setNode(Node.newBuilder().setId("edge-1"))
                 .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
                 .addResourceNames("concurrency_limits")
                 .build());
-    await().until(() -> !told.values.isEmpty());
+    await().until(() -> !notified.values.isEmpty());
     server.stop(); // far sooner than its bound, or the test takes too long
-    assertThat(told.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
+    assertThat(notified.ended.get()).isEqualTo(Status.Code.UNAVAILABLE);
     channel.shutdownNow();
   }
 

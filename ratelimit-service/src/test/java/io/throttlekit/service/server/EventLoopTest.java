@@ -183,7 +183,7 @@ class EventLoopTest {
 
   @Test
   void anAcknowledgementIsReadOnTheEventLoopItselfWithoutEverBlockingIt() throws Exception {
-    AcknowledgementRecorder obeyed = new AcknowledgementRecorder();
+    AcknowledgementRecorder acknowledgements = new AcknowledgementRecorder();
     LimitServerSettings eager =
         new LimitServerSettings(
             "concurrency_limits", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
@@ -192,7 +192,7 @@ class EventLoopTest {
             eager,
             TimeSource.system(),
             "e1",
-            obeyed,
+            acknowledgements,
             (nanos, task) ->
                 CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
                     .execute(task));
@@ -201,20 +201,20 @@ class EventLoopTest {
     ManagedChannel channel = Channels.to(server);
     AcknowledgingEnvoy.connect(channel);
     limits.offer("up", Priority.DEFAULT, 7);
-    obeyed.await(7);
-    for (int i = 0; obeyed.threads.isEmpty(); i++) { // this thread may be notified first
+    acknowledgements.await(7);
+    for (int i = 0; acknowledgements.threads.isEmpty(); i++) { // this thread may be notified first
       limits.offer("up", Priority.DEFAULT, 10 + i);
-      obeyed.await(10 + i);
+      acknowledgements.await(10 + i);
     }
-    Thread loop = onlyOne(obeyed.threads);
+    Thread loop = onlyOne(acknowledgements.threads);
     assertThat(loop.getName()).startsWith(Transport.THREADS);
     long waits = waits(loop);
     for (int i = 1_000; i <= 2_000; i++) {
       limits.offer("up", Priority.DEFAULT, i);
-      obeyed.await(i);
+      acknowledgements.await(i);
     }
     assertNoCallBlocked(loop, waits);
-    assertThat(onlyOne(obeyed.threads)).isSameAs(loop);
+    assertThat(onlyOne(acknowledgements.threads)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
   }
@@ -350,11 +350,11 @@ class EventLoopTest {
     }
 
     @Override
-    public void onNext(DiscoveryResponse told) {
+    public void onNext(DiscoveryResponse notified) {
       sendRequest(
           DiscoveryRequest.newBuilder()
-              .setVersionInfo(told.getVersionInfo())
-              .setResponseNonce(told.getNonce()));
+              .setVersionInfo(notified.getVersionInfo())
+              .setResponseNonce(notified.getNonce()));
     }
 
     private void sendRequest(DiscoveryRequest.Builder what) {

@@ -235,14 +235,14 @@ class RateLimitCallTest {
   @Test
   void aWaitingRequestIsNotifiedOnceThatItsCallerIsGone() {
     RateLimitCall begun = begun(new SentCall());
-    AtomicInteger told = new AtomicInteger();
-    begun.onCancelled(told::incrementAndGet);
-    assertThat(told).hasValue(0);
+    AtomicInteger notified = new AtomicInteger();
+    begun.onCancelled(notified::incrementAndGet);
+    assertThat(notified).hasValue(0);
     begun.onCancel();
     begun.onCancel();
-    assertThat(told).hasValue(1);
-    begun.onCancelled(told::incrementAndGet);
-    assertThat(told).as("at once").hasValue(2);
+    assertThat(notified).hasValue(1);
+    begun.onCancelled(notified::incrementAndGet);
+    assertThat(notified).as("at once").hasValue(2);
   }
 
   @Test

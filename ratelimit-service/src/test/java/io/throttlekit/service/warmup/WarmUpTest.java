@@ -61,7 +61,7 @@ class WarmUpTest {
   @AfterEach
   void noWarningWasLogged() {
     LOG.removeHandler(warnings);
-    assertThat(warnings.told).isEmpty();
+    assertThat(warnings.logged).isEmpty();
   }
 
   @Test
@@ -248,12 +248,12 @@ class WarmUpTest {
   }
 
   private static final class Warnings extends Handler {
-    final List<String> told = new ArrayList<>();
+    final List<String> logged = new ArrayList<>();
 
     @Override
     public void publish(LogRecord entry) {
       if (entry.getLevel().intValue() >= Level.WARNING.intValue()) {
-        told.add(entry.getMessage());
+        logged.add(entry.getMessage());
       }
     }
 

@@ -41,8 +41,8 @@ class SenderClockTest {
   void followsASlowClockWithinTwoMinutes() {
     for (int second = 0; second < 600; second++) { // it loses a ms each second
       long arrived = second * SECOND;
-      long said = arrived - second * (SECOND / 1_000);
-      long late = arrived - clock.happenedNanos(said, arrived);
+      long written = arrived - second * (SECOND / 1_000);
+      long late = arrived - clock.happenedNanos(written, arrived);
       assertThat(late).isBetween(0L, SECOND / 1_000 * 120);
     }
   }

@@ -207,7 +207,7 @@ class SteeringTest {
     assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 0));
     steering.follow(PolicyBook.of(Map.of()));
     List<Acknowledgements> none = new ArrayList<>();
-    steering.forEachAcknowledged((_, obeyed) -> none.add(obeyed));
+    steering.forEachAcknowledged((_, acknowledged) -> none.add(acknowledged));
     assertThat(none).isEmpty();
   }
 
@@ -249,7 +249,7 @@ class SteeringTest {
 
   private Acknowledgements acknowledgements() {
     List<Acknowledgements> all = new ArrayList<>();
-    steering.forEachAcknowledged((_, obeyed) -> all.add(obeyed));
+    steering.forEachAcknowledged((_, acknowledged) -> all.add(acknowledged));
     assertThat(all).hasSize(1);
     return all.getFirst();
   }
@@ -385,7 +385,8 @@ class SteeringTest {
         envoys.forEach(FakeEnvoy::obeyAll);
       }
     }
-    steering.forEachAcknowledged((_, obeyed) -> assertThat(obeyed.unacknowledged()).isPositive());
+    steering.forEachAcknowledged(
+        (_, acknowledged) -> assertThat(acknowledged.unacknowledged()).isPositive());
     assertThat(before).isEqualTo(20);
     assertThat(limit()).isGreaterThan(60);
   }
