@@ -5,15 +5,12 @@ import io.throttlekit.service.concurrency.envoy.AccessLogListener;
 import io.throttlekit.service.concurrency.envoy.Kind;
 import io.throttlekit.service.concurrency.envoy.Reading;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
 /** Metrics of the access logs received. No label comes from a log. Create once. Thread-safe. */
-public final class AccessLogMetrics implements AccessLogListener {
+public final class AccessLogMetrics extends StreamMetrics implements AccessLogListener {
   private static final String PREFIX = "throttlekit_access_log_";
 
-  private final LongAdder streams = new LongAdder();
-  private final ByWord<Metric> counts;
   private final ByWord<Kind> entries;
   private final ByWord<Skipped> skipped;
   private final BooleanSupplier marks;
@@ -25,29 +22,21 @@ public final class AccessLogMetrics implements AccessLogListener {
    *     entry without one is not counted. Called for each entry without a mark
    */
   public AccessLogMetrics(Meter meter, BooleanSupplier marks) {
+    this(new OurCounters(meter), marks);
+  }
+
+  private AccessLogMetrics(OurCounters ours, BooleanSupplier marks) {
+    super(
+        ours,
+        PREFIX + "streams",
+        "Streams of access logs",
+        ours.counters(Metric.ACCESS_LOG_UNMARKED, Metric.ACCESS_LOG_REFUSED_STREAMS),
+        Metric.ACCESS_LOG_REFUSED_STREAMS);
     this.marks = marks;
-    OurCounters ours = new OurCounters(meter);
-    counts = ours.counters(Metric.ACCESS_LOG_UNMARKED, Metric.ACCESS_LOG_REFUSED_STREAMS);
     entries =
         ours.counters(
             PREFIX + "entries", "Entries read, by outcome of the request", "kind", Kind.class);
     skipped = ours.counters(PREFIX + "skipped", "Entries not used", "reason", Skipped.class);
-    ours.gauge(PREFIX + "streams", "Streams of access logs", streams::sum);
-  }
-
-  @Override
-  public void opened() {
-    streams.increment();
-  }
-
-  @Override
-  public void closed() {
-    streams.decrement();
-  }
-
-  @Override
-  public void rejected() {
-    counts.increment(Metric.ACCESS_LOG_REFUSED_STREAMS);
   }
 
   @Override

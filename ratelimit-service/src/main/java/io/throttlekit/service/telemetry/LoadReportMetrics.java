@@ -2,36 +2,22 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.concurrency.envoy.LoadReportListener;
-import io.throttlekit.service.telemetry.OurCounters.ByWord;
-import java.util.concurrent.atomic.LongAdder;
 
 /** Metrics of load reports. Create once. Thread-safe. */
-public final class LoadReportMetrics implements LoadReportListener {
-  private static final String PREFIX = "throttlekit_load_report_";
-
-  private final LongAdder streams = new LongAdder();
-  private final ByWord<Metric> counts;
+public final class LoadReportMetrics extends StreamMetrics implements LoadReportListener {
 
   /** Registers the instruments. */
   public LoadReportMetrics(Meter meter) {
-    OurCounters ours = new OurCounters(meter);
-    counts = ours.counters(Metric.LOAD_REPORT_MESSAGES, Metric.LOAD_REPORT_REFUSED_STREAMS);
-    ours.gauge(PREFIX + "streams", "Streams of load reports", streams::sum);
+    this(new OurCounters(meter));
   }
 
-  @Override
-  public void opened() {
-    streams.increment();
-  }
-
-  @Override
-  public void closed() {
-    streams.decrement();
-  }
-
-  @Override
-  public void rejected() {
-    counts.increment(Metric.LOAD_REPORT_REFUSED_STREAMS);
+  private LoadReportMetrics(OurCounters ours) {
+    super(
+        ours,
+        "throttlekit_load_report_streams",
+        "Streams of load reports",
+        ours.counters(Metric.LOAD_REPORT_MESSAGES, Metric.LOAD_REPORT_REFUSED_STREAMS),
+        Metric.LOAD_REPORT_REFUSED_STREAMS);
   }
 
   @Override

@@ -52,13 +52,9 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
             "coordinator.lease",
             (span, grant) -> {
               span.setAttribute("throttlekit.coordinator", address);
-              span.setAttribute("throttlekit.region", lease.region());
-              span.setAttribute("throttlekit.counter", lease.budget().key().toString());
+              recordLease(span, lease.region(), lease.budget().key(), lease.units());
               span.setAttribute("throttlekit.limit", lease.budget().window().limit());
-              span.setAttribute("throttlekit.requested_units", lease.units());
-              span.setAttribute("throttlekit.granted_units", grant.units());
-              span.setAttribute("throttlekit.remaining_units", grant.left());
-              span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
+              recordGrant(span, grant.units(), grant.left(), grant.windowEndMillis());
             },
             () -> far.lease(lease));
       }
@@ -88,12 +84,8 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
         return inSpan(
             "escrow.lease",
             (span, grant) -> {
-              span.setAttribute("throttlekit.region", region);
-              span.setAttribute("throttlekit.counter", key.toString());
-              span.setAttribute("throttlekit.requested_units", units);
-              span.setAttribute("throttlekit.granted_units", grant.units());
-              span.setAttribute("throttlekit.remaining_units", grant.left());
-              span.setAttribute("throttlekit.window_end_ms", grant.windowEndMillis());
+              recordLease(span, region, key, units);
+              recordGrant(span, grant.units(), grant.left(), grant.windowEndMillis());
             },
             () -> far.lease(key, units, id));
       }
@@ -126,6 +118,18 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
         far.close();
       }
     };
+  }
+
+  private static void recordLease(Span span, String region, CounterKey key, long units) {
+    span.setAttribute("throttlekit.region", region);
+    span.setAttribute("throttlekit.counter", key.toString());
+    span.setAttribute("throttlekit.requested_units", units);
+  }
+
+  private static void recordGrant(Span span, long units, long left, long windowEndMillis) {
+    span.setAttribute("throttlekit.granted_units", units);
+    span.setAttribute("throttlekit.remaining_units", left);
+    span.setAttribute("throttlekit.window_end_ms", windowEndMillis);
   }
 
   /**

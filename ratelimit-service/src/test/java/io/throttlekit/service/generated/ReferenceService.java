@@ -240,9 +240,9 @@ final class ReferenceService {
     if (rule.unlimited()) {
       return status.setLimitRemaining((int) MAX_REMAINING).build();
     }
-    int telling = reported(decisions);
-    ReferenceRule.Part limit = rule.limits().get(telling);
-    Decision decision = decisions.get(telling);
+    int shown = reported(decisions);
+    ReferenceRule.Part limit = rule.limits().get(shown);
+    Decision decision = decisions.get(shown);
     boolean hidden = !decision.admitted() && cannotRefuse(one);
     if (!decision.admitted() && !hidden) {
       status.setCode(Code.OVER_LIMIT);
@@ -261,9 +261,9 @@ final class ReferenceService {
 
   /** Returns the index of the longest refusal, else of the smallest part, else of the first. */
   private static int reported(List<Decision> decisions) {
-    int telling = 0;
+    int shown = 0;
     for (int i = 1; i < decisions.size(); i++) {
-      Decision best = decisions.get(telling);
+      Decision best = decisions.get(shown);
       Decision next = decisions.get(i);
       boolean better =
           next.admitted() == best.admitted()
@@ -271,9 +271,9 @@ final class ReferenceService {
                   || (next.retryAfterMillis() == best.retryAfterMillis()
                       && partLeft(next) < partLeft(best))
               : !next.admitted();
-      telling = better ? i : telling;
+      shown = better ? i : shown;
     }
-    return telling;
+    return shown;
   }
 
   private static double partLeft(Decision decision) {

@@ -1,26 +1,9 @@
 package io.throttlekit.service.concurrency.envoy;
 
 /** Counts the events of load reports. For one thread. */
-final class LoadCounts implements LoadReportListener {
-  int streams;
-  int rejected;
+final class LoadCounts extends StreamCounts implements LoadReportListener {
   int reported;
   int impossible;
-
-  @Override
-  public void opened() {
-    streams++;
-  }
-
-  @Override
-  public void closed() {
-    streams--;
-  }
-
-  @Override
-  public void rejected() {
-    rejected++;
-  }
 
   @Override
   public void reported() {

@@ -4,27 +4,10 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /** Counts the events of access logs. For one thread. */
-final class LogCounts implements AccessLogListener {
+final class LogCounts extends StreamCounts implements AccessLogListener {
   final Map<Kind, Integer> read = new EnumMap<>(Kind.class);
   final Map<Skipped, Integer> skipped = new EnumMap<>(Skipped.class);
-  int streams;
-  int rejected;
   int withoutNode;
-
-  @Override
-  public void opened() {
-    streams++;
-  }
-
-  @Override
-  public void closed() {
-    streams--;
-  }
-
-  @Override
-  public void rejected() {
-    rejected++;
-  }
 
   @Override
   public void withoutNode(int entries) {
