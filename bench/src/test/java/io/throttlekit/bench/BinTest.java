@@ -7,11 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,10 +36,8 @@ class BinTest {
             file, Files.createDirectories(home).resolve(Path.of("..").relativize(file).toString()));
       }
     }
-    for (String module : List.of("bench", "demo")) {
-      Path target = Files.createDirectories(home.resolve(module).resolve("target"));
-      Files.writeString(target.resolve("class-path.txt"), CLASS_PATH);
-    }
+    Path target = Files.createDirectories(home.resolve("bench").resolve("target"));
+    Files.writeString(target.resolve("class-path.txt"), CLASS_PATH);
   }
 
   @ParameterizedTest
@@ -51,8 +47,6 @@ class BinTest {
         + " leases, concurrency, overload, overload-service, federation, chaos, path, load or all;"
         + " --help says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
-    "bench, overload --phase 3, 2, 'bin/bench: there is no phase ''3'', but 0.8, 1.2, 2, 5, halved,"
-        + " restored'",
     "throttlekit, serve, 1, 'throttlekit: there is no ratelimit-service jar in"
         + " HOME/ratelimit-service/target: build it with ''mvn -DskipTests package'', or copy it"
         + " there with its lib folder'"
@@ -60,22 +54,9 @@ class BinTest {
   void aUsageErrorIsOneLineAlsoThroughALinkToALink(
       String program, String arguments, int code, String line) throws Exception {
     Path link = link(program);
-    Ended ended =
-        run(link, Map.of(), arguments.replaceFirst("^load", "load 127.0.0.1:1").split(" "));
+    Ended ended = run(link, arguments.replaceFirst("^load", "load 127.0.0.1:1").split(" "));
     assertThat(ended.errors()).isEqualTo(line.replace("HOME", home.toString()) + "\n");
     assertThat(ended.code()).isEqualTo(code);
-    assertThat(ended.out()).isEmpty();
-  }
-
-  @Test
-  void theDemoRejectsAnInvalidEnvoyBin() throws Exception {
-    Map<String, String> wrong = Map.of("ENVOY_BIN", "/nowhere/envoy");
-    Ended ended = run(link("demo"), wrong, "--seconds", "1", "--json");
-    assertThat(ended.errors())
-        .isEqualTo(
-            "bin/demo: ENVOY_BIN=/nowhere/envoy is not an executable file; correct it, or unset"
-                + " ENVOY_BIN to use the pinned Envoy\n");
-    assertThat(ended.code()).isEqualTo(2);
     assertThat(ended.out()).isEmpty();
   }
 
@@ -87,8 +68,7 @@ class BinTest {
         Path.of("..").resolve(absolute.getFileName()));
   }
 
-  private Ended run(Path program, Map<String, String> environment, String... arguments)
-      throws IOException, InterruptedException {
+  private Ended run(Path program, String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(program.toString()));
     command.addAll(List.of(arguments));
     Path out = folder.resolve("out");
@@ -99,7 +79,6 @@ class BinTest {
             .redirectOutput(out.toFile())
             .redirectError(errors.toFile());
     builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    builder.environment().putAll(environment);
     int code = builder.start().waitFor();
     return new Ended(code, Files.readString(out), Files.readString(errors));
   }

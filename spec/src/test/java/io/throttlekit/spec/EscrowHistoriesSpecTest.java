@@ -58,6 +58,7 @@ class EscrowHistoriesSpecTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"NeverAllSpent", "NeverLost"})
+  @Tag("thorough")
   void reachesTheInterestingSteps(String never) throws IOException, InterruptedException {
     assertThat(tlc.check(TWO.invariants(never)).violated()).isEqualTo(never);
   }

@@ -46,12 +46,14 @@ class FederatedWindowsSpecTest {
   }
 
   @Test
+  @Tag("thorough")
   void keepsTheLimitWithAnswersThatTakeLongerThanWindows()
       throws IOException, InterruptedException {
     tlc.assertHolds(MANY_WINDOWS, 8_645);
   }
 
   @Test
+  @Tag("thorough")
   void keepsTheLimitWithADelayedEscrow() throws IOException, InterruptedException {
     tlc.assertHolds(THIS_WINDOW.with("Length", 2).with("Limit", 1), 3_394);
     tlc.assertHolds(ESCROW.with("Length", 2), 7_688);
@@ -64,6 +66,7 @@ class FederatedWindowsSpecTest {
   }
 
   @Test
+  @Tag("thorough")
   void keepsTheLimitWithTwoProcessesThatShareAnEscrow() throws IOException, InterruptedException {
     tlc.assertHolds(ESCROW.with("Processes", "{p1, p2}"), 18_063);
   }
@@ -148,17 +151,20 @@ class FederatedWindowsSpecTest {
     "NeverTakenBack, 6",
     "NeverLate, 9",
   })
+  @Tag("thorough")
   void reachesTheInterestingSteps(String never, int states)
       throws IOException, InterruptedException {
     assertReached(WHOLE, never, states);
   }
 
   @Test
+  @Tag("thorough")
   void reachesSpendingOfBothWindows() throws IOException, InterruptedException {
     assertReached(LONG_WINDOWS, "NeverOfBoth", 10);
   }
 
   @Test
+  @Tag("thorough")
   void reachesAnAnswerThatTookLongerThanAWindow() throws IOException, InterruptedException {
     assertReached(MANY_WINDOWS, "NeverSlow", 6);
   }

@@ -125,6 +125,7 @@ class LeasedTierSpecTest {
   }
 
   @Test
+  @Tag("thorough")
   void reachesItsBounds() throws IOException, InterruptedException {
     assertRefuted(ONE_NODE.invariants("NeverTheWholeLimit"), "NeverTheWholeLimit");
     assertRefuted(CARRYING.invariants("NeverAllCarried"), "NeverAllCarried");
@@ -140,6 +141,7 @@ class LeasedTierSpecTest {
         "NeverReturnedLate",
         "NeverALeftover",
       })
+  @Tag("thorough")
   void reachesTheInterestingSteps(String never) throws IOException, InterruptedException {
     assertRefuted(ONE_NODE.property(never), never);
   }

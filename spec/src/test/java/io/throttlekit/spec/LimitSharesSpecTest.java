@@ -80,6 +80,7 @@ class LimitSharesSpecTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"NeverAll", "NeverOver", "NeverLate", "NeverReserved"})
+  @Tag("thorough")
   void reachesTheInterestingSteps(String never) throws IOException, InterruptedException {
     assertThat(tlc.check(TWO.invariants(never)).violated()).isEqualTo(never);
   }

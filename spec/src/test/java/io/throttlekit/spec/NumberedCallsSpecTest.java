@@ -82,6 +82,7 @@ class NumberedCallsSpecTest {
 
   @ParameterizedTest(name = "{0}")
   @CsvSource({"NeverTheWholeLimit, 9", "NeverOfTwoWindows, 9", "NeverAbandoned, 5"})
+  @Tag("thorough")
   void reachesTheInterestingStates(String never, int states)
       throws IOException, InterruptedException {
     tlc.assertRefuted(WHOLE.invariants(never), never, states);
@@ -89,6 +90,7 @@ class NumberedCallsSpecTest {
 
   @ParameterizedTest(name = "{0}")
   @CsvSource({"NeverLate, 5", "NeverAgain, 5", "NeverOvertaken, 8", "NeverACopy, 7"})
+  @Tag("thorough")
   void reachesTheInterestingSteps(String never, int states)
       throws IOException, InterruptedException {
     tlc.assertRefuted(WHOLE.property(never), never, states);

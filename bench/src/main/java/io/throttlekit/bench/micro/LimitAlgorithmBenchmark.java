@@ -2,10 +2,10 @@ package io.throttlekit.bench.micro;
 
 import com.netflix.concurrency.limits.Limit;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
+import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Sample;
-import io.throttlekit.service.concurrency.LimitAlgorithms;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;

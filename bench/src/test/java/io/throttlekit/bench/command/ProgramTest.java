@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.bench.ChaosBenchmark;
 import io.throttlekit.bench.ConcurrencyBenchmark;
 import io.throttlekit.bench.LeaseBenchmark;
-import io.throttlekit.bench.OverloadBenchmark;
 import io.throttlekit.bench.StartupBenchmark;
 import io.throttlekit.bench.comparison.ServiceComparison;
 import io.throttlekit.bench.load.LoadGenerator;
@@ -43,12 +42,9 @@ class ProgramTest {
     assertThat(leases("all")).isEqualTo(2);
     assertThat(concurrency("--seeds", "0")).isEqualTo(2);
     assertThat(concurrency("--png", "folder")).isEqualTo(2);
-    assertThat(overload("--phase", "3")).isEqualTo(2);
-    assertThat(overload("--phase", "2", "--seconds", "9")).isEqualTo(2);
-    assertThat(overload("--arms", "theirs")).isEqualTo(2);
     assertThat(chaos("--minutes", "0")).isEqualTo(2);
     assertThat(chaos("--json", "--matrix", "all")).isEqualTo(2);
-    assertThat(lines()).hasSize(24).allMatch(line -> line.startsWith("bin/bench: "));
+    assertThat(lines()).hasSize(21).allMatch(line -> line.startsWith("bin/bench: "));
   }
 
   @Test
@@ -111,10 +107,6 @@ class ProgramTest {
 
   private int concurrency(String... args) throws InterruptedException {
     return Program.start(ConcurrencyBenchmark::read, ConcurrencyBenchmark.OPTIONS, errors, args);
-  }
-
-  private int overload(String... args) throws InterruptedException {
-    return Program.start(OverloadBenchmark::read, OverloadBenchmark.OPTIONS, errors, args);
   }
 
   private int chaos(String... args) throws InterruptedException {

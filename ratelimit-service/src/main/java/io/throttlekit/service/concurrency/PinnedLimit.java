@@ -2,6 +2,7 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limiter.AdaptiveLimiter;

@@ -4,8 +4,8 @@ import com.netflix.concurrency.limits.Limit;
 import com.netflix.concurrency.limits.limit.AIMDLimit;
 import com.netflix.concurrency.limits.limit.WindowedLimit;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.limit.LimitRange;
-import io.throttlekit.service.concurrency.LimitAlgorithms;
 import java.util.List;
 import java.util.SplittableRandom;
 

@@ -1,12 +1,12 @@
 package io.throttlekit.service.concurrency.envoy;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
-import io.throttlekit.service.concurrency.LimitAlgorithms;
 import io.throttlekit.service.concurrency.LimitMoves;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,5 @@
-package io.throttlekit.service.concurrency;
+package io.throttlekit.descriptors.policy;
 
-import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.limit.AimdLimit;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.FailsafeLimit;

@@ -1,11 +1,10 @@
-package io.throttlekit.service.concurrency;
+package io.throttlekit.descriptors.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.load.Loading;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
-import io.throttlekit.service.server.Book;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,9 +43,8 @@ class LimitAlgorithmsTest {
   private static ConcurrencyLimit limit(String concurrency) {
     ConcurrencyRule rule =
         Objects.requireNonNull(
-            Book.of("domain: d\ndescriptors:\n  - {key: k, concurrency: {" + concurrency + "}}\n")
-                .rules()
-                .getFirst()
+            Loading.onlyRule(
+                    "domain: d\ndescriptors:\n  - {key: k, concurrency: {" + concurrency + "}}\n")
                 .concurrency());
     return LimitAlgorithms.of(rule, rule.range().initial());
   }

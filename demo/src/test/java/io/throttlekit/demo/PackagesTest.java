@@ -1,0 +1,27 @@
+package io.throttlekit.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.testkit.PackageRules;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestInstance.Lifecycle;
+
+/** The packages of the demo are small and free of cycles with those that it uses. */
+@TestInstance(Lifecycle.PER_CLASS) // all classes are read once
+class PackagesTest {
+  private final PackageRules rules = PackageRules.ofTheClassPath();
+
+  @Test
+  void noPackageHasMoreThan30Files() {
+    assertThat(rules.files())
+        .containsKeys(
+            "io.throttlekit.demo", "io.throttlekit.service", "io.throttlekit.simulator.concurrency")
+        .allSatisfy((_, files) -> assertThat(files).isLessThanOrEqualTo(PackageRules.MAX_FILES));
+  }
+
+  @Test
+  void packagesHaveNoCycles() {
+    rules.assertNoCycles();
+  }
+}

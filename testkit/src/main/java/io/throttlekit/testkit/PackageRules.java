@@ -1,0 +1,51 @@
+package io.throttlekit.testkit;
+
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.stream.Collectors.counting;
+import static java.util.stream.Collectors.groupingBy;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import java.util.Map;
+
+/**
+ * The rules for the packages of the modules on a class path, for the tests of modules at the end of
+ * the build. Needs ArchUnit on the class path of these tests.
+ */
+public final class PackageRules {
+  /** The greatest number of files in a package. */
+  public static final int MAX_FILES = 30;
+
+  private final JavaClasses production;
+
+  private PackageRules(JavaClasses production) {
+    this.production = production;
+  }
+
+  /** Reads all classes of this project on the class path, without tests and generated ones. */
+  public static PackageRules ofTheClassPath() {
+    return new PackageRules(
+        new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .withImportOption(location -> !location.contains("jmh_generated"))
+            .importPackages("io.throttlekit"));
+  }
+
+  /** Returns the number of files of each package. */
+  public Map<String, Long> files() {
+    return production.stream()
+        .filter(JavaClass::isTopLevelClass) // package-info is one of them
+        .collect(groupingBy(JavaClass::getPackageName, counting()));
+  }
+
+  /**
+   * Checks that no packages depend on each other in a cycle.
+   *
+   * @throws AssertionError when some do; says which classes
+   */
+  public void assertNoCycles() {
+    slices().matching("io.throttlekit.(**)").should().beFreeOfCycles().check(production);
+  }
+}
