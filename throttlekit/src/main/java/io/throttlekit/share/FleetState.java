@@ -227,8 +227,12 @@ public record FleetState(
     if (!acknowledged || beat.acknowledged() == generation) {
       mayApply = share;
     }
-    // No more can be in flight than was reserved before; a new node may bring requests along.
-    int inFlight = known == null ? beat.inFlight() : Math.min(beat.inFlight(), known.reserved());
+    // No more can be in flight than was reserved before; a new node may bring requests along. Without
+    // acknowledgements, a node may still have admitted by a larger share than the reserved one.
+    int inFlight =
+        known == null || !acknowledged
+            ? beat.inFlight()
+            : Math.min(beat.inFlight(), known.reserved());
     List<SampleDigest> digests = new ArrayList<>(known == null ? List.of() : known.digests);
     SampleDigest digest = beat.digest();
     if (digest != null) {
