@@ -307,13 +307,27 @@ public record FleetState(
     if (limit < members.size()) {
       return turns(members, nowMillis).indexOf(self) < limit ? 1 : 0;
     }
+    long kept = kept(members, self);
     if (node.isSatisfied()) {
-      return node.peak + 1L;
+      return Math.min(kept, node.peak + 1L);
     }
     long used = sumOf(members, member -> member.isSatisfied() ? member.peak + 1L : 0);
     List<NodeKey> hungry = members.stream().filter(key -> !node(key).isSatisfied()).toList();
     long part = equalPart(Math.max(0, limit - used), hungry.indexOf(self), hungry.size());
-    return Math.max(1, part);
+    return Math.min(kept, Math.max(1, part));
+  }
+
+  /**
+   * Returns what a node may keep while the shares exceed the limit, each counted as at least one:
+   * otherwise nodes that use less than their shares would keep them when the limit falls or a node
+   * joins.
+   */
+  private long kept(List<NodeKey> members, NodeKey self) {
+    if (sumOf(members, member -> Math.max(1, member.share)) <= limit) {
+      return limit;
+    }
+    long[] shares = members.stream().mapToLong(key -> node(key).share).toArray();
+    return DemandSplit.of(limit, shares)[members.indexOf(self)];
   }
 
   /** Returns the members in the order in which they get one permit each: active ones first. */
