@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.share.Coordination;
 import io.throttlekit.store.StoreListener;
 import java.util.concurrent.CompletionStage;
 
@@ -65,6 +66,16 @@ final class Stores {
   static RedisGlobalCoordinator coordinator(Wanted wanted, TimeSource clock) {
     RedisGlobalCoordinator coordinator =
         new RedisGlobalCoordinator(following(clock, wanted.settings(), StoreListener.NONE));
+    awaitReady(coordinator.ready());
+    return coordinator;
+  }
+
+  /** Opens a connected coordinator whose leases follow {@code clock}. */
+  static RedisConcurrencyCoordinator concurrency(
+      Wanted wanted, Coordination terms, TimeSource clock) {
+    RedisConcurrencyCoordinator coordinator =
+        new RedisConcurrencyCoordinator(
+            terms, following(clock, wanted.settings(), StoreListener.NONE));
     awaitReady(coordinator.ready());
     return coordinator;
   }
