@@ -108,6 +108,10 @@ final class Session {
     return connection.createArrayOf("bytea", names.toArray(byte[][]::new));
   }
 
+  Array texts(List<String> texts) throws SQLException {
+    return connection.createArrayOf("text", texts.toArray());
+  }
+
   Array numbers(List<Long> numbers) throws SQLException {
     return connection.createArrayOf("bigint", numbers.toArray());
   }

@@ -76,7 +76,8 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
       run(
           "TRUNCATE throttlekit.counters, throttlekit.counter_epoch, throttlekit.parties,"
               + " throttlekit.agreements, throttlekit.windows, throttlekit.returns,"
-              + " throttlekit.budget_epoch, throttlekit.escrow, throttlekit.refills");
+              + " throttlekit.budget_epoch, throttlekit.escrow, throttlekit.refills,"
+              + " throttlekit.fleets, throttlekit.fleet_nodes, throttlekit.fleet_epoch");
     }
   }
 
