@@ -5,8 +5,8 @@ package io.throttlekit.share;
  * coordinators of a limit have the same.
  *
  * @param acknowledged whether a lower share is reserved in full until its node has acknowledged it.
- *     Then the requests in flight stay below a constant limit at every instant; without it, they
- *     exceed it by up to a half while shares move
+ *     Then the requests in flight never exceed a constant limit; without it, they exceed it while
+ *     shares move, those of two nodes by up to a half
  */
 public record Coordination(Aggregate aggregate, Allocation allocation, boolean acknowledged) {
 
