@@ -7,7 +7,7 @@
 -- ARGV[8]   the node's own limit
 -- ARGV[9]   1 if that has a vote
 -- ARGV[10]  requests in flight
--- ARGV[11]  the most since the last heartbeat
+-- ARGV[11]  the most since the last heartbeat, not less than those
 -- ARGV[12]  1 if requests were refused since then
 -- ARGV[13]  generation of the share that the node applies
 -- ARGV[14]  ms until its lease ends
@@ -88,15 +88,14 @@ end
 -- what the node reports
 local acknowledged = ARGV[6] == '1'
 local self = known or {share = 0, generation = 0, may_apply = 0}
-local in_flight, peak = tonumber(ARGV[10]), tonumber(ARGV[11])
+local in_flight = tonumber(ARGV[10])
 if known and acknowledged and reserved(known) < in_flight then
   in_flight = reserved(known) -- no more than was reserved before; a new node may bring requests along
 end
 if not acknowledged or tonumber(ARGV[13]) == self.generation then
   self.may_apply = self.share
 end
-self.in_flight = in_flight
-self.peak = peak > in_flight and peak or in_flight
+self.in_flight, self.peak = in_flight, tonumber(ARGV[11])
 self.local_limit, self.sampled, self.waiting = tonumber(ARGV[8]), ARGV[9] == '1', ARGV[12] == '1'
 self.sequence, self.ends, self.left = sequence, now + tonumber(ARGV[14]), false
 nodes[name] = self

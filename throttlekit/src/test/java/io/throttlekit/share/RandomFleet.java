@@ -80,7 +80,7 @@ final class RandomFleet {
       current.begin();
     }
     return random.nextInt(25) == 0
-        ? new Leaving(new Departure(key, current.id, current.incarnation, upTo(current.share)))
+        ? new Leaving(new Departure(key, current.id, current.incarnation, inFlight(current)))
         : new Beat(beat(current));
   }
 
@@ -115,12 +115,7 @@ final class RandomFleet {
     int kind = random.nextInt(20);
     long sequence = kind == 0 ? member.sequence : member.sequence + (kind == 1 ? 3 : 1);
     member.sequence = Math.max(member.sequence, sequence);
-    int inFlight =
-        switch (random.nextInt(8)) {
-          case 0 -> 0;
-          case 1 -> upTo(most);
-          default -> upTo(Math.max(1, member.share));
-        };
+    int inFlight = inFlight(member);
     return new Heartbeat(
         key,
         member.id,
@@ -164,6 +159,14 @@ final class RandomFleet {
         upTo(most),
         random.nextBoolean(),
         latencies);
+  }
+
+  private int inFlight(Member member) {
+    return switch (random.nextInt(8)) {
+      case 0 -> 0;
+      case 1 -> upTo(most);
+      default -> upTo(Math.max(1, member.share));
+    };
   }
 
   private int upTo(int bound) {
