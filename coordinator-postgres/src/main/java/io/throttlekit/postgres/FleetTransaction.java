@@ -9,7 +9,6 @@ import io.throttlekit.share.FleetState.Outcome;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.SampleDigest;
 import io.throttlekit.share.ShareGrant;
-import io.throttlekit.share.ShareGrant.Status;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -23,11 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A transaction on one concurrency limit, under the lock of its row. */
 final class FleetTransaction {
-  /** How long a limit is kept without any node: longer than any lease. */
+  /** How long a limit is kept after its last steering lease: with the slack longer than any lease. */
   private static final long KEPT_MILLIS = 3_600_000;
-
-  /** The interval at which that time is written anew. */
-  private static final long RENEWAL_MILLIS = 60_000;
 
   /** The numbers of a digest before its latencies, the last of which is the number of these. */
   private static final int DIGEST_NUMBERS = 6;
@@ -41,8 +37,8 @@ final class FleetTransaction {
 
   private static final String FLEET =
       """
-      SELECT concurrency_limit, epoch, steering, steering_incarnation, steering_until_millis,
-          kept_until_millis FROM fleets WHERE name = ?;
+      SELECT concurrency_limit, epoch, steering, steering_incarnation, steering_until_millis
+        FROM fleets WHERE name = ?;
       """;
 
   /** Reads the nodes of a limit, and the digests of one of them (node, incarnation, fleet). */
@@ -87,7 +83,6 @@ final class FleetTransaction {
   private final byte[] name;
 
   private long now;
-  private long keptUntil;
 
   /** As stored, without the digests of other nodes: only the steering node gets these. */
   private FleetState stored = FleetState.EMPTY;
@@ -116,9 +111,7 @@ final class FleetTransaction {
       add(CLEAR_DIGESTS, name);
     }
     writeNodes(next);
-    if (grant.status() == Status.MEMBER) {
-      writeFleet(next);
-    }
+    writeFleet(next);
     commit();
     return grant;
   }
@@ -143,7 +136,7 @@ final class FleetTransaction {
                 long _ = epochs.lossOf(session, row, 2); // notifies of a loss
                 return session.now(row.getLong(1));
               });
-      FleetState fleet = Session.rowOf(sql, this::fleet);
+      FleetState fleet = Session.rowOf(sql, FleetTransaction::fleet);
       Map<NodeKey, Node> nodes = new TreeMap<>();
       try (ResultSet rows = Session.rowsOf(sql)) {
         while (rows.next()) {
@@ -192,9 +185,8 @@ final class FleetTransaction {
   }
 
   private void writeFleet(FleetState next) {
-    boolean same =
-        next.equals(with(stored, next.nodes())) && keptUntil >= now + KEPT_MILLIS;
-    if (!same) {
+    // The steering node always changes the row, so the time until which it is kept is renewed, too.
+    if (!next.equals(with(stored, next.nodes()))) {
       NodeKey steering = next.steering();
       add(
           WRITE_FLEET,
@@ -203,7 +195,7 @@ final class FleetTransaction {
           steering == null ? null : steering.node(),
           steering == null ? 0 : steering.incarnation(),
           next.steeringUntilMillis(),
-          now + KEPT_MILLIS + RENEWAL_MILLIS,
+          now + KEPT_MILLIS,
           name);
     }
   }
@@ -221,9 +213,8 @@ final class FleetTransaction {
     }
   }
 
-  private FleetState fleet(ResultSet row) throws SQLException {
+  private static FleetState fleet(ResultSet row) throws SQLException {
     String steering = row.getString(3);
-    keptUntil = row.getLong(6);
     return new FleetState(
         new TreeMap<>(),
         row.getInt(1),

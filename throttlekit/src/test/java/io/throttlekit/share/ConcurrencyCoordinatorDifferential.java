@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -56,25 +55,6 @@ public abstract class ConcurrencyCoordinatorDifferential {
     assertThat(reached(grant -> grant.epoch() > 20)).isPositive();
     assertThat(reached(grant -> grant.generation() > 9)).isPositive();
     assertThat(reached(grant -> grant.share() > Heartbeat.MAX_REQUESTS / 3)).isPositive();
-  }
-
-  @Test
-  void aFullFleetIsThatOfTheRules() throws Exception {
-    try (ConcurrencyCoordinator coordinator = open(Coordination.DEFAULT, clock)) {
-      for (int i = 0; i < FleetState.MAX_NODES + 2; i++) {
-        heartbeat(coordinator, Coordination.DEFAULT, join("node" + i), "node " + i);
-      }
-      assertThat(grants.getLast().status()).isEqualTo(Status.FULL);
-      clock.advance(1 + FleetState.STEERING_MILLIS);
-      heartbeat(coordinator, Coordination.DEFAULT, join("later"), "still full");
-      clock.advance(10_000);
-      heartbeat(coordinator, Coordination.DEFAULT, join("latest"), "all leases have ended");
-      assertThat(grants.getLast().nodes()).isEqualTo(1);
-    }
-  }
-
-  private static Heartbeat join(String node) {
-    return new Heartbeat("full", node, 7, 1, 40, true, 1, 2, 1, 0, 10_000, null, null);
   }
 
   private void play(ConcurrencyCoordinator coordinator, Coordination terms, RandomFleet fleet) {
