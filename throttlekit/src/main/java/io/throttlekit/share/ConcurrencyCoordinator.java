@@ -5,9 +5,9 @@ import java.util.concurrent.CompletionStage;
 /**
  * Where the nodes of a fleet agree on concurrency limits and divide them.
  *
- * <p>The sum of what is reserved for all nodes does not rise above the limit. Reserved for a node is
- * the largest of the shares that it may apply and its requests in flight, until its lease ends. All
- * leases follow the coordinator's clock. The rules are those of {@link FleetState}, which every
+ * <p>The sum of what is reserved for all nodes does not rise above the limit. Reserved for a node
+ * is the largest of the shares that it may apply and its requests in flight, until its lease ends.
+ * All leases follow the coordinator's clock. The rules are those of {@link FleetState}, which every
  * coordinator applies in one atomic step for each call.
  *
  * <p>Thread-safe and non-blocking. A stage fails with a {@link

@@ -113,20 +113,50 @@ public record FleetState(
       long nextGeneration = generation == 0 || next != share ? generation + 1 : generation;
       int most = acknowledged ? Math.max(mayApply, next) : next;
       return new Node(
-          localLimit, sampled, inFlight, peak, waiting, next, nextGeneration, most, sequence,
-          untilMillis, left, digests);
+          localLimit,
+          sampled,
+          inFlight,
+          peak,
+          waiting,
+          next,
+          nextGeneration,
+          most,
+          sequence,
+          untilMillis,
+          left,
+          digests);
     }
 
     private Node withoutDigests() {
       return new Node(
-          localLimit, sampled, inFlight, peak, waiting, share, generation, mayApply, sequence,
-          untilMillis, left, List.of());
+          localLimit,
+          sampled,
+          inFlight,
+          peak,
+          waiting,
+          share,
+          generation,
+          mayApply,
+          sequence,
+          untilMillis,
+          left,
+          List.of());
     }
 
     private Node departed(int remaining) {
       return new Node(
-          localLimit, false, Math.min(remaining, reserved()), 0, false, 0, generation, 0, sequence,
-          untilMillis, true, List.of());
+          localLimit,
+          false,
+          Math.min(remaining, reserved()),
+          0,
+          false,
+          0,
+          generation,
+          0,
+          sequence,
+          untilMillis,
+          true,
+          List.of());
     }
   }
 
@@ -172,7 +202,9 @@ public record FleetState(
     return new Outcome(next, next.grant(self, digests));
   }
 
-  /** Removes a node: of what is reserved for it, its requests in flight stay until its lease ends. */
+  /**
+   * Removes a node: of what is reserved for it, its requests in flight stay until its lease ends.
+   */
   public FleetState leave(Departure departure, long nowMillis) {
     SortedMap<NodeKey, Node> live = live(nowMillis);
     live.computeIfPresent(
@@ -213,7 +245,14 @@ public record FleetState(
     FleetState same = with(live, limit);
     ShareGrant grant =
         new ShareGrant(
-            status, 0, Math.max(1, limit), same.members().size(), 0, same.steeringId(), 0, false,
+            status,
+            0,
+            Math.max(1, limit),
+            same.members().size(),
+            0,
+            same.steeringId(),
+            0,
+            false,
             List.of());
     return new Outcome(same, grant);
   }
@@ -227,7 +266,8 @@ public record FleetState(
     if (!acknowledged || beat.acknowledged() == generation) {
       mayApply = share;
     }
-    // No more can be in flight than was reserved before; a new node may bring requests along. Without
+    // No more can be in flight than was reserved before; a new node may bring requests along.
+    // Without
     // acknowledgements, a node may still have admitted by a larger share than the reserved one.
     int inFlight =
         known == null || !acknowledged

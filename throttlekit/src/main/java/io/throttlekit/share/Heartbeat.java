@@ -3,8 +3,8 @@ package io.throttlekit.share;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node reports of itself, read at one instant. Numbers out of range are clamped, because they
- * may come from another release or from a broken host.
+ * What a node reports of itself, read at one instant. Numbers out of range are clamped, because
+ * they may come from another release or from a broken host.
  *
  * @param key of the concurrency limit, the same on all nodes
  * @param node id of the node. Nodes with one id are told apart by their incarnations

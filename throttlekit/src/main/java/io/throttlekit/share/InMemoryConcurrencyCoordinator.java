@@ -48,8 +48,7 @@ public final class InMemoryConcurrencyCoordinator implements ConcurrencyCoordina
     if (closed) {
       return failed("the coordinator is closed");
     }
-    fleets.computeIfPresent(
-        departure.key(), (_, fleet) -> fleet.leave(departure, nowMillis()));
+    fleets.computeIfPresent(departure.key(), (_, fleet) -> fleet.leave(departure, nowMillis()));
     return CompletableFuture.completedStage(null);
   }
 

@@ -14,12 +14,7 @@ import java.util.List;
  *     ns from 1; at most {@value #MAX_LATENCIES}, and none without samples
  */
 public record SampleDigest(
-    long answered,
-    long dropped,
-    long refused,
-    int inFlight,
-    boolean full,
-    List<Long> latencies) {
+    long answered, long dropped, long refused, int inFlight, boolean full, List<Long> latencies) {
 
   /** The most latencies of a digest: its quantiles are exact to one in 40. */
   public static final int MAX_LATENCIES = 20;

@@ -31,9 +31,7 @@ public record ShareGrant(
     /** It is. */
     MEMBER,
 
-    /**
-     * Its incarnation is unknown: its lease has ended, or it has left. It joins with a new one.
-     */
+    /** Its incarnation is unknown: its lease has ended, or it has left. It joins with a new one. */
     EVICTED,
 
     /** There are too many members. It tries again with its next heartbeat, as a new one. */

@@ -113,8 +113,7 @@ record AcknowledgedHandoff(
       return switch (this) {
         case MAY_APPLY_AND_IN_FLIGHT -> Math.max(node.mayApply(), node.reported());
         case COMMITTED_SNAPSHOT ->
-            Math.max(
-                Math.max(node.share(), node.number(node.acknowledged())), node.reported());
+            Math.max(Math.max(node.share(), node.number(node.acknowledged())), node.reported());
         case MAY_APPLY -> node.mayApply();
         case OCCUPANCY -> Math.max(node.share(), node.reported());
       };

@@ -149,7 +149,9 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
   }
 
   @ParameterizedTest
-  @EnumSource(value = Aggregate.class, names = {"MIN", "MEDIAN"})
+  @EnumSource(
+      value = Aggregate.class,
+      names = {"MIN", "MEDIAN"})
   void aNodeWithoutSamplesHasNoVote(Aggregate aggregate) {
     ConcurrencyCoordinator coordinator =
         coordinator(new Coordination(aggregate, Allocation.EQUAL, true));
@@ -271,7 +273,13 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
   }
 
   @ParameterizedTest
-  @CsvSource({"MIN, EQUAL, false", "MEDIAN, EQUAL, true", "MIN, DEMAND, true", "POOLED, DEMAND, true", "MEDIAN, DEMAND, false"})
+  @CsvSource({
+    "MIN, EQUAL, false",
+    "MEDIAN, EQUAL, true",
+    "MIN, DEMAND, true",
+    "POOLED, DEMAND, true",
+    "MEDIAN, DEMAND, false"
+  })
   void randomHeartbeatsAreAnsweredAsByFleetState(
       Aggregate aggregate, Allocation allocation, boolean acknowledged) {
     Coordination terms = new Coordination(aggregate, allocation, acknowledged);
@@ -296,8 +304,7 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
         node.acknowledging(random.nextInt(5));
       }
       // As many permits as nodes or more: with fewer, nodes take turns by the coordinator's clock.
-      Heartbeat next =
-          node.next(random.nextInt(60, 90), inFlight, inFlight + random.nextInt(8));
+      Heartbeat next = node.next(random.nextInt(60, 90), inFlight, inFlight + random.nextInt(8));
       int times = random.nextInt(10) == 0 ? 2 : 1;
       for (int time = 0; time < times; time++) {
         FleetState.Outcome outcome = expected.heartbeat(terms, next, 0);
@@ -338,9 +345,7 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
   }
 
   private static List<FleetNode> nodes(ConcurrencyCoordinator coordinator, int count) {
-    return IntStream.range(0, count)
-        .mapToObj(i -> new FleetNode(coordinator, "n" + i, 1))
-        .toList();
+    return IntStream.range(0, count).mapToObj(i -> new FleetNode(coordinator, "n" + i, 1)).toList();
   }
 
   private static List<Integer> shares(int localLimit, FleetNode... nodes) {

@@ -37,11 +37,14 @@ final class FleetIdentity {
   }
 
   private Object identity() {
-    state.fleet().nodes().forEach((key, node) -> {
-      if (isRelevant(node)) {
-        known(key.incarnation(), node.sequence(), node.generation());
-      }
-    });
+    state
+        .fleet()
+        .nodes()
+        .forEach((key, node) -> {
+          if (isRelevant(node)) {
+            known(key.incarnation(), node.sequence(), node.generation());
+          }
+        });
     state.processes().forEach(p -> known(p.incarnation(), p.sequence(), p.generation()));
     for (Beat beat : state.beats()) {
       Heartbeat heartbeat = beat.heartbeat();
@@ -61,11 +64,14 @@ final class FleetIdentity {
             state.answers().size(),
             state.departures().size()));
     state.processes().forEach(process -> longs.add(packed(process)));
-    state.fleet().nodes().forEach((key, node) -> {
-      if (isRelevant(node)) {
-        longs.add(packed(key, node));
-      }
-    });
+    state
+        .fleet()
+        .nodes()
+        .forEach((key, node) -> {
+          if (isRelevant(node)) {
+            longs.add(packed(key, node));
+          }
+        });
     sorted(state.beats().stream().mapToLong(this::packed), longs);
     sorted(state.answers().stream().mapToLong(this::packed), longs);
     sorted(state.departures().stream().mapToLong(this::packed), longs);
@@ -169,7 +175,8 @@ final class FleetIdentity {
     long order = kept;
     for (int i = 0; i < size; i++) {
       boolean smaller = numbers[i] >= kept && numbers[i] < number;
-      order += incarnations[i] == incarnation && smaller && isFirst(numbers, i, incarnation) ? 1 : 0;
+      order +=
+          incarnations[i] == incarnation && smaller && isFirst(numbers, i, incarnation) ? 1 : 0;
     }
     return order;
   }

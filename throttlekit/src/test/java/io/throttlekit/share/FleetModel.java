@@ -67,32 +67,87 @@ record FleetModel(Scope scope, Set<String> reached) implements Model<FleetModel.
 
     Scope with(Flaw flaw) {
       return new Scope(
-          processes, limit, maxInFlight, allocation, acknowledged, sameId, beats, answers,
-          duplicates, ticks, restarts, departures, Set.of(flaw));
+          processes,
+          limit,
+          maxInFlight,
+          allocation,
+          acknowledged,
+          sameId,
+          beats,
+          answers,
+          duplicates,
+          ticks,
+          restarts,
+          departures,
+          Set.of(flaw));
     }
 
     Scope inTransit(int there, int back, int twice) {
       return new Scope(
-          processes, limit, maxInFlight, allocation, acknowledged, sameId, there, back, twice,
-          ticks, restarts, departures, flaws);
+          processes,
+          limit,
+          maxInFlight,
+          allocation,
+          acknowledged,
+          sameId,
+          there,
+          back,
+          twice,
+          ticks,
+          restarts,
+          departures,
+          flaws);
     }
 
     Scope ticking(int times, int restarting, int leaving) {
       return new Scope(
-          processes, limit, maxInFlight, allocation, acknowledged, sameId, beats, answers,
-          duplicates, times, restarting, leaving, flaws);
+          processes,
+          limit,
+          maxInFlight,
+          allocation,
+          acknowledged,
+          sameId,
+          beats,
+          answers,
+          duplicates,
+          times,
+          restarting,
+          leaving,
+          flaws);
     }
 
     Scope withOneId() {
       return new Scope(
-          processes, limit, maxInFlight, allocation, acknowledged, true, beats, answers,
-          duplicates, ticks, restarts, departures, flaws);
+          processes,
+          limit,
+          maxInFlight,
+          allocation,
+          acknowledged,
+          true,
+          beats,
+          answers,
+          duplicates,
+          ticks,
+          restarts,
+          departures,
+          flaws);
     }
 
     Scope unacknowledged(int requests) {
       return new Scope(
-          processes, limit, requests, allocation, false, sameId, beats, answers, duplicates,
-          ticks, restarts, departures, flaws);
+          processes,
+          limit,
+          requests,
+          allocation,
+          false,
+          sameId,
+          beats,
+          answers,
+          duplicates,
+          ticks,
+          restarts,
+          departures,
+          flaws);
     }
   }
 
@@ -242,10 +297,12 @@ record FleetModel(Scope scope, Set<String> reached) implements Model<FleetModel.
   private static void requests(State state, int i, List<Step<State>> steps) {
     Process process = state.processes.get(i);
     if (process.inFlight < process.share) {
-      steps.add(new Step<>("acquire" + NAMES.get(i), state.with(i, process.with(process.inFlight + 1))));
+      steps.add(
+          new Step<>("acquire" + NAMES.get(i), state.with(i, process.with(process.inFlight + 1))));
     }
     if (process.inFlight > 0) {
-      steps.add(new Step<>("release" + NAMES.get(i), state.with(i, process.with(process.inFlight - 1))));
+      steps.add(
+          new Step<>("release" + NAMES.get(i), state.with(i, process.with(process.inFlight - 1))));
     }
   }
 
@@ -258,9 +315,7 @@ record FleetModel(Scope scope, Set<String> reached) implements Model<FleetModel.
       return;
     }
     int inFlight =
-        scope.flaws.contains(Flaw.REPORTS_REQUESTS_OF_BEFORE)
-            ? process.sampled
-            : process.inFlight;
+        scope.flaws.contains(Flaw.REPORTS_REQUESTS_OF_BEFORE) ? process.sampled : process.inFlight;
     Heartbeat heartbeat =
         new Heartbeat(
             "k",
@@ -293,8 +348,7 @@ record FleetModel(Scope scope, Set<String> reached) implements Model<FleetModel.
     boolean joining = false;
     for (Beat beat : state.beats) {
       inTransit += beat.process == i ? 1 : 0;
-      joining |=
-          process.generation == 0 && beat.heartbeat.incarnation() == process.incarnation;
+      joining |= process.generation == 0 && beat.heartbeat.incarnation() == process.incarnation;
     }
     return inTransit < Math.max(1, scope.beats) && !joining;
   }
@@ -325,8 +379,7 @@ record FleetModel(Scope scope, Set<String> reached) implements Model<FleetModel.
     Heartbeat heartbeat = beat.heartbeat;
     NodeKey key = new NodeKey(heartbeat.node(), heartbeat.incarnation());
     Node known = state.fleet.nodes().get(key);
-    Coordination terms =
-        new Coordination(Aggregate.POOLED, scope.allocation, scope.acknowledged);
+    Coordination terms = new Coordination(Aggregate.POOLED, scope.allocation, scope.acknowledged);
     FleetState.Outcome outcome = state.fleet.heartbeat(terms, heartbeat, state.now);
     ShareGrant grant = outcome.grant();
     reached(known, heartbeat, state.now, grant, outcome.next().nodes().get(key));

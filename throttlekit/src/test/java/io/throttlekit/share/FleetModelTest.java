@@ -73,9 +73,7 @@ class FleetModelTest {
         arguments("overtaking", ONE.inTransit(2, 1, 0), Set.of("overtaken heartbeat")),
         arguments("two answers", Scope.of(2, 4, Allocation.EQUAL).inTransit(0, 2, 0), Set.of()),
         arguments(
-            "leaving",
-            ONE.inTransit(1, 1, 0).ticking(0, 0, 1),
-            Set.of("heartbeat after it left")),
+            "leaving", ONE.inTransit(1, 1, 0).ticking(0, 0, 1), Set.of("heartbeat after it left")),
         arguments("leases", ONE.ticking(3, 0, 0), Set.of("expired", "fenced")));
   }
 

@@ -155,8 +155,7 @@ record HeartbeatLeasing(int nodes, int limit, Division division, int maxShares, 
     shares.set(node, share);
     List<Integer> all = new ArrayList<>(from.inFlight());
     all.set(node, inFlight);
-    return new Step<>(
-        event + " " + node, new State(active, List.copyOf(shares), List.copyOf(all)));
+    return new Step<>(event + " " + node, new State(active, List.copyOf(shares), List.copyOf(all)));
   }
 
   @Override

@@ -88,12 +88,7 @@ class HeartbeatLeasingTest {
     "3, 2, 127, 3, 255, 4",
   })
   void withoutTheOccupancyOfOthersOrTheirSharesTheLimitIsExceeded(
-      int nodes,
-      int limit,
-      long shareOnly,
-      int mostInFlight,
-      long uncapped,
-      int mostShares) {
+      int nodes, int limit, long shareOnly, int mostInFlight, long uncapped, int mostShares) {
     Division byShare = new Published(Target.CEILING, Reserve.SHARE_ONLY);
     assertThat(
             Explorer.explore(
@@ -105,8 +100,7 @@ class HeartbeatLeasingTest {
 
     Division free = new Published(Target.CEILING, Reserve.NOTHING);
     int any = Integer.MAX_VALUE;
-    assertThat(
-            Explorer.explore(new HeartbeatLeasing(nodes, limit, free, mostShares, any), MANY))
+    assertThat(Explorer.explore(new HeartbeatLeasing(nodes, limit, free, mostShares, any), MANY))
         .extracting(Exploration::distinct, Exploration::violation)
         .containsExactly(uncapped, null);
     assertThat(broken(nodes, limit, free, mostShares - 1, any)).isEqualTo("GlobalCap");
@@ -116,15 +110,13 @@ class HeartbeatLeasingTest {
   private static void assertTight(
       int nodes, int limit, Division division, int maxShares, int maxInFlight) {
     assertThat(broken(nodes, limit, division, maxShares - 1, maxInFlight)).isEqualTo("GlobalCap");
-    assertThat(broken(nodes, limit, division, maxShares, maxInFlight - 1))
-        .isEqualTo("InflightCap");
+    assertThat(broken(nodes, limit, division, maxShares, maxInFlight - 1)).isEqualTo("InflightCap");
   }
 
   private static String broken(
       int nodes, int limit, Division division, int maxShares, int maxInFlight) {
     return String.valueOf(
-        Explorer.explore(
-                new HeartbeatLeasing(nodes, limit, division, maxShares, maxInFlight), MANY)
+        Explorer.explore(new HeartbeatLeasing(nodes, limit, division, maxShares, maxInFlight), MANY)
             .broken());
   }
 

@@ -22,10 +22,8 @@ import org.junit.jupiter.api.Test;
  * be a server's.
  */
 public abstract class MembershipConformance {
-  static final Coordination PUBLISHED =
-      new Coordination(Aggregate.MIN, Allocation.EQUAL, false);
-  static final Coordination ACKNOWLEDGED =
-      new Coordination(Aggregate.MIN, Allocation.EQUAL, true);
+  static final Coordination PUBLISHED = new Coordination(Aggregate.MIN, Allocation.EQUAL, false);
+  static final Coordination ACKNOWLEDGED = new Coordination(Aggregate.MIN, Allocation.EQUAL, true);
   private static final long TIMEOUT_SECONDS = 60;
 
   private final List<ConcurrencyCoordinator> opened = new ArrayList<>();
@@ -158,7 +156,9 @@ public abstract class MembershipConformance {
         ascending.stream().map(number -> new FleetNode(coordinator, "a", number)).toList();
     nodes.forEach(node -> node.beat(10, 0));
     nodes.forEach(node -> node.beat(10, 0));
-    assertThat(nodes).extracting(node -> node.beat(10, 0).share()).containsExactly(2, 2, 2, 1, 1, 1, 1);
+    assertThat(nodes)
+        .extracting(node -> node.beat(10, 0).share())
+        .containsExactly(2, 2, 2, 1, 1, 1, 1);
   }
 
   @Test
@@ -169,9 +169,7 @@ public abstract class MembershipConformance {
     a.beat(8, 6);
     assertThat(b.beat(8, 0).share()).isZero();
     a.leave(3);
-    assertThat(b.beat(8, 0))
-        .extracting(ShareGrant::share, ShareGrant::nodes)
-        .containsExactly(5, 1);
+    assertThat(b.beat(8, 0)).extracting(ShareGrant::share, ShareGrant::nodes).containsExactly(5, 1);
     a.leave(0);
     assertThat(b.beat(8, 0).share()).as("the first departure counts").isEqualTo(5);
   }
@@ -209,9 +207,7 @@ public abstract class MembershipConformance {
     Heartbeat late = a.next(8, 0, 0);
     a.leave(0);
     assertThat(a.send(late).status()).isEqualTo(Status.EVICTED);
-    assertThat(b.beat(8, 0))
-        .extracting(ShareGrant::share, ShareGrant::nodes)
-        .containsExactly(8, 1);
+    assertThat(b.beat(8, 0)).extracting(ShareGrant::share, ShareGrant::nodes).containsExactly(8, 1);
     assertThat(a.send(late).status()).isEqualTo(Status.EVICTED);
   }
 
@@ -262,10 +258,13 @@ public abstract class MembershipConformance {
     assertThat(full.nodes()).isEqualTo(FleetState.MAX_NODES);
     assertThat(nodes.getFirst().beat(5_000, 0).status()).isEqualTo(Status.MEMBER);
     nodes.getLast().withLease(1).beat(5_000, 0);
-    await(another.after(0), 5_000, grant -> {
-      another.after(0);
-      return grant.status() == Status.MEMBER;
-    });
+    await(
+        another.after(0),
+        5_000,
+        grant -> {
+          another.after(0);
+          return grant.status() == Status.MEMBER;
+        });
   }
 
   @Test
