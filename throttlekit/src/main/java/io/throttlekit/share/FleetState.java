@@ -9,7 +9,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,9 +19,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>share = min(target, max(limit − Σ reserved for others, share before))</pre>
  *
- * <p>so with a constant limit Σ reserved ≤ limit after every step, and with a falling one no share
- * rises, and each falls to its target with the next heartbeat of its node. A node keeps its share
- * only while it sends heartbeats: it stops by itself before its lease ends.
+ * <p>so with a constant limit Σ reserved ≤ limit after every step, unless nodes bring requests along
+ * when they join. With a falling limit no share rises, and each falls to its target with the next
+ * heartbeat of its node. A node keeps its share only while it sends heartbeats: it stops by itself
+ * before its lease ends.
  *
  * @param nodes by id, then incarnation
  * @param limit of the fleet; 0 before the first heartbeat
@@ -48,9 +48,6 @@ public record FleetState(
    * within 3 s after its last one.
    */
   public static final long STEERING_MILLIS = 1_750;
-
-  /** How long nodes keep their permit while there are fewer permits than nodes. */
-  static final long TURN_MILLIS = 5_000;
 
   /** The most digests of a node that wait for the steering node; older ones are dropped. */
   private static final int MAX_DIGESTS = 4;
@@ -101,11 +98,13 @@ public record FleetState(
       return Math.max(mayApply, inFlight);
     }
 
-    private boolean isActive() {
+    /** Returns whether it had requests since its last report but one. */
+    boolean isActive() {
       return peak > 0 || waiting;
     }
 
-    private boolean isSatisfied() {
+    /** Returns whether it did not use all of its share. */
+    boolean isSatisfied() {
       return peak < share;
     }
 
@@ -329,62 +328,14 @@ public record FleetState(
   private int share(Allocation allocation, NodeKey self, long nowMillis) {
     Node node = node(self);
     long free = limit - (reserved() - node.reserved());
+    List<NodeKey> members = members();
+    ShareTargets targets = new ShareTargets(limit, members.stream().map(this::node).toList());
     long target =
         switch (allocation) {
-          case EQUAL -> equalPart(limit, members().indexOf(self), members().size());
-          case DEMAND -> demanded(self, node, nowMillis);
+          case EQUAL -> targets.equal(members.indexOf(self));
+          case DEMAND -> targets.byDemand(members.indexOf(self), nowMillis);
         };
     return (int) Math.min(target, Math.max(0, Math.max(free, node.share)));
-  }
-
-  private static long equalPart(long permits, int rank, int nodes) {
-    return permits / nodes + (rank < permits % nodes ? 1 : 0);
-  }
-
-  /** Returns what a node is to get by demand. */
-  private long demanded(NodeKey self, Node node, long nowMillis) {
-    List<NodeKey> members = members();
-    if (limit < members.size()) {
-      return turns(members, nowMillis).indexOf(self) < limit ? 1 : 0;
-    }
-    long kept = kept(members, self);
-    if (node.isSatisfied()) {
-      return Math.min(kept, node.peak + 1L);
-    }
-    long used = sumOf(members, member -> member.isSatisfied() ? member.peak + 1L : 0);
-    List<NodeKey> hungry = members.stream().filter(key -> !node(key).isSatisfied()).toList();
-    long part = equalPart(Math.max(0, limit - used), hungry.indexOf(self), hungry.size());
-    return Math.min(kept, Math.max(1, part));
-  }
-
-  /**
-   * Returns what a node may keep while the shares exceed the limit, each counted as at least one:
-   * otherwise nodes that use less than their shares would keep them when the limit falls or a node
-   * joins.
-   */
-  private long kept(List<NodeKey> members, NodeKey self) {
-    if (sumOf(members, member -> Math.max(1, member.share)) <= limit) {
-      return limit;
-    }
-    long[] shares = members.stream().mapToLong(key -> node(key).share).toArray();
-    return DemandSplit.of(limit, shares)[members.indexOf(self)];
-  }
-
-  /** Returns the members in the order in which they get one permit each: active ones first. */
-  private List<NodeKey> turns(List<NodeKey> members, long nowMillis) {
-    List<NodeKey> active = members.stream().filter(key -> node(key).isActive()).toList();
-    List<NodeKey> idle = members.stream().filter(key -> !node(key).isActive()).toList();
-    List<NodeKey> order = new ArrayList<>(active);
-    if (!order.isEmpty()) {
-      long passed = nowMillis / TURN_MILLIS * limit;
-      Collections.rotate(order, -(int) (passed % order.size()));
-    }
-    order.addAll(idle);
-    return order;
-  }
-
-  private long sumOf(List<NodeKey> keys, ToLongFunction<Node> number) {
-    return keys.stream().map(this::node).mapToLong(number).sum();
   }
 
   /** Returns the nodes that have not left, in their order. */
