@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  * @param key of the concurrency limit, the same on all nodes
  * @param node id of the node. Nodes with one id are told apart by their incarnations
  * @param incarnation random number of a period in which the node holds a lease; never used again
- * @param sequence number of this heartbeat in its incarnation, from 1; a first one joins the fleet
+ * @param sequence number of this heartbeat in its incarnation, from 1; a first one joins the fleet.
+ *     The second one must not overtake it, or it is answered as evicted
  * @param localLimit the node's own concurrency limit, from 1
  * @param sampled whether the node has had samples since its last heartbeat; if not, its limit has
  *     no vote

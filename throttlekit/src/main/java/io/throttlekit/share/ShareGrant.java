@@ -5,6 +5,10 @@ import java.util.List;
 /**
  * The answer to a heartbeat.
  *
+ * <p>A node applies the share of the greatest generation that it has received in its incarnation:
+ * answers may overtake each other. It applies it until its lease ends, by its own clock, counted
+ * from when it sent the newest heartbeat that was answered, and ignores answers that arrive later.
+ *
  * @param status whether the node is a member of the fleet; if not, its share is 0
  * @param share requests that the node may have in flight, from 0
  * @param limit of the whole fleet, from 1
