@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Departure;
 import io.throttlekit.share.FleetState;
@@ -7,7 +8,6 @@ import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.FleetState.Outcome;
 import io.throttlekit.share.Heartbeat;
-import io.throttlekit.share.SampleDigest;
 import io.throttlekit.share.ShareGrant;
 import java.sql.Array;
 import java.sql.PreparedStatement;

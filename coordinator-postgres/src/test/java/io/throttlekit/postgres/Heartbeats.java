@@ -2,10 +2,10 @@ package io.throttlekit.postgres;
 
 import static io.throttlekit.postgres.StoreCalls.answer;
 
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Departure;
 import io.throttlekit.share.Heartbeat;
-import io.throttlekit.share.SampleDigest;
 import io.throttlekit.share.ShareGrant;
 import java.util.List;
 import java.util.concurrent.CompletionStage;

@@ -1,5 +1,6 @@
 package io.throttlekit.redis;
 
+import io.throttlekit.limit.SampleDigest;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.redis.FederationKeys.Place;
@@ -9,7 +10,6 @@ import io.throttlekit.share.Departure;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.Heartbeat.Publication;
-import io.throttlekit.share.SampleDigest;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.StoreListener;
@@ -59,7 +59,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
   private static final int HEXADECIMAL = 16;
 
   /** The part of a heartbeat's reply at which pairs of a name and digests begin. */
-  private static final int DIGESTS = 8;
+  private static final int DIGESTS = 9;
 
   private static final int DIGEST_NUMBERS = 5; // before the latencies
 
@@ -134,11 +134,12 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
         Status.valueOf(reply.text(0)),
         Math.toIntExact(reply.number(1)),
         Math.toIntExact(reply.number(2)),
-        Math.toIntExact(reply.number(3)),
-        reply.number(4),
-        decode(reply.bytes(5)),
-        reply.number(6),
-        reply.number(7) == 1,
+        reply.number(3),
+        Math.toIntExact(reply.number(4)),
+        reply.number(5),
+        decode(reply.bytes(6)),
+        reply.number(7),
+        reply.number(8) == 1,
         digests(reply));
   }
 

@@ -15,7 +15,7 @@
 -- ARGV[16]  that limit
 -- ARGV[17]  a digest of samples, without ';', or ''
 --
--- Reply: status, share, limit, members, generation, name of the steering node, the number of its lease
+-- Reply: status, share, limit, what the nodes may apply together, members, generation, name of the steering node, the number of its lease
 -- if it is this node (else 0), 1 if another member has the id of this one; and name and digests of
 -- each node, in turn, for the steering node.
 local MAX_NODES, MAX_DIGESTS = 1000, 4
@@ -61,6 +61,14 @@ local function members()
   return found
 end
 
+local function applied()
+  local sum = 0
+  for _, node in pairs(nodes) do
+    sum = sum + node.may_apply
+  end
+  return sum
+end
+
 local function answer(status, share, generation)
   local steers, twins = 0, 0
   if status == 'MEMBER' then
@@ -72,7 +80,7 @@ local function answer(status, share, generation)
     end
     steers = steering == name and lease or 0
   end
-  return {new_epoch, status, share, limit > 0 and limit or 1, members(), generation,
+  return {new_epoch, status, share, limit > 0 and limit or 1, applied(), members(), generation,
     sub(steering, 1, -INCARNATION - 1), steers, twins > 1 and 1 or 0}
 end
 

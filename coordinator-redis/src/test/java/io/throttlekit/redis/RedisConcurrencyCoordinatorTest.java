@@ -4,6 +4,7 @@ import static io.throttlekit.redis.Heartbeats.beat;
 import static io.throttlekit.redis.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.share.Coordination;
@@ -13,7 +14,6 @@ import io.throttlekit.share.Departure;
 import io.throttlekit.share.FleetState;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.Heartbeat.Publication;
-import io.throttlekit.share.SampleDigest;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.RecordingListener;

@@ -1,5 +1,6 @@
 package io.throttlekit.share;
 
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
 import io.throttlekit.share.ShareGrant.Status;
@@ -247,6 +248,7 @@ public record FleetState(
             status,
             0,
             Math.max(1, limit),
+            same.applied(),
             same.members().size(),
             0,
             same.steeringId(),
@@ -350,12 +352,17 @@ public record FleetState(
         Status.MEMBER,
         node.share,
         limit,
+        applied(),
         members.size(),
         node.generation,
         steeringId(),
         self.equals(steering) ? epoch : 0,
         members.stream().filter(key -> key.node().equals(self.node())).count() > 1,
         digests);
+  }
+
+  private long applied() {
+    return nodes.values().stream().mapToLong(Node::mayApply).sum();
   }
 
   private String steeringId() {

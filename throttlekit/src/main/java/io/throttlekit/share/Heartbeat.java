@@ -1,5 +1,6 @@
 package io.throttlekit.share;
 
+import io.throttlekit.limit.SampleDigest;
 import org.jspecify.annotations.Nullable;
 
 /**

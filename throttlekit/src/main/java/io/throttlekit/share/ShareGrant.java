@@ -1,5 +1,6 @@
 package io.throttlekit.share;
 
+import io.throttlekit.limit.SampleDigest;
 import java.util.List;
 
 /**
@@ -12,6 +13,7 @@ import java.util.List;
  * @param status whether the node is a member of the fleet; if not, its share is 0
  * @param share requests that the node may have in flight, from 0
  * @param limit of the whole fleet, from 1
+ * @param applied of the limit, what the nodes may apply together, from 0
  * @param nodes members of the fleet, without those that left
  * @param generation of the share; a changed share has a greater one
  * @param steering id of the node that computes the limit; empty if none does
@@ -23,6 +25,7 @@ public record ShareGrant(
     Status status,
     int share,
     int limit,
+    long applied,
     int nodes,
     long generation,
     String steering,

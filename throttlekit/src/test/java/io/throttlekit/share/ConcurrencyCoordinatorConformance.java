@@ -378,6 +378,7 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
         grant.status(),
         grant.share(),
         grant.limit(),
+        grant.applied(),
         grant.nodes(),
         grant.generation(),
         "",

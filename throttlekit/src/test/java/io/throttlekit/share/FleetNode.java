@@ -1,5 +1,6 @@
 package io.throttlekit.share;
 
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Heartbeat.Publication;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.throttlekit.share;
 
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.ManualTime;
 import io.throttlekit.share.ShareGrant.Status;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package io.throttlekit.share;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.limit.SampleDigest;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -11,6 +12,19 @@ import org.junit.jupiter.api.Test;
  * takes its limits, and passes the samples of all nodes to it.
  */
 public abstract class SteeringConformance extends MembershipConformance {
+
+  @Test
+  void anAnswerHasTheSharesThatNodesMayApply() {
+    ConcurrencyCoordinator coordinator = coordinator(Coordination.DEFAULT);
+    FleetNode a = new FleetNode(coordinator, "a", 1);
+    FleetNode b = new FleetNode(coordinator, "b", 1);
+    assertThat(a.beat(20, 20).applied()).isEqualTo(20);
+    assertThat(b.beat(20, 0).applied()).isEqualTo(20);
+    ShareGrant lowered = a.beat(20, 20);
+    assertThat(lowered.share()).isEqualTo(10);
+    assertThat(lowered.applied()).as("until it is acknowledged").isEqualTo(20);
+    assertThat(a.beat(20, 10).applied()).isEqualTo(10);
+  }
 
   @Test
   void theFirstNodeSteersAndRenewsItsLeaseWithEachHeartbeat() {

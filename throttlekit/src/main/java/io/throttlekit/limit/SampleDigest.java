@@ -1,4 +1,4 @@
-package io.throttlekit.share;
+package io.throttlekit.limit;
 
 import java.util.List;
 
@@ -20,6 +20,7 @@ public record SampleDigest(
   public static final int MAX_LATENCIES = 20;
 
   private static final long MAX_COUNT = 1L << 40; // a sum of them does not overflow
+  private static final int MAX_REQUESTS = 1 << 30; // likewise
   private static final long MAX_NANOS = 3_600_000_000_000L; // an hour
 
   /**
@@ -29,7 +30,7 @@ public record SampleDigest(
     answered = Math.clamp(answered, 0L, MAX_COUNT);
     dropped = Math.clamp(dropped, 0L, MAX_COUNT);
     refused = Math.clamp(refused, 0L, MAX_COUNT);
-    inFlight = Math.clamp(inFlight, 0, Heartbeat.MAX_REQUESTS);
+    inFlight = Math.clamp(inFlight, 0, MAX_REQUESTS);
     latencies = latencies.stream().map(nanos -> Math.clamp(nanos, 1L, MAX_NANOS)).sorted().toList();
     if (latencies.size() > MAX_LATENCIES || latencies.isEmpty() != (answered == 0)) {
       throw new IllegalArgumentException(
@@ -39,7 +40,7 @@ public record SampleDigest(
   }
 
   /** Returns the latency below which the fraction {@code q} of them lies, interpolated. */
-  long latency(double q) {
+  public long latency(double q) {
     double position = Math.clamp(q * latencies.size() - 0.5, 0.0, latencies.size() - 1.0);
     int below = (int) position;
     int above = Math.min(below + 1, latencies.size() - 1);
