@@ -5,7 +5,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.WaitingRoom;
-import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.descriptors.policy.WindowText;
 import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Wording;
@@ -277,10 +277,12 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
     if (entry == null) {
       return null;
     }
-    if (entry.equals(Rule.LEASE_ENTRY)) {
+    StreamDoneEntry reserved = StreamDoneEntry.of(entry);
+    if (reserved != null) {
       priority.error(
           key,
-          "an entry " + Wording.quote(entry) + " returns a permit, and names no " + named,
+          "an entry %s %s a permit, and names no %s"
+              .formatted(Wording.quote(entry), reserved.effect(), named),
           "choose another key");
       return null;
     }

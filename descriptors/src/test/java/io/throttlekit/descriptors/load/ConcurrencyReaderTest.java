@@ -17,6 +17,7 @@ import io.throttlekit.descriptors.policy.Explainer;
 import io.throttlekit.descriptors.policy.Explanation;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.limit.FailsafeLimit;
 import io.throttlekit.limit.Headroom;
 import io.throttlekit.limit.LimitRange;
@@ -308,6 +309,11 @@ class ConcurrencyReaderTest {
         .isEqualTo(
             "no rule: entry 2 returns the permit `xyz`, whatever the others reach; never"
                 + " charged");
+    for (StreamDoneEntry entry : StreamDoneEntry.values()) {
+      String[] entries = {"k", "1", entry.key(), "xyz"};
+      assertThat(new Explainer().explain(book, "d", entries).summary())
+          .startsWith("no rule: entry 2 " + entry.effect() + " the permit `xyz`");
+    }
   }
 
   @Test

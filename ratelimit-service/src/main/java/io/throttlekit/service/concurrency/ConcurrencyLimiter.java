@@ -18,7 +18,7 @@ public final class ConcurrencyLimiter {
   private final TimeSource time;
   private final ConcurrencyLimits limits;
   private final RequestPermits permits;
-  final ConcurrencyListener listener;
+  private final ConcurrencyListener listener;
   private final LongSupplier retryAfterMillis;
 
   /**
@@ -69,6 +69,11 @@ public final class ConcurrencyLimiter {
   /** Returns the permits of requests, to end them. */
   public RequestPermits permits() {
     return permits;
+  }
+
+  /** Returns the listener of its events. */
+  public ConcurrencyListener listener() {
+    return listener;
   }
 
   /** Returns the clock of the permits. */

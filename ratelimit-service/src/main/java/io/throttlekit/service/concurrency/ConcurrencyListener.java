@@ -24,6 +24,12 @@ public interface ConcurrencyListener {
   /** A release named a permit that has ended or never existed. */
   default void stale() {}
 
+  /** A release reported how its request ended. */
+  default void reported(StreamEnd end) {}
+
+  /** A value beside a release was ignored. */
+  default void ignored(IgnoredReport why) {}
+
   /** A concurrency limit of the rule changed. */
   default void limitChanged(Rule rule, int before, int now) {}
 

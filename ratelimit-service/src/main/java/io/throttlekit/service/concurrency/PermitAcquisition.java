@@ -100,7 +100,7 @@ public final class PermitAcquisition {
     }
     RequestPermit permit = limiter.permits().open(held, terms());
     if (permit == null) {
-      limiter.listener.noRoomForPermits();
+      limiter.listener().noRoomForPermits();
       withoutPermit();
     } else {
       callback.entered(this, permit);
@@ -207,7 +207,7 @@ public final class PermitAcquisition {
   private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
     decisions[index] = decided(permit != null, limit);
     if (permit == null) {
-      limiter.listener.refused(Refusal.LIMIT_REACHED);
+      limiter.listener().refused(Refusal.LIMIT_REACHED);
       limit.unpin();
     } else {
       held.add(new HeldPermit(limit, permit));
@@ -274,7 +274,7 @@ public final class PermitAcquisition {
 
     @Override
     public void refused(Refusal why) {
-      limiter.listener.refused(why);
+      limiter.listener().refused(why);
       decisions[index] = decided(false, limit);
       limit.unpin();
       if (isGone()) {

@@ -28,6 +28,7 @@ final class PinnedLimit implements LimiterListener {
   private volatile @Nullable PriorityTerms priorities;
   private volatile @Nullable Prioritizer prioritizer;
   private final LimitMoves moves;
+  final ReportedEnds ends = new ReportedEnds();
   private int pins;
 
   /** The gate that was compared last. Guarded by the lock of the key. */

@@ -24,6 +24,9 @@ public final class RequestPermits {
   // 10 ms: permits that expire close together share one timer
   private static final long RESOLUTION_NANOS = 10_000_000;
 
+  /** Clocks of two hosts differ in their rates by less than one in so many. */
+  private static final int CLOCKS_DIFFER_ONE_IN = 100;
+
   private final TimeSource time;
   private final ConcurrencyListener listener;
   private final int maxPermits;
@@ -96,6 +99,23 @@ public final class RequestPermits {
     }
   }
 
+  /**
+   * Ends the permit with this id because Envoy reported the end of its request; counts it as stale
+   * if none is open.
+   *
+   * @param report the values beside the release, all of which may be absent
+   */
+  public void streamDone(String id, StreamReport report) {
+    RequestPermit permit = remove(id, false);
+    if (permit == null) {
+      listener.stale();
+    } else if (report.equals(StreamReport.NONE)) {
+      recordEnd(permit, PermitEnd.STREAM_DONE);
+    } else {
+      recordEnd(permit, report);
+    }
+  }
+
   /** Returns the number of open permits. */
   public synchronized int size() {
     return byId.size();
@@ -119,6 +139,23 @@ public final class RequestPermits {
     } finally {
       listener.ended(how);
     }
+  }
+
+  private void recordEnd(RequestPermit permit, StreamReport report) {
+    long now = time.monotonicNanos();
+    long held = permit.heldNanos(now);
+    // the backend was called while the permit was held; the clocks of two hosts may run unevenly
+    boolean tooLong = report.latencyNanos() - held > held / CLOCKS_DIFFER_ONE_IN;
+    StreamReport plausible = tooLong ? report.withoutLatency() : report;
+    try {
+      permit.end(plausible, now);
+    } finally {
+      listener.ended(PermitEnd.STREAM_DONE);
+    }
+    if (tooLong) {
+      listener.ignored(IgnoredReport.TOO_LONG);
+    }
+    listener.reported(plausible.end());
   }
 
   /** Removes the permit with this id; returns null if none is open, or none that may end so. */

@@ -6,7 +6,9 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.IgnoredReport;
 import io.throttlekit.service.concurrency.PermitEnd;
+import io.throttlekit.service.concurrency.StreamEnd;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.time.Duration;
@@ -47,6 +49,8 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private final ByWord<Metric> counts;
   private final ByWord<Refusal> refusals;
   private final ByWord<PermitEnd> ends;
+  private final ByWord<StreamEnd> reported;
+  private final ByWord<IgnoredReport> ignored;
   private final ByWord<Direction> changes;
   private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
 
@@ -77,6 +81,18 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
             "reason",
             Refusal.class);
     ends = ours.counters(PREFIX + "released", "Leases that ended", "by", PermitEnd.class);
+    reported =
+        ours.counters(
+            PREFIX + "reported_ends",
+            "Leases whose release reported how the request ended",
+            "kind",
+            StreamEnd.class);
+    ignored =
+        ours.counters(
+            PREFIX + "ignored_reports",
+            "Values beside releases that were ignored",
+            "reason",
+            IgnoredReport.class);
     changes =
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
   }
@@ -122,6 +138,16 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   @Override
   public void stale() {
     counts.increment(Metric.CONCURRENCY_STALE_RELEASES);
+  }
+
+  @Override
+  public void reported(StreamEnd end) {
+    reported.increment(end);
+  }
+
+  @Override
+  public void ignored(IgnoredReport why) {
+    ignored.increment(why);
   }
 
   @Override

@@ -17,6 +17,8 @@ public final class RecordingConcurrencyListener implements ConcurrencyListener {
 
   public final List<Refusal> refusals = new CopyOnWriteArrayList<>();
   public final List<PermitEnd> ends = new CopyOnWriteArrayList<>();
+  public final List<StreamEnd> reported = new CopyOnWriteArrayList<>();
+  public final List<IgnoredReport> ignored = new CopyOnWriteArrayList<>();
   public final AtomicInteger leased = new AtomicInteger();
   public final AtomicInteger stale = new AtomicInteger();
   public final AtomicInteger changes = new AtomicInteger();
@@ -77,6 +79,16 @@ public final class RecordingConcurrencyListener implements ConcurrencyListener {
   @Override
   public void ended(PermitEnd how) {
     ends.add(how);
+  }
+
+  @Override
+  public void reported(StreamEnd end) {
+    reported.add(end);
+  }
+
+  @Override
+  public void ignored(IgnoredReport why) {
+    ignored.add(why);
   }
 
   @Override

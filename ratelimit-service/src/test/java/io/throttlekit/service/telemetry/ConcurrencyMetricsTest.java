@@ -6,6 +6,8 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.concurrency.IgnoredReport;
+import io.throttlekit.service.concurrency.StreamEnd;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
@@ -36,6 +38,21 @@ class ConcurrencyMetricsTest {
               "throttlekit_concurrency_limit_changes_total{direction=\"up\"} 2.0",
               "throttlekit_concurrency_limit_changes_total{direction=\"down\"} 1.0",
               "throttlekit_concurrency_threshold_changes_total 1.0");
+    }
+  }
+
+  @Test
+  void countsReportedEndsByKindAndIgnoredReportsByReason() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      metrics.reported(StreamEnd.TIMED_OUT);
+      metrics.reported(StreamEnd.TIMED_OUT);
+      metrics.ignored(IgnoredReport.OUT_OF_RANGE);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(
+              "throttlekit_concurrency_reported_ends_total{kind=\"timed_out\"} 2.0",
+              "throttlekit_concurrency_reported_ends_total{kind=\"answered\"} 0.0",
+              "throttlekit_concurrency_ignored_reports_total{reason=\"out_of_range\"} 1.0");
     }
   }
 
