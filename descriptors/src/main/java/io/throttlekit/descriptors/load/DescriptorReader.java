@@ -1,8 +1,8 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.DescriptorNode;
-import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.descriptors.policy.RuleSpec;
+import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;

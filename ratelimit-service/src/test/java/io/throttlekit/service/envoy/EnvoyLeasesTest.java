@@ -167,7 +167,9 @@ class EnvoyLeasesTest {
     }
   }
 
-  /** Returns the action of a report, whose descriptor Envoy drops if {@code format} has no value. */
+  /**
+   * Returns the action of a report, whose descriptor Envoy drops if {@code format} has no value.
+   */
   private static String report(String key, String format) {
     return """
     - apply_on_stream_done: true

@@ -72,7 +72,9 @@ class EnvoyStreamReportsTest {
 
   private static String withATimeout(String bootstrap) {
     Matcher route =
-        Pattern.compile("(?s)( +- match: \\{prefix: /)(}\n +route: \\{cluster: upstream)(}.*?)(?= +http_filters:)")
+        Pattern.compile(
+                "(?s)( +- match: \\{prefix: /)(}\n"
+                    + " +route: \\{cluster: upstream)(}.*?)(?= +http_filters:)")
             .matcher(bootstrap);
     return route.replaceFirst("$1slow$2, timeout: 0.2s$3$0");
   }
