@@ -14,33 +14,32 @@ import java.util.concurrent.CompletionStage;
 /**
  * Concurrency limits in PostgreSQL, by the server's clock.
  *
- * <p>A call is one transaction of two round trips (three for the node that steers). It locks the row
- * of the limit, and then reads the clock and the nodes; so the heartbeats of a limit follow each
- * other. Commits are durable, whatever the server's default is: after a crash that lost a grant, its
- * permits would be granted once more while the node still applies it. A transaction is retried after
- * its connection was lost before the commit. A call whose commit was not answered fails, and may have
- * taken effect. While PostgreSQL does not answer, calls fail at once, except for a few probes; the
- * coordinator recovers by itself. It may be created while the server is unreachable, and creates its
- * tables.
+ * <p>A call is one transaction of two round trips (three for the node that steers). It locks the
+ * row of the limit, and then reads the clock and the nodes; so the heartbeats of a limit follow
+ * each other. Commits are durable, whatever the server's default is: after a crash that lost a
+ * grant, its permits would be granted once more while the node still applies it. A transaction is
+ * retried after its connection was lost before the commit. A call whose commit was not answered
+ * fails, and may have taken effect. While PostgreSQL does not answer, calls fail at once, except
+ * for a few probes; the coordinator recovers by itself. It may be created while the server is
+ * unreachable, and creates its tables.
  *
  * <p>A limit is kept for an hour after its last heartbeat, so that a fleet that was away continues
  * with it.
  *
- * <p>Each heartbeat follows the terms of its own coordinator. So new terms may be rolled out node by
- * node: until the last one has them, the limit may change with each heartbeat, and no share rises
- * above what is free of the limit that its own coordinator follows.
+ * <p>Each heartbeat follows the terms of its own coordinator. So new terms may be rolled out node
+ * by node: until the last one has them, the limit may change with each heartbeat, and no share
+ * rises above what is free of the limit that its own coordinator follows.
  *
  * <p>In a restored backup, or a promoted standby that lagged, the nodes' last shares are not known:
- * until each node has sent a heartbeat or its lease has ended, requests in flight may reach twice the
- * limit. A clock that steps ahead ends leases early by as much.
+ * until each node has sent a heartbeat or its lease has ended, requests in flight may reach twice
+ * the limit. A clock that steps ahead ends leases early by as much.
  *
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
 public final class PostgresConcurrencyCoordinator extends Database
     implements ConcurrencyCoordinator {
   private static final List<Garbage.Kind> EXPIRED =
-      List.of(
-          new Garbage.Kind("fleets", "name", "kept_until_millis < ?", Garbage.SLACK_MILLIS));
+      List.of(new Garbage.Kind("fleets", "name", "kept_until_millis < ?", Garbage.SLACK_MILLIS));
 
   private final Epochs epochs;
   private final Coordination terms;

@@ -190,7 +190,8 @@ class PostgresConcurrencyCoordinatorTest {
     coordinator.close();
     answer(coordinator.ended().thenApply(_ -> true));
     assertThat(left).allMatch(each -> each.isDone() && !each.isCompletedExceptionally());
-    assertThat(failure(coordinator.heartbeat(Heartbeats.of("a", 1)))).hasMessageContaining("closed");
+    assertThat(failure(coordinator.heartbeat(Heartbeats.of("a", 1))))
+        .hasMessageContaining("closed");
     assertThat(count("has_left")).isEqualTo("50");
   }
 

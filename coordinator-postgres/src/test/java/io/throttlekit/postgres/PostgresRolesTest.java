@@ -74,9 +74,7 @@ class PostgresRolesTest {
             new PostgresRegionalEscrow(settings(SERVICE), TestSurroundings.notifying(listener));
         PostgresConcurrencyCoordinator limits =
             new PostgresConcurrencyCoordinator(
-                settings(SERVICE),
-                Coordination.DEFAULT,
-                TestSurroundings.notifying(listener))) {
+                settings(SERVICE), Coordination.DEFAULT, TestSurroundings.notifying(listener))) {
       assertThat(Heartbeats.beat(limits, "a", 1).digests()).hasSize(1);
       assertThat(Heartbeats.beat(limits, "a", 2).nodes()).isEqualTo(1);
       answer(Heartbeats.leave(limits, "a"));

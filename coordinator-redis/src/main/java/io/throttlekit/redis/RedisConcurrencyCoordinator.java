@@ -1,8 +1,8 @@
 package io.throttlekit.redis;
 
-import io.throttlekit.limit.SampleDigest;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A call is one script of one hash. It takes time in proportion to the nodes of the limit, and
  * each of them calls: a second of a thousand nodes' heartbeats is more than Redis has. A call fails
- * only when its connection is lost: an answer counts however late it arrives, and a heartbeat may be
- * repeated. While Redis does not answer, calls fail at once, except for a few probes. The
+ * only when its connection is lost: an answer counts however late it arrives, and a heartbeat may
+ * be repeated. While Redis does not answer, calls fail at once, except for a few probes. The
  * coordinator recovers by itself.
  *
  * <p>A limit is kept for an hour after its last heartbeat, so that a fleet that was away continues
@@ -86,8 +86,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
       TimeSource time,
       StoreListener listener,
       @Nullable EventLoopGroup group) {
-    return new RedisConcurrencyCoordinator(
-        terms, new Setup(settings, time, listener, group, null));
+    return new RedisConcurrencyCoordinator(terms, new Setup(settings, time, listener, group, null));
   }
 
   @Override
@@ -115,10 +114,9 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
 
   @Override
   public CompletionStage<Void> leave(Departure departure) {
-    return run(
-            call(DEPARTURE, departure.key(), _ -> true)
-                .with(name(departure.node(), departure.incarnation()))
-                .with(departure.inFlight()))
+    return run(call(DEPARTURE, departure.key(), _ -> true)
+            .with(name(departure.node(), departure.incarnation()))
+            .with(departure.inFlight()))
         .thenAccept(_ -> {});
   }
 

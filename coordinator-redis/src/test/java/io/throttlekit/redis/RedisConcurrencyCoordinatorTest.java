@@ -4,9 +4,9 @@ import static io.throttlekit.redis.Heartbeats.beat;
 import static io.throttlekit.redis.StoreCalls.answer;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
@@ -37,9 +37,32 @@ class RedisConcurrencyCoordinatorTest {
   /** Texts that are different, and close to each other in some encoding or format. */
   private static final List<String> STRANGE =
       List.of(
-          "", " ", "a", "a ", "a:", "a!", "A", ":", ";", "|", "{a}", "{}a", "fleet", "\0", "a\0",
-          "\n", "\u007f", "\u00fc", "u\u0308", "\u20ac", "\uffee", "\ufffd", "?", "\ud83d\ude00",
-          "\ud83d", "\ude00");
+          "",
+          " ",
+          "a",
+          "a ",
+          "a:",
+          "a!",
+          "A",
+          ":",
+          ";",
+          "|",
+          "{a}",
+          "{}a",
+          "fleet",
+          "\0",
+          "a\0",
+          "\n",
+          "\u007f",
+          "\u00fc",
+          "u\u0308",
+          "\u20ac",
+          "\uffee",
+          "\ufffd",
+          "?",
+          "\ud83d\ude00",
+          "\ud83d",
+          "\ude00");
 
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
@@ -139,10 +162,8 @@ class RedisConcurrencyCoordinatorTest {
   }
 
   private static Heartbeat withDigest(String node, long sequence) {
-    SampleDigest digest =
-        new SampleDigest(1, 0, 0, 1, false, List.of(1_000L));
-    return new Heartbeat(
-        "limit", node, 1, sequence, 10, true, 0, 0, 0, 0, HOUR, null, digest);
+    SampleDigest digest = new SampleDigest(1, 0, 0, 1, false, List.of(1_000L));
+    return new Heartbeat("limit", node, 1, sequence, 10, true, 0, 0, 0, 0, HOUR, null, digest);
   }
 
   @Test
@@ -180,8 +201,19 @@ class RedisConcurrencyCoordinatorTest {
       int limit = 1 + random.nextInt(30);
       Heartbeat beat =
           new Heartbeat(
-              "limit", "node" + node, 1, ++sequences[node], limit, true, 0, random.nextInt(8), 1,
-              0, HOUR, null, null);
+              "limit",
+              "node" + node,
+              1,
+              ++sequences[node],
+              limit,
+              true,
+              0,
+              random.nextInt(8),
+              1,
+              0,
+              HOUR,
+              null,
+              null);
       FleetState.Outcome outcome = expected.heartbeat(terms.get(of), beat, START);
       expected = outcome.next();
       assertThat(answer(coordinators.get(of).heartbeat(beat))).isEqualTo(outcome.grant());

@@ -255,7 +255,8 @@ public final class DistributedLimiter implements AutoCloseable {
       if (dueNanos - now <= 0) {
         dueNanos = now + membership.heartbeatNanos();
         beatNanos = now;
-        boolean joins = sequence > 0 && applied == 0 && waiting > 0; // a first heartbeat must not be overtaken
+        boolean joins =
+            sequence > 0 && applied == 0 && waiting > 0; // a first heartbeat must not be overtaken
         if (waiting < MAX_WAITING && !joins) {
           waiting++;
           beat = report();

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>share = min(target, max(limit − Σ reserved for others, share before))</pre>
  *
- * <p>so with a constant limit Σ reserved ≤ limit after every step, unless nodes bring requests along
- * when they join. With a falling limit no share rises, and each falls to its target with the next
- * heartbeat of its node. A node keeps its share only while it sends heartbeats: it stops by itself
- * before its lease ends.
+ * <p>so with a constant limit Σ reserved ≤ limit after every step, unless nodes bring requests
+ * along when they join. With a falling limit no share rises, and each falls to its target with the
+ * next heartbeat of its node. A node keeps its share only while it sends heartbeats: it stops by
+ * itself before its lease ends.
  *
  * @param nodes by id, then incarnation
  * @param limit of the fleet; 0 before the first heartbeat

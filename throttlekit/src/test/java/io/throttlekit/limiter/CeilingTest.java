@@ -62,8 +62,8 @@ class CeilingTest {
   }
 
   /**
-   * A thread has read the higher ceiling and not yet counted its request, when the ceiling falls and
-   * the requests in flight are read.
+   * A thread has read the higher ceiling and not yet counted its request, when the ceiling falls
+   * and the requests in flight are read.
    */
   @Test
   void noRequestIsAdmittedByAnEarlierCeilingAfterItFell() {

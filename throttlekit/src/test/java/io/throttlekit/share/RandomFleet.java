@@ -1,7 +1,7 @@
 package io.throttlekit.share;
 
-import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.ManualTime;
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.ShareGrant.Status;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 final class RandomFleet {
   /** Ids whose order as strings differs from that of their bytes or with a suffix; some shared. */
   private static final List<String> IDS =
-      List.of("b", "a", "a!", "ab", "a:", "a", "", "é", "\uffee", "\ud83d\ude00", "pod-7", "pod-70");
+      List.of(
+          "b", "a", "a!", "ab", "a:", "a", "", "é", "\uffee", "\ud83d\ude00", "pod-7", "pod-70");
 
   private static final long LEASE_MILLIS = 3_000;
 

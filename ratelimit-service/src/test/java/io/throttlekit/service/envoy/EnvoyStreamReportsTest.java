@@ -48,26 +48,37 @@ class EnvoyStreamReportsTest {
       assertThat(mesh.status("/slow?hold")).isEqualTo(504);
       awaitEnd(mesh, "timed_out", 1);
       int before = mesh.upstream().requests();
-      try (Socket client = new Socket(InetAddress.getLoopbackAddress(), mesh.envoy().port())) {
-        client
-            .getOutputStream()
-            .write("GET /?hold HTTP/1.1\r\nhost: mesh\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      try (Socket _ = sent(mesh, "/?hold")) {
         await().atMost(LONG).until(() -> mesh.upstream().requests() > before);
       }
       awaitEnd(mesh, "no_response", 1);
+      try (Socket leaves = sent(mesh, "/?part")) {
+        assertThat(leaves.getInputStream().read()).as("the response has begun").isPositive();
+      }
+      awaitEnd(mesh, "unmeasured", 1);
 
       String page = mesh.metrics();
       assertThat(page)
           .contains(
               "\nthrottlekit_concurrency_live_leases 0.0\n",
-              "\nthrottlekit_concurrency_released_total{by=\"stream_done\"} 6.0\n",
+              "\nthrottlekit_concurrency_released_total{by=\"stream_done\"} 7.0\n",
               "\nthrottlekit_concurrency_reported_ends_total{kind=\"answered\"} 2.0\n",
-              "\nthrottlekit_concurrency_reported_ends_total{kind=\"unmeasured\"} 0.0\n",
               "\nthrottlekit_concurrency_ignored_reports_total{reason=\"no_value\"} 0.0\n",
               "\nthrottlekit_concurrency_ignored_reports_total{reason=\"out_of_range\"} 0.0\n",
               "\nthrottlekit_concurrency_ignored_reports_total{reason=\"too_long\"} 0.0\n",
               "\nthrottlekit_concurrency_ignored_reports_total{reason=\"no_release\"} 0.0\n");
     }
+  }
+
+  /** Sends a request on a connection of its own. */
+  private static Socket sent(Mesh mesh, String path) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), mesh.envoy().port());
+    socket
+        .getOutputStream()
+        .write(
+            ("GET " + path + " HTTP/1.1\r\nhost: mesh\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII));
+    return socket;
   }
 
   private static String withATimeout(String bootstrap) {
