@@ -19,4 +19,9 @@ class PostgresConcurrencyDifferentialTest extends ConcurrencyCoordinatorDifferen
     return new PostgresConcurrencyCoordinator(
         Wanted.of(database.url()).settings(), terms, TestSurroundings.clock(clock));
   }
+
+  @Override
+  protected int steps() {
+    return 300; // a commit takes longer than a script
+  }
 }
