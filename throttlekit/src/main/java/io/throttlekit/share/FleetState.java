@@ -302,12 +302,11 @@ public record FleetState(
       return this;
     }
     Heartbeat.Publication published = beat.publication();
-    boolean current =
-        published != null && self.equals(steering) && published.epoch() == epoch && limit > 0;
+    boolean renewed = self.equals(steering);
     return new FleetState(
         nodes,
-        current && published != null ? published.limit() : limit,
-        self.equals(steering) ? epoch : epoch + 1,
+        renewed && published != null && published.epoch() == epoch ? published.limit() : limit,
+        renewed ? epoch : epoch + 1,
         self,
         nowMillis + STEERING_MILLIS);
   }
