@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -134,45 +133,6 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
   }
 
   @Test
-  void theLimitIsAnInferredOneOfTheNodesAndNeverTheirSum() {
-    ConcurrencyCoordinator coordinator =
-        coordinator(new Coordination(Aggregate.MEDIAN, Allocation.EQUAL, true));
-    List<FleetNode> nodes = nodes(coordinator, 5);
-    int[] limits = {30, 10, 50, 20, 40};
-    int[] medians = {30, 10, 30, 20, 30}; // the lower one of an even number
-    for (int i = 0; i < limits.length; i++) {
-      assertThat(nodes.get(i).beat(limits[i], 0).limit()).isEqualTo(medians[i]);
-    }
-    assertThat(nodes.get(2).beat(5, 0).limit()).isEqualTo(20);
-    nodes.get(3).leave(0);
-    assertThat(nodes.get(0).beat(30, 0).limit()).as("of 5, 10, 30, 40").isEqualTo(10);
-  }
-
-  @ParameterizedTest
-  @EnumSource(
-      value = Aggregate.class,
-      names = {"MIN", "MEDIAN"})
-  void aNodeWithoutSamplesHasNoVote(Aggregate aggregate) {
-    ConcurrencyCoordinator coordinator =
-        coordinator(new Coordination(aggregate, Allocation.EQUAL, true));
-    List<FleetNode> nodes = nodes(coordinator, 3);
-    assertThat(nodes.get(0).sampled(false).beat(40, 0).limit()).as("the first one").isEqualTo(40);
-    assertThat(nodes.get(1).sampled(false).beat(4, 0).limit()).isEqualTo(40);
-    assertThat(nodes.get(2).beat(60, 0).limit()).isEqualTo(60);
-    assertThat(nodes.get(2).sampled(false).beat(8, 0).limit()).as("without votes").isEqualTo(60);
-    assertThat(nodes.get(1).sampled(true).beat(4, 0).limit()).isEqualTo(4);
-  }
-
-  @Test
-  void aPooledLimitBeginsAsThatOfTheFirstNode() {
-    ConcurrencyCoordinator coordinator = coordinator(Coordination.DEFAULT);
-    List<FleetNode> nodes = nodes(coordinator, 2);
-    assertThat(nodes.get(0).beat(12, 0).limit()).isEqualTo(12);
-    assertThat(nodes.get(1).beat(4, 0).limit()).isEqualTo(12);
-    assertThat(nodes.get(0).beat(90, 0).limit()).isEqualTo(12);
-  }
-
-  @Test
   void aLoweredShareIsReservedInFullUntilItIsAcknowledged() {
     ConcurrencyCoordinator coordinator = coordinator(ACKNOWLEDGED);
     FleetNode n1 = new FleetNode(coordinator, "n1", 1);
@@ -250,6 +210,19 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
           .as("%s", allocation)
           .containsExactly(equal ? new Integer[] {3, 3, 3, 3} : new Integer[] {1, 1, 1, 9});
     }
+  }
+
+  @Test
+  void busyNodesDivideWhatTheIdleOneLeaves() {
+    ConcurrencyCoordinator coordinator =
+        coordinator(new Coordination(Aggregate.MIN, Allocation.DEMAND, true));
+    List<FleetNode> nodes = nodes(coordinator, 3);
+    for (int round = 0; round < 8; round++) {
+      nodes.forEach(node -> busy(9, node, node == nodes.get(1) ? 0 : 9));
+    }
+    assertThat(busy(9, nodes.get(0), 9)).isEqualTo(4);
+    assertThat(busy(9, nodes.get(1), 0)).isEqualTo(1);
+    assertThat(busy(9, nodes.get(2), 9)).isEqualTo(4);
   }
 
   @Test
@@ -342,10 +315,6 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
           .isLessThanOrEqualTo(40);
     }
     assertThat(shares.values()).as("each has its turn").hasSize(8).doesNotContain(0);
-  }
-
-  private static List<FleetNode> nodes(ConcurrencyCoordinator coordinator, int count) {
-    return IntStream.range(0, count).mapToObj(i -> new FleetNode(coordinator, "n" + i, 1)).toList();
   }
 
   private static List<Integer> shares(int localLimit, FleetNode... nodes) {

@@ -1,11 +1,9 @@
 package io.throttlekit.share;
 
-import io.throttlekit.share.FleetModel.Answer;
-import io.throttlekit.share.FleetModel.Beat;
-import io.throttlekit.share.FleetModel.Leaving;
-import io.throttlekit.share.FleetModel.Process;
-import io.throttlekit.share.FleetModel.Scope;
-import io.throttlekit.share.FleetModel.State;
+import io.throttlekit.share.FleetMoment.Answer;
+import io.throttlekit.share.FleetMoment.Beat;
+import io.throttlekit.share.FleetMoment.Leaving;
+import io.throttlekit.share.FleetMoment.Process;
 import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import java.nio.LongBuffer;
@@ -20,19 +18,19 @@ final class FleetIdentity {
   private static final int BITS = 5;
   private static final int MAX_NUMBERS = 40;
 
-  private final Scope scope;
-  private final State state;
+  private final FleetScope scope;
+  private final FleetMoment state;
   private final long[] incarnations = new long[MAX_NUMBERS];
   private final long[] sequences = new long[MAX_NUMBERS];
   private final long[] generations = new long[MAX_NUMBERS];
   private int size;
 
-  private FleetIdentity(Scope scope, State state) {
+  private FleetIdentity(FleetScope scope, FleetMoment state) {
     this.scope = scope;
     this.state = state;
   }
 
-  static Object of(Scope scope, State state) {
+  static Object of(FleetScope scope, FleetMoment state) {
     return new FleetIdentity(scope, state).identity();
   }
 
@@ -97,7 +95,7 @@ final class FleetIdentity {
         generation(process.incarnation(), process.generation()),
         process.share(),
         process.inFlight(),
-        scope.flaws().contains(FleetModel.Flaw.REPORTS_REQUESTS_OF_BEFORE) ? process.sampled() : 0,
+        scope.flaws().contains(FleetScope.Flaw.REPORTS_REQUESTS_OF_BEFORE) ? process.sampled() : 0,
         process.leaseUntil(),
         process.left() ? 1 : 0);
   }

@@ -11,6 +11,7 @@ class InMemoryConcurrencyCoordinatorTest extends ConcurrencyCoordinatorConforman
 
   @Override
   protected ConcurrencyCoordinator open(Coordination terms) {
+    time.advance(1_000); // a clock at 0 would hide overflows
     return new InMemoryConcurrencyCoordinator(time, terms);
   }
 
@@ -73,7 +74,7 @@ class InMemoryConcurrencyCoordinatorTest extends ConcurrencyCoordinatorConforman
       time.advance(1_000);
     }
     for (int i = 0; i < busy; i++) {
-      assertThat(turns[i]).as("n%s", i).isBetween(30, 50);
+      assertThat(turns[i]).as("n%s", i).isBetween(25, 50);
     }
     assertThat(turns[busy]).isLessThan(5);
   }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -45,6 +46,10 @@ public abstract class MembershipConformance {
     ConcurrencyCoordinator coordinator = open(terms);
     opened.add(coordinator);
     return coordinator;
+  }
+
+  static List<FleetNode> nodes(ConcurrencyCoordinator coordinator, int count) {
+    return IntStream.range(0, count).mapToObj(i -> new FleetNode(coordinator, "n" + i, 1)).toList();
   }
 
   /** Sends heartbeats until one has the awaited answer, and returns it. */
@@ -227,6 +232,20 @@ public abstract class MembershipConformance {
     assertThat(a.send(overtaken)).isEqualTo(newest);
     assertThat(a.send(overtaken)).isEqualTo(newest);
     assertThat(b.beat(8, 0).share()).as("8 may apply at a").isZero();
+  }
+
+  @Test
+  void aRepeatedHeartbeatIsAnsweredWithTheLastShare() {
+    ConcurrencyCoordinator coordinator = coordinator(ACKNOWLEDGED);
+    FleetNode a = new FleetNode(coordinator, "a", 1);
+    a.beat(8, 0);
+    Heartbeat repeated = a.next(8, 0, 0);
+    assertThat(a.send(repeated).share()).isEqualTo(8);
+    new FleetNode(coordinator, "b", 1).beat(8, 0);
+    ShareGrant again = a.send(repeated);
+    assertThat(again.share()).as("the next heartbeat lowers it").isEqualTo(8);
+    assertThat(again.generation()).isEqualTo(1);
+    assertThat(again.nodes()).isEqualTo(2);
   }
 
   @Test

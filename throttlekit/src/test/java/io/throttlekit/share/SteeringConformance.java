@@ -3,13 +3,17 @@ package io.throttlekit.share;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.limit.SampleDigest;
+import io.throttlekit.share.Coordination.Aggregate;
+import io.throttlekit.share.Coordination.Allocation;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The rules by which every {@link ConcurrencyCoordinator} chooses the node that computes the limit,
- * takes its limits, and passes the samples of all nodes to it.
+ * The rules by which every {@link ConcurrencyCoordinator} finds the limit of the fleet: of the
+ * limits of the nodes, or by a node that computes it from the samples of all nodes.
  */
 public abstract class SteeringConformance extends MembershipConformance {
 
@@ -55,6 +59,7 @@ public abstract class SteeringConformance extends MembershipConformance {
               return grant.epoch() > 0;
             });
     assertSteers(taken, "b", 2);
+    assertThat(taken.nodes()).as("a is still a member").isEqualTo(2);
     assertSteers(a.publishing(1, 10).beat(20, 0), "b", 0);
     assertThat(b.beat(20, 0).limit()).as("a published too late").isEqualTo(20);
     assertThat(b.publishing(2, 30).beat(20, 0).limit()).isEqualTo(30);
@@ -161,6 +166,45 @@ public abstract class SteeringConformance extends MembershipConformance {
     FleetNode a = new FleetNode(coordinator, "a", 1);
     assertThat(a.measuring(full).beat(20, 0).digests()).containsExactly(full);
     assertThat(a.measuring(empty).beat(20, 0).digests()).containsExactly(empty);
+  }
+
+  @Test
+  void theLimitIsAnInferredOneOfTheNodesAndNeverTheirSum() {
+    ConcurrencyCoordinator coordinator =
+        coordinator(new Coordination(Aggregate.MEDIAN, Allocation.EQUAL, true));
+    List<FleetNode> nodes = nodes(coordinator, 5);
+    int[] limits = {30, 10, 50, 20, 40};
+    int[] medians = {30, 10, 30, 20, 30}; // the lower one of an even number
+    for (int i = 0; i < limits.length; i++) {
+      assertThat(nodes.get(i).beat(limits[i], 0).limit()).isEqualTo(medians[i]);
+    }
+    assertThat(nodes.get(2).beat(5, 0).limit()).isEqualTo(20);
+    nodes.get(3).leave(0);
+    assertThat(nodes.get(0).beat(30, 0).limit()).as("of 5, 10, 30, 40").isEqualTo(10);
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = Aggregate.class,
+      names = {"MIN", "MEDIAN"})
+  void aNodeWithoutSamplesHasNoVote(Aggregate aggregate) {
+    ConcurrencyCoordinator coordinator =
+        coordinator(new Coordination(aggregate, Allocation.EQUAL, true));
+    List<FleetNode> nodes = nodes(coordinator, 3);
+    assertThat(nodes.get(0).sampled(false).beat(40, 0).limit()).as("the first one").isEqualTo(40);
+    assertThat(nodes.get(1).sampled(false).beat(4, 0).limit()).isEqualTo(40);
+    assertThat(nodes.get(2).beat(60, 0).limit()).isEqualTo(60);
+    assertThat(nodes.get(2).sampled(false).beat(8, 0).limit()).as("without votes").isEqualTo(60);
+    assertThat(nodes.get(1).sampled(true).beat(4, 0).limit()).isEqualTo(4);
+  }
+
+  @Test
+  void aPooledLimitBeginsAsThatOfTheFirstNode() {
+    ConcurrencyCoordinator coordinator = coordinator(Coordination.DEFAULT);
+    List<FleetNode> nodes = nodes(coordinator, 2);
+    assertThat(nodes.get(0).beat(12, 0).limit()).isEqualTo(12);
+    assertThat(nodes.get(1).beat(4, 0).limit()).isEqualTo(12);
+    assertThat(nodes.get(0).beat(90, 0).limit()).isEqualTo(12);
   }
 
   private static SampleDigest digest(int samples) {
