@@ -9,6 +9,7 @@ import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.FleetState.Outcome;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.ShareGrant;
+import io.throttlekit.share.ShareGrant.Status;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -102,7 +103,8 @@ final class FleetTransaction {
 
   /** Records a heartbeat. */
   ShareGrant heartbeat(Coordination terms, Heartbeat beat) throws SQLException {
-    read(new NodeKey(beat.node(), beat.incarnation()));
+    NodeKey self = new NodeKey(beat.node(), beat.incarnation());
+    read(self);
     Outcome outcome = stored.heartbeat(terms, beat, now);
     FleetState next = outcome.next();
     ShareGrant grant = outcome.grant();
@@ -114,6 +116,12 @@ final class FleetTransaction {
     }
     writeNodes(next);
     writeFleet(next);
+    Node node = next.nodes().get(self);
+    if (statements.isEmpty() && node != null && grant.status() == Status.MEMBER) {
+      // A repeated heartbeat is written again: the commit that recorded it may have given up
+      // waiting for its standby, and this commit waits for both.
+      write(self, node);
+    }
     commit();
     return grant;
   }

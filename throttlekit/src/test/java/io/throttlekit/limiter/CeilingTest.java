@@ -6,6 +6,7 @@ import io.throttlekit.limit.AimdLimit;
 import io.throttlekit.limit.LimitRange;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -53,8 +54,7 @@ class CeilingTest {
 
   @Test
   void theCeilingIsNotifiedOfReleasesAndRefusals() {
-    Permit first = limiter.tryAcquire();
-    assertThat(first).isNotNull();
+    Permit first = Objects.requireNonNull(limiter.tryAcquire());
     requests.set(1);
     assertThat(limiter.tryAcquire()).isNull();
     first.release();
