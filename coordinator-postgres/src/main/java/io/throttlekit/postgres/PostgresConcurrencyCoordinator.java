@@ -27,12 +27,15 @@ import java.util.concurrent.CompletionStage;
  * with it.
  *
  * <p>Each heartbeat follows the terms of its own coordinator. So new terms may be rolled out node
- * by node: until the last one has them, the limit may change with each heartbeat, and no share
- * rises above what is free of the limit that its own coordinator follows.
+ * by node: until the last one has them, the limit may change with each heartbeat, and the sum of
+ * what is reserved is below the largest of these limits.
  *
  * <p>In a restored backup, or a promoted standby that lagged, the nodes' last shares are not known:
  * until each node has sent a heartbeat or its lease has ended, requests in flight may reach twice
- * the limit. A clock that steps ahead ends leases early by as much.
+ * the limit. A clock that steps ahead, as after such a failover, ends leases early by as much: the
+ * nodes' margin has to be larger.
+ *
+ * <p>An id of a node is a text that PostgreSQL can store: without NUL and unpaired surrogates.
  *
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */

@@ -30,11 +30,11 @@ import org.jspecify.annotations.Nullable;
  * Concurrency limits in Redis: a single server, one behind Sentinels, or a Cluster, by Redis's own
  * clock.
  *
- * <p>A call is one script of one hash. It takes time in proportion to the nodes of the limit, and
- * each of them calls: a second of a thousand nodes' heartbeats is more than Redis has. A call fails
- * only when its connection is lost: an answer counts however late it arrives, and a heartbeat may
- * be repeated. While Redis does not answer, calls fail at once, except for a few probes. The
- * coordinator recovers by itself.
+ * <p>A call is one script, which takes time in proportion to the nodes of the limit. Each of them
+ * calls, so the load of Redis grows with the square of their number. A call fails only when its
+ * connection is lost: an answer counts however late it arrives, and a heartbeat may be repeated.
+ * While Redis does not answer, calls fail at once, except for a few probes. The coordinator
+ * recovers by itself.
  *
  * <p>A limit is kept for an hour after its last heartbeat, so that a fleet that was away continues
  * with it.

@@ -20,6 +20,7 @@ import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
@@ -181,6 +182,49 @@ class RedisConcurrencyCoordinatorTest {
     assertThat(beat(coordinator, "limit", "a", 3).status()).isEqualTo(Status.EVICTED);
     assertThat(listener.losses).hasSize(1);
     assertThat(redis.command("KEYS", "*fleet*")).as("nothing is stored").isEmpty();
+  }
+
+  @Test
+  void afterALossOfDataSharesAreBelowTwiceTheLimitUntilEachNodeHasSentAHeartbeat() {
+    RedisConcurrencyCoordinator coordinator = open(Coordination.DEFAULT);
+    int[] shares = new int[4];
+    long[] sequences = new long[shares.length];
+    long[] generations = new long[shares.length];
+    SplittableRandom random = new SplittableRandom(1);
+    int most = 0;
+    for (int round = 0; round < 12; round++) {
+      if (round == 6) {
+        redis.flush();
+        Arrays.fill(sequences, 0); // evicted nodes join with a new incarnation
+        Arrays.fill(generations, 0);
+      }
+      int first = random.nextInt(shares.length);
+      for (int i = 0; i < shares.length; i++) {
+        int node = (first + i) % shares.length;
+        Heartbeat beat =
+            new Heartbeat(
+                "limit",
+                "node" + node,
+                round < 6 ? 1 : 2,
+                ++sequences[node],
+                10,
+                true,
+                0,
+                shares[node],
+                1,
+                generations[node],
+                HOUR,
+                null,
+                null);
+        ShareGrant grant = answer(coordinator.heartbeat(beat));
+        shares[node] = grant.share();
+        generations[node] = grant.generation();
+        int sum = Arrays.stream(shares).sum();
+        assertThat(sum).as("round %d", round).isLessThanOrEqualTo(round == 6 ? 20 : 10);
+        most = Math.max(most, sum);
+      }
+    }
+    assertThat(most).as("the loss was reached").isGreaterThan(10);
   }
 
   @Test
