@@ -4,15 +4,14 @@ import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/**
- * The service as users run it: {@code serve} in a process of its own, on this test's class path.
- */
+/** The service as users run it: {@code serve} in a process of its own. */
 public final class ServiceProcess implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile(
@@ -120,21 +119,14 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   private static List<String> command(Path policies, int grpcPort) {
-    String classPath =
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    return List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
-        "-Xmx128m",
-        "--enable-native-access=ALL-UNNAMED",
-        "-cp",
-        classPath,
-        "io.throttlekit.service.cli.Main",
-        "serve",
-        "--policies=" + policies,
-        "--grpc-port=" + grpcPort,
-        "--http-port=0",
-        "--debug-port=0");
+    List<String> command = new ArrayList<>(ServiceJvm.command());
+    command.addAll(
+        List.of(
+            "serve",
+            "--policies=" + policies,
+            "--grpc-port=" + grpcPort,
+            "--http-port=0",
+            "--debug-port=0"));
+    return command;
   }
 }

@@ -11,6 +11,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.fleet.ServiceJvm;
 import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -195,17 +196,8 @@ class RlsCasesProcessTest {
     if (stops) {
       command.add("STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT=true");
     }
-    command.addAll(
-        List.of(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-Xmx128m",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-            "io.throttlekit.service.cli.Main",
-            "serve"));
+    command.addAll(ServiceJvm.command());
+    command.add("serve");
     return command;
   }
 }
