@@ -68,7 +68,7 @@ public record FleetState(
    * A node.
    *
    * @param localLimit its own limit
-   * @param sampled whether its limit has a vote
+   * @param sampled whether its limit has a vote; not once it has left
    * @param inFlight requests in flight by its last report
    * @param peak the most requests in flight between its last two reports
    * @param waiting whether it refused requests before its last report
@@ -315,11 +315,7 @@ public record FleetState(
     List<Integer> votes =
         aggregate == Aggregate.POOLED
             ? List.of()
-            : nodes.values().stream()
-                .filter(node -> node.sampled && !node.left)
-                .map(Node::localLimit)
-                .sorted()
-                .toList();
+            : nodes.values().stream().filter(Node::sampled).map(Node::localLimit).sorted().toList();
     if (votes.isEmpty()) {
       return limit > 0 ? limit : beat.localLimit();
     }
