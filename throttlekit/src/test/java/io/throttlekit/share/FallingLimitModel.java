@@ -76,8 +76,10 @@ record FallingLimitModel(
       int lowest = steers && state.falls > 0 ? nodes : state.fleet.limit();
       for (int next = lowest; next < state.fleet.limit(); next++) {
         Publication lower = new Publication(state.fleet.epoch(), next);
-        Heartbeat beat = heartbeat(i, node.sequence() + 1, 0, 0, node.generation(), lower);
-        steps.add(step("limit " + next, state, state.falls - 1, i, beat));
+        for (int peak : new int[] {0, node.share()}) {
+          Heartbeat beat = heartbeat(i, node.sequence() + 1, 0, peak, node.generation(), lower);
+          steps.add(step("limit " + next, state, state.falls - 1, i, beat));
+        }
       }
     }
     return steps;

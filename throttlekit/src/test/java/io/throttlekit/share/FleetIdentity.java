@@ -128,7 +128,7 @@ final class FleetIdentity {
         rank(answer.incarnation()),
         generation(answer.incarnation(), answer.grant().generation()),
         answer.grant().share(),
-        answer.grant().status().ordinal(),
+        answer.grant().status() == ShareGrant.Status.MEMBER ? 1 : 0,
         answer.sentAt());
   }
 

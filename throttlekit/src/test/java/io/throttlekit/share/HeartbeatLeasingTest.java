@@ -16,6 +16,7 @@ import io.throttlekit.share.HeartbeatLeasing.Target;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * The counterpart reproduces the published counts of synchronous leasing, with the published rules
  * and with {@link FleetState} in their place.
  */
+@Tag("exploration")
 class HeartbeatLeasingTest {
   private static final long MANY = 10_000;
 
