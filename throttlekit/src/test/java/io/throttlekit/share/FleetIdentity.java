@@ -3,7 +3,7 @@ package io.throttlekit.share;
 import io.throttlekit.share.FleetMoment.Answer;
 import io.throttlekit.share.FleetMoment.Beat;
 import io.throttlekit.share.FleetMoment.Leaving;
-import io.throttlekit.share.FleetMoment.Process;
+import io.throttlekit.share.FleetMoment.NodeProcess;
 import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import java.nio.LongBuffer;
@@ -88,7 +88,7 @@ final class FleetIdentity {
     size++;
   }
 
-  private long packed(Process process) {
+  private long packed(NodeProcess process) {
     return packed(
         rank(process.incarnation()),
         sequence(process.incarnation(), process.sequence()),

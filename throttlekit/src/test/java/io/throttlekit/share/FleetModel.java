@@ -6,7 +6,7 @@ import io.throttlekit.share.FleetMoment.Answer;
 import io.throttlekit.share.FleetMoment.Beat;
 import io.throttlekit.share.FleetMoment.Budget;
 import io.throttlekit.share.FleetMoment.Leaving;
-import io.throttlekit.share.FleetMoment.Process;
+import io.throttlekit.share.FleetMoment.NodeProcess;
 import io.throttlekit.share.FleetScope.Flaw;
 import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
@@ -36,9 +36,9 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
 
   @Override
   public List<FleetMoment> initial() {
-    List<Process> processes = new ArrayList<>();
+    List<NodeProcess> processes = new ArrayList<>();
     for (int i = 0; i < scope.processes(); i++) {
-      processes.add(Process.fresh(i, 0));
+      processes.add(NodeProcess.fresh(i, 0));
     }
     Budget budget =
         new Budget(
@@ -81,7 +81,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   private static void requests(FleetMoment state, int i, List<Step<FleetMoment>> steps) {
-    Process process = state.processes().get(i);
+    NodeProcess process = state.processes().get(i);
     if (process.inFlight() < process.share()) {
       steps.add(
           new Step<>(
@@ -95,7 +95,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   private void send(FleetMoment state, int i, List<Step<FleetMoment>> steps) {
-    Process process = state.processes().get(i);
+    NodeProcess process = state.processes().get(i);
     if (scope.flaws().contains(Flaw.REPORTS_REQUESTS_OF_BEFORE)) {
       steps.add(new Step<>("sample" + NAMES.get(i), state.with(i, process.sampling())));
     }
@@ -133,7 +133,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   /** A first heartbeat must not be overtaken: the second one of an unknown node is rejected. */
-  private boolean maySend(FleetMoment state, int i, Process process) {
+  private boolean maySend(FleetMoment state, int i, NodeProcess process) {
     long inTransit = 0;
     boolean joining = false;
     for (Beat beat : state.beats()) {
@@ -145,11 +145,12 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   private void end(FleetMoment state, int i, List<Step<FleetMoment>> steps) {
-    Process process = state.processes().get(i);
+    NodeProcess process = state.processes().get(i);
     Budget budget = state.left();
     if (budget.restarts() > 0) {
       Budget next = new Budget(budget.duplicates(), budget.restarts() - 1, budget.departures());
-      FleetMoment restarted = state.with(i, Process.fresh(nextIncarnation(process), 0)).with(next);
+      FleetMoment restarted =
+          state.with(i, NodeProcess.fresh(nextIncarnation(process), 0)).with(next);
       steps.add(new Step<>("restart" + NAMES.get(i), restarted));
     }
     if (budget.departures() > 0 && !process.left() && process.sequence() > 0) {
@@ -160,7 +161,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
       steps.add(new Step<>("leave" + NAMES.get(i), leaving));
     }
     if (process.left() && process.inFlight() == 0) {
-      Process fresh = Process.fresh(nextIncarnation(process), 0);
+      NodeProcess fresh = NodeProcess.fresh(nextIncarnation(process), 0);
       steps.add(new Step<>("return" + NAMES.get(i), state.with(i, fresh)));
     }
   }
@@ -207,14 +208,14 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   private FleetMoment received(FleetMoment state, Answer answer) {
-    Process process = state.processes().get(answer.process());
+    NodeProcess process = state.processes().get(answer.process());
     ShareGrant grant = answer.grant();
     if (answer.incarnation() != process.incarnation() || process.left()) {
       reached.add("answer of another incarnation");
       return state;
     }
     if (grant.status() != Status.MEMBER) {
-      Process fresh = Process.fresh(nextIncarnation(process), process.inFlight());
+      NodeProcess fresh = NodeProcess.fresh(nextIncarnation(process), process.inFlight());
       return state.with(answer.process(), fresh);
     }
     int until = answer.sentAt() + LEASE;
@@ -227,7 +228,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     boolean applied = newer || scope.flaws().contains(Flaw.APPLIES_OLDER_SHARES);
     return state.with(
         answer.process(),
-        new Process(
+        new NodeProcess(
             process.incarnation(),
             process.sequence(),
             applied ? grant.generation() : process.generation(),
@@ -242,18 +243,18 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   private FleetMoment ticked(FleetMoment state) {
     FleetMoment next = state;
     for (int i = 0; i < scope.processes(); i++) {
-      Process process = state.processes().get(i);
+      NodeProcess process = state.processes().get(i);
       if (process.leaseUntil() > 0
           && state.now() >= process.leaseUntil()
           && !scope.flaws().contains(Flaw.GOES_ON_AFTER_ITS_LEASE)) {
         reached.add("fenced");
-        next = next.with(i, Process.fresh(nextIncarnation(process), 0));
+        next = next.with(i, NodeProcess.fresh(nextIncarnation(process), 0));
       }
     }
     return next;
   }
 
-  private long nextIncarnation(Process process) {
+  private long nextIncarnation(NodeProcess process) {
     return process.incarnation() + scope.processes();
   }
 
@@ -271,11 +272,11 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     if (reserved > scope.limit()) {
       return "GlobalCap";
     }
-    if (state.processes().stream().mapToInt(Process::inFlight).sum() > scope.maxInFlight()) {
+    if (state.processes().stream().mapToInt(NodeProcess::inFlight).sum() > scope.maxInFlight()) {
       return "InflightCap";
     }
     for (int i = 0; i < scope.processes(); i++) {
-      Process process = state.processes().get(i);
+      NodeProcess process = state.processes().get(i);
       Node node = state.fleet().nodes().get(new NodeKey(id(i), process.incarnation()));
       int covered = node == null || node.untilMillis() < state.now() ? 0 : node.reserved();
       if (scope.acknowledged() && Math.max(process.share(), process.inFlight()) > covered) {

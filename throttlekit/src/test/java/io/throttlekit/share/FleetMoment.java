@@ -13,15 +13,15 @@ import java.util.List;
  */
 record FleetMoment(
     FleetState fleet,
-    List<Process> processes,
+    List<NodeProcess> processes,
     List<Beat> beats,
     List<Answer> answers,
     List<Leaving> departures,
     int now,
     Budget left) {
 
-  FleetMoment with(int index, Process process) {
-    List<Process> all = new ArrayList<>(processes);
+  FleetMoment with(int index, NodeProcess process) {
+    List<NodeProcess> all = new ArrayList<>(processes);
     all.set(index, process);
     return new FleetMoment(fleet, List.copyOf(all), beats, answers, departures, now, left);
   }
@@ -59,7 +59,7 @@ record FleetMoment(
    * @param leaseUntil end of its lease by its own clock; 0 if it has none
    * @param left whether it has left and admits nothing more
    */
-  record Process(
+  record NodeProcess(
       long incarnation,
       long sequence,
       long generation,
@@ -68,27 +68,28 @@ record FleetMoment(
       int sampled,
       int leaseUntil,
       boolean left) {
-    static Process fresh(long incarnation, int inFlight) {
-      return new Process(incarnation, 0, 0, 0, inFlight, inFlight, 0, false);
+    static NodeProcess fresh(long incarnation, int inFlight) {
+      return new NodeProcess(incarnation, 0, 0, 0, inFlight, inFlight, 0, false);
     }
 
-    Process with(int requests) {
-      return new Process(
+    NodeProcess with(int requests) {
+      return new NodeProcess(
           incarnation, sequence, generation, share, requests, sampled, leaseUntil, left);
     }
 
-    Process sampling() {
-      return new Process(
+    NodeProcess sampling() {
+      return new NodeProcess(
           incarnation, sequence, generation, share, inFlight, inFlight, leaseUntil, left);
     }
 
-    Process beating() {
-      return new Process(
+    NodeProcess beating() {
+      return new NodeProcess(
           incarnation, sequence + 1, generation, share, inFlight, sampled, leaseUntil, left);
     }
 
-    Process leaving() {
-      return new Process(incarnation, sequence, generation, 0, inFlight, sampled, leaseUntil, true);
+    NodeProcess leaving() {
+      return new NodeProcess(
+          incarnation, sequence, generation, 0, inFlight, sampled, leaseUntil, true);
     }
   }
 

@@ -230,7 +230,7 @@ final class SimulatedFleet {
 
   private Heartbeat heartbeat(SimulatedNode node) {
     Publication publication = null;
-    if (limitMoves && node.epoch > published || limitMoves && node.epoch > 0 && oneIn(2)) {
+    if (limitMoves && node.epoch > 0 && (node.epoch > published || oneIn(2))) {
       published = node.epoch;
       publication = new Publication(node.epoch, 1 + random.nextInt(2 * firstLimit));
     }
