@@ -38,8 +38,7 @@ class ServiceOverloadTest {
     List<List<Double>> lags = new ArrayList<>();
     @Nullable AssertionError missed = null;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      List<Offered> all =
-          measure(List.of(1, 3, 10), Duration.ofSeconds(2), Duration.ofSeconds(1));
+      List<Offered> all = measure(List.of(1, 3, 10), Duration.ofSeconds(2), Duration.ofSeconds(1));
       lags.add(all.stream().map(Offered::lagMillis).toList());
       if (all.stream().allMatch(Offered::isPunctual)) {
         try {

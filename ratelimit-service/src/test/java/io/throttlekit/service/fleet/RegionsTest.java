@@ -31,9 +31,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Three regions that share a limit, offered three times of it; with a coordinator on PostgreSQL, and
- * if thorough with one on Redis at the same time, each with regions of its own. Every test restores
- * at its end what it broke, and every test has a counter of its own.
+ * Three regions that share a limit, offered three times of it; with a coordinator on PostgreSQL,
+ * and if thorough with one on Redis at the same time, each with regions of its own. Every test
+ * restores at its end what it broke, and every test has a counter of its own.
  */
 @RealRedis
 @RealPostgres

@@ -86,8 +86,7 @@ public final class ServiceJvm {
     Path made = FOLDER.resolve("made.jsa");
     Path policies = Files.writeString(FOLDER.resolve("policies.yaml"), "domain: trained\n");
     List<String> command = new ArrayList<>(words(classPath, "-XX:ArchiveClassesAtExit=" + made));
-    command.addAll(
-        List.of("serve", "--policies=" + policies, "--grpc-port=0", "--http-port=0"));
+    command.addAll(List.of("serve", "--policies=" + policies, "--grpc-port=0", "--http-port=0"));
     command.addAll(List.of("--debug-port=0", "--store=redis://127.0.0.1:1"));
     Map<String, String> warmUp = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "50");
     try (ChildProcess process = ChildProcess.start(command, warmUp, FOLDER.resolve("log"))) {
