@@ -1,4 +1,4 @@
-package io.throttlekit.simulator.concurrency;
+package io.throttlekit.simulator.concurrency.algorithm;
 
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
@@ -8,7 +8,7 @@ import io.throttlekit.limit.Sample;
  *
  * @param algorithm receives all events
  */
-record OurAlgorithm(ConcurrencyLimit algorithm) implements SimulatedAlgorithm {
+public record OurAlgorithm(ConcurrencyLimit algorithm) implements SimulatedAlgorithm {
 
   @Override
   public int limit() {

@@ -1,9 +1,9 @@
-package io.throttlekit.simulator.concurrency;
+package io.throttlekit.simulator.concurrency.algorithm;
 
 import io.throttlekit.limit.Sample;
 
 /** A limit algorithm: ours, another project's, or none. */
-interface SimulatedAlgorithm {
+public interface SimulatedAlgorithm {
 
   /** Returns the concurrency limit. */
   int limit();

@@ -1,4 +1,4 @@
-package io.throttlekit.simulator.concurrency;
+package io.throttlekit.simulator.concurrency.algorithm;
 
 import com.netflix.concurrency.limits.Limit;
 import io.throttlekit.limit.Sample;
@@ -10,7 +10,7 @@ import io.throttlekit.limit.Sample;
  *
  * @param netflix receives every request that has ended
  */
-record NetflixAlgorithm(Limit netflix) implements SimulatedAlgorithm {
+public record NetflixAlgorithm(Limit netflix) implements SimulatedAlgorithm {
 
   @Override
   public int limit() {

@@ -1,8 +1,9 @@
-package io.throttlekit.simulator.concurrency;
+package io.throttlekit.simulator.concurrency.algorithm;
 
 import io.throttlekit.limit.Sample;
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 
 /**
  * A model of the gradient controller of Envoy's adaptive_concurrency filter, by its documentation:
@@ -13,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * example and the defaults: updates every 100 ms, a measurement every 60 s plus up to 15 % jitter,
  * with 50 requests at a limit of 3, and a buffer of a quarter.
  */
-final class EnvoyGradient implements SimulatedAlgorithm {
+public final class EnvoyGradient implements SimulatedAlgorithm {
   private static final long UPDATE = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long PROBE = TimeUnit.SECONDS.toNanos(60);
   private static final double JITTER = 0.15;
@@ -22,9 +23,8 @@ final class EnvoyGradient implements SimulatedAlgorithm {
   private static final int MAX = 1_000;
   private static final double BUFFER = 1.25;
   private static final int AT_MIN = 5; // updates at the minimum before a new measurement
-  private static final int PURPOSE = 7; // of the stream of random numbers
 
-  private final Chance chance;
+  private final DoubleSupplier uniform;
   private long[] rtts = new long[1 << 10];
   private int size;
   private int limit = MIN;
@@ -36,8 +36,13 @@ final class EnvoyGradient implements SimulatedAlgorithm {
   private double leastRtt;
   private int updatesAtMin;
 
-  EnvoyGradient(long seed) {
-    this.chance = new Chance(seed, PURPOSE);
+  /**
+   * Creates the model in its initial state.
+   *
+   * @param uniform random numbers from 0 to less than 1, for the jitter
+   */
+  public EnvoyGradient(DoubleSupplier uniform) {
+    this.uniform = uniform;
   }
 
   @Override
@@ -83,7 +88,7 @@ final class EnvoyGradient implements SimulatedAlgorithm {
     leastRtt = median();
     probing = false;
     limit = deferred;
-    nextProbe = now + (long) (PROBE * (1 + JITTER * chance.uniform()));
+    nextProbe = now + (long) (PROBE * (1 + JITTER * uniform.getAsDouble()));
     nextUpdate = now + UPDATE;
   }
 

@@ -1,8 +1,9 @@
-package io.throttlekit.simulator.concurrency;
+package io.throttlekit.simulator.concurrency.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.limit.Sample;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -10,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class EnvoyGradientTest {
   private static final int MIN = 3;
 
-  private final EnvoyGradient algorithm = new EnvoyGradient(1);
+  private final EnvoyGradient algorithm = new EnvoyGradient(new SplittableRandom(1)::nextDouble);
   private long now;
 
   @Test
