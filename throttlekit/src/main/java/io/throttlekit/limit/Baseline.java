@@ -31,39 +31,39 @@ final class Baseline {
   }
 
   /**
-   * Adds the median of a window.
+   * Adds the mean latency of a window.
    *
    * @param saturated whether the limit refused requests, so that others may have queued
    */
-  void follow(double median, boolean saturated) {
+  void follow(double latency, boolean saturated) {
     if (windows == 0) {
       windows = 1;
-      nanos = median;
-    } else if (median < nanos) {
+      nanos = latency;
+    } else if (latency < nanos) {
       windows++;
-      nanos += DOWN * (median - nanos);
+      nanos += DOWN * (latency - nanos);
     } else if (!saturated) {
       windows++;
-      nanos += (windows <= FRESH_WINDOWS ? 1.0 / windows : UP) * (median - nanos);
+      nanos += (windows <= FRESH_WINDOWS ? 1.0 / windows : UP) * (latency - nanos);
     }
   }
 
   /** Raises the baseline to a latency that was seen without a queue, in ns. */
-  void atLeast(double median) {
-    nanos = Math.max(nanos, median);
+  void atLeast(double latency) {
+    nanos = Math.max(nanos, latency);
   }
 
   /** Returns whether a measurement confirms the baseline. */
-  boolean isConfirmedBy(double median) {
-    return Math.abs(median - nanos) <= CONFIRMS * nanos;
+  boolean isConfirmedBy(double latency) {
+    return Math.abs(latency - nanos) <= CONFIRMS * nanos;
   }
 
   /**
    * Adds a measurement. One that is longer or far below replaces the baseline, down to half of it;
    * one that is a little below may be chance and counts half.
    */
-  void measure(double median) {
-    boolean near = median <= nanos && median >= (1 - FAR_BELOW) * nanos;
-    nanos = near ? (nanos + median) / 2 : Math.max(median, LEFT * nanos);
+  void measure(double latency) {
+    boolean near = latency <= nanos && latency >= (1 - FAR_BELOW) * nanos;
+    nanos = near ? (nanos + latency) / 2 : Math.max(latency, LEFT * nanos);
   }
 }

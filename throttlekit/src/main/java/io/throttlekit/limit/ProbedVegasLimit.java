@@ -84,32 +84,46 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    *     refused, from 1; twice as long after one that confirmed the baseline, ten times after one
    *     that was not acknowledged, plus up to 15 % at random; at least half an interval passes
    *     after the last window that was not saturated
-   * @param probeSamples requests that make a measurement, from 1
+   * @param minProbeSamples requests that make a measurement if their latencies are alike, from 1
+   * @param maxProbeSamples the most requests that make one, from {@code minProbeSamples}; fewer if
+   *     they take longer than 2 s
    * @param marginNanos time between an acknowledgement ({@link #acknowledged}) and the start of a
    *     measurement, from 0; covers the limiter's clock, the start time inferred from a late access
    *     log, and a queue that drains. Not used for a limiter that does not acknowledge and applies
    *     limits at once
    */
   public record Settings(
-      WindowSettings window, long probeIntervalNanos, int probeSamples, long marginNanos) {
+      WindowSettings window,
+      long probeIntervalNanos,
+      int minProbeSamples,
+      int maxProbeSamples,
+      long marginNanos) {
 
     /**
      * @throws IllegalArgumentException when a number is out of range
      */
     public Settings {
-      if (probeIntervalNanos < 1 || probeSamples < 1 || marginNanos < 0) {
+      if (probeIntervalNanos < 1
+          || minProbeSamples < 1
+          || maxProbeSamples < minProbeSamples
+          || marginNanos < 0) {
         throw new IllegalArgumentException(
-            "probeIntervalNanos and probeSamples must be at least 1, and marginNanos not negative,"
-                + " were %s, %s and %s".formatted(probeIntervalNanos, probeSamples, marginNanos));
+            ("a measurement needs 1 <= probeIntervalNanos, 1 <= minProbeSamples <= maxProbeSamples"
+                    + " and 0 <= marginNanos, were %s, %s, %s and %s")
+                .formatted(probeIntervalNanos, minProbeSamples, maxProbeSamples, marginNanos));
       }
     }
 
-    /** Returns windows from 1 s, a measurement of 100 requests each minute, a margin of 600 ms. */
+    /**
+     * Returns windows from 1 s and 20 requests, a measurement of 30 to 400 requests each minute, and
+     * a margin of 600 ms.
+     */
     public static Settings defaults() {
       return new Settings(
-          WindowSettings.defaults(),
+          new WindowSettings(TimeUnit.SECONDS.toNanos(1), TimeUnit.SECONDS.toNanos(30), 20),
           TimeUnit.SECONDS.toNanos(60),
-          100,
+          30,
+          400,
           TimeUnit.MILLISECONDS.toNanos(600));
     }
   }
@@ -209,12 +223,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   private void step(Steady steady, long nowNanos) {
     boolean saturated = window.saturated();
-    double median = window.quantile(0.5);
+    double latency = window.trimmedMean();
     double applied = history.mean();
-    double throughput = applied / median;
-    baseline.follow(median, saturated);
+    double throughput = applied / latency;
+    baseline.follow(latency, saturated);
     if (window.crowded()) {
-      baseline.atLeast(steady.ascent.learn(applied, median));
+      baseline.atLeast(steady.ascent.learn(applied, latency));
     } else {
       steady.ascent.forget();
     }
@@ -222,16 +236,16 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     double usable = history.usable((int) estimate, nowNanos);
     QueueStep step = QueueStep.of(estimate, usable, applied, inService, window.maxInFlight());
     estimate = range.clamp(step.limit());
-    steady.stepped(step, applied, median);
+    steady.stepped(step, applied, latency);
     // Without refusals the baseline follows latency, and needs no measurement soon.
     if (!saturated) {
       steady.postponeProbe(nowNanos + settings.probeIntervalNanos() / 2);
     }
-    if (steady.doubts(applied, median) || (saturated && steady.isProbeDue(nowNanos))) {
+    if (steady.doubts(applied, latency) || (saturated && steady.isProbeDue(nowNanos))) {
       // Leaves servers idle if the baseline is right, and is not lower than needed.
       double inUse = Math.min(estimate, applied);
       int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
-      state = new Probing(first, range.min(), throughput, median, nowNanos, history, settings);
+      state = new Probing(first, range.min(), throughput, latency, nowNanos, history, settings);
     }
   }
 

@@ -107,6 +107,11 @@ final class SampleWindow {
     return latencies.quantile(q);
   }
 
+  /** Returns the mean of the latencies without outliers; there must be at least one. */
+  double trimmedMean() {
+    return latencies.trimmedMean();
+  }
+
   /**
    * Adds a request. If the window is complete, ends it and returns it as one sample: the median
    * latency, the most in flight, dropped if too many were. Returns null otherwise.

@@ -322,9 +322,10 @@ class ProbedVegasLimitTest {
   @Test
   void numbersOutOfRangeAreRefused() {
     WindowSettings windows = WindowSettings.defaults();
-    assertThatThrownBy(() -> new Settings(windows, 0, 1, 0)).hasMessageContaining("0, 1 and 0");
-    assertThatThrownBy(() -> new Settings(windows, 1, 0, 0)).hasMessageContaining("1, 0 and 0");
-    assertThatThrownBy(() -> new Settings(windows, 1, 1, -1)).hasMessageContaining("and -1");
+    assertThatThrownBy(() -> new Settings(windows, 0, 1, 1, 0)).hasMessageContaining("0, 1, 1 and 0");
+    assertThatThrownBy(() -> new Settings(windows, 1, 0, 1, 0)).hasMessageContaining("1, 0, 1 and");
+    assertThatThrownBy(() -> new Settings(windows, 1, 2, 1, 0)).hasMessageContaining("1, 2, 1 and");
+    assertThatThrownBy(() -> new Settings(windows, 1, 1, 1, -1)).hasMessageContaining("and -1");
     assertThatThrownBy(() -> new WindowSettings(0, 1, 1)).hasMessageContaining("minNanos is 0");
     assertThatThrownBy(() -> new WindowSettings(2, 1, 1)).hasMessageContaining("maxNanos 1");
     assertThatThrownBy(() -> new WindowSettings(1, 1, 0)).hasMessageContaining("minSamples 0");
