@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class DigestedLimit implements ConcurrencyLimit {
-  private final IntFunction<ConcurrencyLimit> algorithms;
   private final IntSupplier share;
 
   /** Of this node, or null. Written under the lock of this. */
@@ -23,6 +22,7 @@ public final class DigestedLimit implements ConcurrencyLimit {
   private volatile int fleetLimit;
 
   // Guarded by this.
+  private IntFunction<ConcurrencyLimit> algorithms;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
   private long dropped;
   private long refused;
@@ -79,6 +79,15 @@ public final class DigestedLimit implements ConcurrencyLimit {
     ConcurrencyLimit own = local;
     if (own != null && !sampled && own.limit() != requests) {
       local = algorithms.apply(requests);
+    }
+  }
+
+  /** Replaces what creates the algorithm of this node, which starts at its current limit. */
+  public synchronized void replace(IntFunction<ConcurrencyLimit> others) {
+    ConcurrencyLimit own = local;
+    if (own != null) {
+      algorithms = others;
+      local = others.apply(own.limit());
     }
   }
 

@@ -2,13 +2,12 @@ package io.throttlekit.share;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
-import io.throttlekit.Wakeups;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.DigestedLimit;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.limiter.AdaptiveLimiter;
-import io.throttlekit.limiter.Ceiling;
 import io.throttlekit.limiter.LimiterBuilder;
+import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Heartbeat.Publication;
 import java.util.concurrent.CompletionStage;
@@ -32,25 +31,20 @@ import org.jspecify.annotations.Nullable;
  * lowered share, when a changed share or a new limit has to be acknowledged or published. In a
  * steady state none of these happens.
  *
+ * <p>A node without requests leaves the fleet after a while and sends nothing until the next one,
+ * for which it joins at once. Until the first answer its share is 0: a request that should wait for
+ * it calls {@link #whenJoined}.
+ *
  * <p>Thread-safe; never blocks.
  */
 public final class DistributedLimiter implements AutoCloseable {
-
-  /** What applies to a node whose coordinator does not answer. */
-  public enum OnOutage {
-    /** Its share, until shortly before its lease ends; then nothing is admitted. */
-    FAIL_CLOSED,
-
-    /** The limit of the fleet, at each node. The fleet may exceed it by a factor of its size. */
-    LOCAL_ONLY
-  }
 
   /**
    * The most heartbeats that wait for an answer: a coordinator that hangs must not collect more.
    */
   private static final int MAX_WAITING = 4;
 
-  private static final long RESOLUTION_NANOS = 1_000_000;
+  private static final FleetFigures NO_MEMBER = new FleetFigures(0, 0, 0, false, "", 0, false);
 
   private final Membership membership;
   private final ConcurrencyCoordinator coordinator;
@@ -59,38 +53,22 @@ public final class DistributedLimiter implements AutoCloseable {
   private final LongSupplier incarnations;
   private final DigestedLimit limit;
   private final Steering steering;
+  private final LeasedShare share;
   private final AdaptiveLimiter limiter;
-  private final Wakeups wakeups;
+  private final JoinQueue joining;
+  private final HeartbeatSchedule schedule;
+
+  /** Whether the listener was notified that nothing is admitted. */
   private final AtomicBoolean fenced = new AtomicBoolean();
 
-  /** Read by each admission; written under the lock of this. */
-  private volatile int share;
-
-  private volatile long fenceNanos;
-  private volatile boolean leased;
   private volatile boolean closed;
 
-  /** Permits below which a refused request calls for more; written under the lock of this. */
-  private volatile int equalShare;
-
-  /** Requests in flight by the last heartbeat, if they were above the share; else 0. */
-  private volatile int reportedDebt;
-
-  /** When the last heartbeat was sent, and the next one is due; written under the lock of this. */
-  private volatile long beatNanos;
-
-  private volatile long dueNanos;
-
-  private volatile FleetFigures figures = new FleetFigures(0, 0, 0, false, "", 0, false);
+  private volatile FleetFigures figures = NO_MEMBER;
 
   // Guarded by this.
-  private long incarnation;
-  private long sequence;
-  private long applied;
-  private long generation;
-  private long reportedGeneration;
+  private long usedNanos;
+  private Incarnation incarnation;
   private int waiting;
-  private @Nullable Publication publication;
 
   /**
    * Creates a node and sends its first heartbeat soon.
@@ -123,18 +101,18 @@ public final class DistributedLimiter implements AutoCloseable {
     this.listener = listener;
     this.incarnations = incarnations;
     this.steering = new Steering(algorithms);
+    this.schedule = new HeartbeatSchedule(membership, time, timer, this::wake);
+    this.share = new LeasedShare(membership.onOutage(), time, schedule::soon, schedule::awake);
     this.limit =
         aggregate == Aggregate.POOLED
             ? DigestedLimit.ofFleet(initial)
-            : DigestedLimit.ofNode(algorithms, initial, () -> share);
+            : DigestedLimit.ofNode(algorithms, initial, share::share);
     this.limiter =
-        settings.apply(AdaptiveLimiter.of(limit).time(time, timer).ceiling(new Share())).build();
-    this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, this::wake);
-    long now = time.monotonicNanos();
-    this.incarnation = incarnations.getAsLong();
-    this.beatNanos = now - membership.heartbeatNanos();
-    this.dueNanos = now;
-    wakeups.by(now, now);
+        settings.apply(AdaptiveLimiter.of(limit).time(time, timer).ceiling(share)).build();
+    this.joining = new JoinQueue(timer);
+    this.usedNanos = time.monotonicNanos();
+    this.incarnation = new Incarnation(membership, incarnations.getAsLong());
+    schedule.start();
   }
 
   /** Returns the limiter that admits the requests of this node. */
@@ -142,12 +120,62 @@ public final class DistributedLimiter implements AutoCloseable {
     return limiter;
   }
 
+  /**
+   * Notes that a request arrives. It keeps this node in the fleet, or lets it join again.
+   *
+   * @return whether the share is known, so that the request can be decided now; if not, {@link
+   *     #whenJoined} waits for it
+   */
+  public boolean arrived() {
+    share.use();
+    return isDecided();
+  }
+
+  /**
+   * Joins the fleet at once if this node is no member, and waits until its share is known, joining
+   * has failed, or time is up.
+   *
+   * @param waitNanos how long to wait, from 0
+   * @param task called once, before this returns or later, on any thread
+   */
+  public void whenJoined(long waitNanos, Runnable task) {
+    share.use();
+    if (isDecided() || waitNanos <= 0) {
+      task.run();
+      return;
+    }
+    joining.add(Math.min(waitNanos, membership.leaseNanos()), task);
+    wake();
+    if (isDecided()) { // it may have joined before the task was added
+      joining.runAll();
+    }
+  }
+
+  /**
+   * Replaces the limit algorithms, for a changed rule. The new ones start at the current limits.
+   *
+   * @param algorithms creates an algorithm that starts at a limit
+   */
+  public void replaceAlgorithms(IntFunction<ConcurrencyLimit> algorithms) {
+    boolean publishes;
+    synchronized (this) {
+      Publication next = steering.replace(algorithms);
+      incarnation.publish(next);
+      publishes = next != null;
+      limit.replace(algorithms);
+    }
+    limiter.ceilingRose(); // the limit of this node may have risen
+    if (publishes) {
+      schedule.soon();
+    }
+  }
+
   /** Returns the current figures. They are not read atomically together. */
   public FleetFigures figures() {
     FleetFigures last = figures;
-    boolean isFenced = isFenced();
+    boolean isFenced = share.isFenced() || (fenced.get() && !schedule.isDormant());
     return new FleetFigures(
-        Math.min(ceiling(), limiter.figures().limit()),
+        Math.min(share.requests(), limiter.figures().limit()),
         last.limit(),
         last.nodes(),
         isFenced,
@@ -168,128 +196,111 @@ public final class DistributedLimiter implements AutoCloseable {
         return;
       }
       closed = true;
-      share = 0;
+      schedule.close();
+      share.close();
       limiter.ceilingFell();
-      departure =
-          new Departure(
-              membership.key(), membership.node(), incarnation, limiter.figures().inFlight());
+      departure = incarnation.departure(limiter.figures().inFlight());
     }
     limiter.close();
-    var _ = coordinator.leave(departure).exceptionally(_ -> null); // then its lease ends by itself
+    joining.runAll();
+    leave(departure);
   }
 
-  /** The bound that the limiter checks with each admission. */
-  private final class Share implements Ceiling {
-    @Override
-    public int requests() {
-      return ceiling();
-    }
-
-    @Override
-    public void released(int inFlight) {
-      if (reportedDebt > 0 && inFlight <= share) {
-        reportedDebt = 0;
-        beatSoon();
-      }
-    }
-
-    @Override
-    public void refused() {
-      if (share < equalShare) {
-        beatSoon();
-      }
-    }
+  /** Returns whether the admission of a request follows by what is known. */
+  private boolean isDecided() {
+    return share.isLeased()
+        || membership.onOutage() == OnOutage.LOCAL_ONLY
+        || fenced.get() // it could not join: requests do not wait for the next attempt
+        || closed;
   }
 
-  private int ceiling() {
-    if (closed) {
-      return 0;
-    }
-    if (membership.onOutage() == OnOutage.LOCAL_ONLY && (!leased || isOver())) {
-      return Integer.MAX_VALUE;
-    }
-    return isFenced() ? 0 : share;
-  }
-
-  private boolean isFenced() {
-    return membership.onOutage() == OnOutage.FAIL_CLOSED && leased && isOver();
-  }
-
-  private boolean isOver() {
-    return time.monotonicNanos() - fenceNanos >= 0;
-  }
-
-  /** Sends a heartbeat as soon as the least interval allows. */
-  private void beatSoon() {
-    if (isDueSoon()) { // without the lock: called for each refused request
+  private void leave(Departure departure) {
+    CompletionStage<Void> answer;
+    try {
+      answer = coordinator.leave(departure);
+    } catch (RuntimeException bug) { // the lease ends by itself
+      listener.failed(bug);
       return;
     }
-    long soonest;
-    synchronized (this) {
-      if (isDueSoon()) {
-        return;
-      }
-      soonest = beatNanos + membership.minHeartbeatNanos();
-      dueNanos = soonest;
-    }
-    wakeups.by(soonest, time.monotonicNanos());
+    var _ = answer.exceptionally(_ -> null);
   }
 
-  private boolean isDueSoon() {
-    return closed || dueNanos - beatNanos <= membership.minHeartbeatNanos();
-  }
-
-  /** Sends the heartbeat that is due, and schedules the next one. */
+  /** Sends the heartbeat that is due, or leaves the fleet, and schedules the next one. */
   private void wake() {
-    if (isFenced() && fenced.compareAndSet(false, true)) {
+    if (share.isFenced() && fenced.compareAndSet(false, true)) {
       listener.fenced();
     }
     Heartbeat beat = null;
+    Departure departure = null;
     long now;
-    long next;
     synchronized (this) {
-      if (closed) {
+      if (closed || schedule.isDormant()) {
         return;
       }
       now = time.monotonicNanos();
-      if (dueNanos - now <= 0) {
-        dueNanos = now + membership.heartbeatNanos();
-        beatNanos = now;
-        boolean joins =
-            sequence > 0 && applied == 0 && waiting > 0; // a first heartbeat must not be overtaken
-        if (waiting < MAX_WAITING && !joins) {
+      if (schedule.isDue(now) && isIdle(now) && isGivenUp()) {
+        departure = incarnation.departure(0);
+        sleep();
+      } else if (schedule.isDue(now)) {
+        schedule.sent(now);
+        if (waiting < MAX_WAITING && !(incarnation.isJoining() && waiting > 0)) {
           waiting++;
           beat = report();
         }
       }
-      next = leased && !isOver() && fenceNanos - dueNanos < 0 ? fenceNanos : dueNanos;
     }
-    wakeups.by(next, now);
+    if (departure != null) {
+      leave(departure);
+      listener.left();
+      return;
+    }
+    schedule.next(share, now);
     if (beat != null) {
       send(beat, now);
     }
+  }
+
+  private boolean isIdle(long nowNanos) {
+    if (share.takeUsed() || isBusy()) {
+      usedNanos = nowNanos;
+      return false;
+    }
+    return waiting == 0 && nowNanos - usedNanos >= membership.idleNanos();
+  }
+
+  private boolean isBusy() {
+    LimiterFigures now = limiter.figures();
+    return now.inFlight() > 0 || now.queued() > 0;
+  }
+
+  /** Returns whether the share is not used and will not be; a request may have come meanwhile. */
+  private boolean isGivenUp() {
+    share.suspend();
+    limiter.ceilingFell();
+    boolean isUsed = isBusy() || share.takeUsed();
+    if (isUsed) {
+      usedNanos = time.monotonicNanos();
+      share.resume();
+    }
+    return !isUsed;
+  }
+
+  /** Stops heartbeats until the next request, which joins as a new incarnation. */
+  private void sleep() {
+    share.leave();
+    steering.end();
+    begin();
+    fenced.set(false); // whether the coordinator answers is not known any more
+    figures = new FleetFigures(0, figures.limit(), 0, false, "", 0, false);
+    schedule.sleep();
   }
 
   /** Reads the state of this node: first what it applies, then what is in flight by it. */
   private Heartbeat report() {
     SampleDigest digest = limit.take();
     int inFlight = limiter.figures().inFlight();
-    reportedGeneration = generation;
-    reportedDebt = inFlight > share ? inFlight : 0;
-    return new Heartbeat(
-        membership.key(),
-        membership.node(),
-        incarnation,
-        ++sequence,
-        limit.limit(),
-        digest != null && digest.answered() + digest.dropped() > 0,
-        inFlight,
-        digest == null ? inFlight : Math.max(inFlight, digest.inFlight()),
-        digest == null ? 0 : digest.refused(),
-        generation,
-        Math.max(1, membership.leaseNanos() / 1_000_000),
-        publication,
-        digest);
+    share.report(inFlight);
+    return incarnation.heartbeat(limit.limit(), inFlight, digest);
   }
 
   private void send(Heartbeat beat, long sentNanos) {
@@ -311,9 +322,15 @@ public final class DistributedLimiter implements AutoCloseable {
   }
 
   private void failed(Throwable why) {
+    boolean isOut;
     synchronized (this) {
       waiting--;
+      isOut = !share.isLeased() && membership.onOutage() == OnOutage.FAIL_CLOSED;
     }
+    if (isOut && fenced.compareAndSet(false, true)) {
+      listener.fenced();
+    }
+    joining.runAll();
     listener.failed(why);
   }
 
@@ -322,43 +339,37 @@ public final class DistributedLimiter implements AutoCloseable {
     boolean isUnfenced = false;
     synchronized (this) {
       waiting--;
-      if (closed || beat.incarnation() != incarnation || beat.sequence() < applied) {
+      if (closed || !incarnation.isNewest(beat)) {
         return; // it answers an earlier question
       }
-      applied = beat.sequence();
       if (grant.status() != ShareGrant.Status.MEMBER) {
         rejoin();
         beatAgain = grant.status() == ShareGrant.Status.EVICTED;
       } else {
-        isUnfenced = apply(beat, sentNanos, grant);
-        beatAgain = generation != reportedGeneration || isToPublish(grant);
+        apply(beat, sentNanos, grant);
+        isUnfenced = !share.isOver() && fenced.compareAndSet(true, false);
+        beatAgain = incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()));
       }
     }
     limiter.ceilingRose();
     if (isUnfenced) {
       listener.unfenced();
     }
+    joining.runAll();
     listener.granted(grant);
     if (beatAgain) {
-      beatSoon();
+      schedule.soon();
     }
   }
 
-  /** Applies a share. Returns whether it ends a fence. */
-  private boolean apply(Heartbeat beat, long sentNanos, ShareGrant grant) {
+  private void apply(Heartbeat beat, long sentNanos, ShareGrant grant) {
+    limit.publish(grant.limit(), beat.sampled());
+    int equal = grant.limit() / Math.max(1, grant.nodes());
     // By the time when it was sent: the coordinator's lease begins later, so it ends later.
     long until = sentNanos + membership.leaseNanos() - membership.fenceMarginNanos();
-    if (!leased || until - fenceNanos > 0) {
-      fenceNanos = until;
-    }
-    leased = true;
-    limit.publish(grant.limit(), beat.sampled());
-    equalShare = grant.limit() / Math.max(1, grant.nodes());
-    share = grant.share();
+    share.grant(grant.share(), equal, until);
     // No request may be admitted by the earlier share once this one is acknowledged.
     limiter.ceilingFell();
-    generation = grant.generation();
-    publication = steering.learn(grant, time.monotonicNanos());
     figures =
         new FleetFigures(
             grant.share(),
@@ -368,22 +379,16 @@ public final class DistributedLimiter implements AutoCloseable {
             grant.steering(),
             grant.epoch(),
             grant.sameId());
-    return !isOver() && fenced.compareAndSet(true, false);
   }
 
-  private boolean isToPublish(ShareGrant grant) {
-    Publication next = publication;
-    return next != null && next.limit() != grant.limit();
-  }
-
-  /** Begins an incarnation: what the earlier one was granted is not acknowledged in it. */
+  /** Joins anew: what the earlier incarnation was granted is not acknowledged in the next one. */
   private void rejoin() {
-    share = 0;
+    share.revoke();
     limiter.ceilingFell();
-    incarnation = incarnations.getAsLong();
-    sequence = 0;
-    applied = 0;
-    generation = 0;
-    publication = null;
+    begin();
+  }
+
+  private void begin() {
+    incarnation = new Incarnation(membership, incarnations.getAsLong());
   }
 }

@@ -6,14 +6,17 @@ public interface MembershipListener {
   MembershipListener NONE = new MembershipListener() {};
 
   /**
-   * The lease is about to end without an answer of the coordinator: from now on nothing is
-   * admitted. Called once, until an answer arrives. Requests in flight that can be aborted should
-   * be.
+   * The lease is about to end without an answer of the coordinator, or the node could not join:
+   * from now on nothing is admitted. Called once, until an answer arrives. Requests in flight that
+   * can be aborted should be.
    */
   default void fenced() {}
 
   /** The coordinator has answered again: requests are admitted. */
   default void unfenced() {}
+
+  /** The node has left the fleet because it had no requests, until the next one. */
+  default void left() {}
 
   /** A share was granted. */
   default void granted(ShareGrant grant) {}

@@ -21,7 +21,7 @@ final class Steering {
   /** The golden ratio less one: multiples of it, modulo 1, are spread evenly at every length. */
   private static final double GOLDEN = 0.618_033_988_749_894_9;
 
-  private final IntFunction<ConcurrencyLimit> algorithms;
+  private IntFunction<ConcurrencyLimit> algorithms;
   private @Nullable ConcurrencyLimit algorithm;
   private long epoch;
   private long learnedNanos;
@@ -34,11 +34,31 @@ final class Steering {
   }
 
   /**
+   * Replaces what creates the algorithms; the next one starts at the current limit. Returns the
+   * limit to publish, or null if this node does not steer.
+   */
+  @Nullable Publication replace(IntFunction<ConcurrencyLimit> others) {
+    algorithms = others;
+    ConcurrencyLimit current = algorithm;
+    if (current == null) {
+      return null;
+    }
+    ConcurrencyLimit next = others.apply(current.limit());
+    algorithm = next;
+    return new Publication(epoch, next.limit());
+  }
+
+  /** Forgets the algorithm, because this node holds no lease any more. */
+  void end() {
+    algorithm = null;
+  }
+
+  /**
    * Adds what an answer brought. Returns the limit to publish, or null if this node does not steer.
    */
   @Nullable Publication learn(ShareGrant grant, long nowNanos) {
     if (grant.epoch() == 0) {
-      algorithm = null;
+      end();
       return null;
     }
     ConcurrencyLimit current = algorithm;

@@ -8,7 +8,6 @@ import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limiter.Permit;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
-import io.throttlekit.share.DistributedLimiter.OnOutage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -99,7 +98,9 @@ class DistributedLimiterTest {
 
   @Test
   void aHealthyNodeIsNeverFenced() {
-    node("a", OnOutage.FAIL_CLOSED);
+    DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
+    time.run(1);
+    acquire(node, 1);
     time.run(60_000);
     assertThat(events).isEmpty();
     assertThat(link.beats).as("one each second").hasSizeBetween(60, 62);
@@ -230,8 +231,9 @@ class DistributedLimiterTest {
 
   @Test
   void aCoordinatorThatNeverAnswersGetsABoundedNumberOfHeartbeats() {
-    node("a", OnOutage.FAIL_CLOSED);
+    DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
     time.run(200);
+    acquire(node, 1); // in use
     link.holdsAnswers = true;
     time.run(60_000);
     assertThat(link.answers).hasSize(4);
@@ -264,20 +266,12 @@ class DistributedLimiterTest {
   }
 
   private static Membership membership(String node, long heartbeat, long lease, long margin) {
-    return new Membership("k", node, heartbeat, lease, 1, margin, OnOutage.FAIL_CLOSED);
+    return new Membership(
+        "k", node, heartbeat, lease, 1, margin, Long.MAX_VALUE, OnOutage.FAIL_CLOSED);
   }
 
   private DistributedLimiter node(String id, OnOutage onOutage) {
-    Membership usual = Membership.of("k", id);
-    Membership membership =
-        new Membership(
-            "k",
-            id,
-            usual.heartbeatNanos(),
-            usual.leaseNanos(),
-            usual.minHeartbeatNanos(),
-            usual.fenceMarginNanos(),
-            onOutage);
+    Membership membership = Membership.of("k", id, onOutage);
     return new DistributedLimiter(
         membership,
         link,
