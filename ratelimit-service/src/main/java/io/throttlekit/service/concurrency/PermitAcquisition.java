@@ -155,6 +155,25 @@ public final class PermitAcquisition {
       limit.unpin();
       return true;
     }
+    if (!limit.arrived() && next.refuses()) {
+      // the share of this process is not known yet: the answer takes one round trip
+      limit.whenJoined(waitNanos(), () -> joined(index, limit));
+      return false;
+    }
+    return enters(index, limit);
+  }
+
+  private void joined(int index, PinnedLimit limit) {
+    if (isGone()) {
+      limit.unpin();
+      releaseAll();
+    } else if (enters(index, limit)) {
+      acquireFrom(index + 1);
+    }
+  }
+
+  private boolean enters(int index, PinnedLimit limit) {
+    ReachedLimit next = reached.get(index);
     if (next.looks()) {
       boolean room = limit.limiter().canAcquire(permitRequest(next, limit, 0));
       decisions[index] = decided(room, limit);

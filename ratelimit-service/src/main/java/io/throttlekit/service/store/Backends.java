@@ -7,11 +7,13 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.postgres.Durability;
+import io.throttlekit.postgres.PostgresConcurrencyCoordinator;
 import io.throttlekit.postgres.PostgresCounterStore;
 import io.throttlekit.postgres.PostgresGlobalCoordinator;
 import io.throttlekit.postgres.PostgresRegionalEscrow;
 import io.throttlekit.postgres.PostgresSettings;
 import io.throttlekit.redis.RedisAccess;
+import io.throttlekit.redis.RedisConcurrencyCoordinator;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisGlobalCoordinator;
 import io.throttlekit.redis.RedisRegionalEscrow;
@@ -22,6 +24,8 @@ import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
+import io.throttlekit.share.ConcurrencyCoordinator;
+import io.throttlekit.share.Coordination;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
@@ -124,6 +128,20 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         store,
         settings -> PostgresGlobalCoordinator.connect(settings, time, timer, state),
         settings -> RedisGlobalCoordinator.connect(settings, time, state, loops));
+  }
+
+  /**
+   * Returns a coordinator of concurrency limits at the store.
+   *
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
+   */
+  Backend<ConcurrencyCoordinator> concurrency(
+      StoreConfig config, Coordination terms, StoreListener listener) {
+    return connect(
+        Target.of(config),
+        config,
+        settings -> PostgresConcurrencyCoordinator.connect(settings, terms, time, timer, listener),
+        settings -> RedisConcurrencyCoordinator.connect(settings, terms, time, listener, loops));
   }
 
   private static <T extends AutoCloseable> Backend<T> connect(

@@ -9,7 +9,10 @@ import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
+import io.throttlekit.share.ConcurrencyCoordinator;
+import io.throttlekit.share.Coordination;
 import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
@@ -21,6 +24,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,6 +60,9 @@ public final class SharedStore implements AutoCloseable {
   private final @Nullable Regions regions;
   private final Tiers tiers;
 
+  /** Of concurrency limits; null where counters are in the memory of this process. */
+  private final @Nullable ConcurrencyCoordinators limits;
+
   /**
    * Connects in the background, on the threads of {@code loops}.
    *
@@ -83,6 +90,11 @@ public final class SharedStore implements AutoCloseable {
         };
     Backends backends = new Backends(time, loops, timer);
     this.counters = backends.counters(config, state);
+    this.limits =
+        config.address().inMemory()
+            ? null
+            : new ConcurrencyCoordinators(terms ->
+                backends.concurrency(config, terms, StoreListener.NONE));
     try {
       this.regions =
           federation == null ? null : new Regions(backends, federation, config, state, listeners);
@@ -174,9 +186,21 @@ public final class SharedStore implements AutoCloseable {
   /** Warns where a backend may lose what a rule of these policies relies on. */
   public void policiesLoaded(PolicyBook book) {
     state.policiesLoaded(book);
+    if (limits != null) {
+      limits.policiesLoaded(book);
+    }
     if (regions != null) {
       regions.state.policiesLoaded(book);
     }
+  }
+
+  /**
+   * Returns what supplies the coordinators of the concurrency limits that replicas share, until
+   * this is closed; null where counters are in the memory of this process.
+   */
+  public @Nullable Function<Coordination, ConcurrencyCoordinator> coordinators() {
+    ConcurrencyCoordinators shared = limits;
+    return shared == null ? null : shared::of;
   }
 
   /** Returns the tiers that decide requests. */
@@ -197,6 +221,9 @@ public final class SharedStore implements AutoCloseable {
     await(tiers.ended(), end);
     if (regions != null) {
       regions.backends().forEach(backend -> close(backend, end));
+    }
+    if (limits != null) {
+      limits.backends().forEach(backend -> close(backend, end));
     }
     close(counters, end);
   }
