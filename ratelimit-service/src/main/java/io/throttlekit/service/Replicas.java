@@ -16,15 +16,14 @@ import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** The part of this process among replicas of the service that have one store. */
 final class Replicas {
   private Replicas() {}
 
   /**
-   * Returns a path that decides by {@code policies}, with the counters and the concurrency limits of
-   * the store; the latter are of this process alone if the store is its memory.
+   * Returns a path that decides by {@code policies}, with the counters and the concurrency limits
+   * of the store; the latter are of this process alone if the store is its memory.
    *
    * @param loops the event loops that serve
    */

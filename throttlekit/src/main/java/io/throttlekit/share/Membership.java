@@ -42,7 +42,8 @@ public record Membership(
               .formatted(heartbeatNanos, minHeartbeatNanos));
     }
     if (idleNanos < 1) {
-      throw new IllegalArgumentException("a node leaves after %s ns: at least 1".formatted(idleNanos));
+      throw new IllegalArgumentException(
+          "a node leaves after %s ns: at least 1".formatted(idleNanos));
     }
     if (fenceMarginNanos < 0 || leaseNanos - fenceMarginNanos <= heartbeatNanos) {
       throw new IllegalArgumentException(

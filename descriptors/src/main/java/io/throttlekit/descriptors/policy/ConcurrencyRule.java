@@ -159,7 +159,9 @@ public record ConcurrencyRule(
 
     private void append(StringBuilder words) {
       words.append(", shared by replicas (").append(word(coordination.aggregate()));
-      words.append(", by ").append(coordination.allocation() == Allocation.DEMAND ? "demand" : "equal parts");
+      words
+          .append(", by ")
+          .append(coordination.allocation() == Allocation.DEMAND ? "demand" : "equal parts");
       words.append(onOutage == OnOutage.LOCAL_ONLY ? ", each alone in an outage)" : ")");
     }
 

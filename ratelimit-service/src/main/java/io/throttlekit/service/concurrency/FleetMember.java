@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 /** Notifies the listeners of the events of one limit that replicas share. Thread-safe. */
 final class FleetMember implements MembershipListener {
   /**
-   * How long two members with one id are normal. The longest case: an idle limit is evicted, created
-   * again, and the first one leaves after 10 s; a restarted process takes one lease of 2 s.
+   * How long two members with one id are normal. The longest case: an idle limit is evicted,
+   * created again, and the first one leaves after 10 s; a restarted process takes one lease of 2 s.
    */
   static final long SAME_ID_NANOS = TimeUnit.SECONDS.toNanos(14);
 

@@ -16,8 +16,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One concurrency limit of this process, or its part of one that replicas share: its limiter, and the number of requests that use it. While
- * that is above 0, the limit is pinned and cannot be evicted.
+ * One concurrency limit of this process, or its part of one that replicas share: its limiter, and
+ * the number of requests that use it. While that is above 0, the limit is pinned and cannot be
+ * evicted.
  *
  * <p>Only {@link ConcurrencyLimits} counts pins, under the lock of the key. Thread-safe.
  */
@@ -67,8 +68,7 @@ final class PinnedLimit implements LimiterListener {
     DistributedLimiter node = shared;
     return node == null
         ? null
-        : new FleetLimit(
-            rule, key.toString(), node.figures(), node.limiter().figures().inFlight());
+        : new FleetLimit(rule, key.toString(), node.figures(), node.limiter().figures().inFlight());
   }
 
   /**

@@ -7,7 +7,9 @@ import io.throttlekit.share.FleetFigures;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Serves the concurrency limits that replicas share, one line for each, as this process sees them. */
+/**
+ * Serves the concurrency limits that replicas share, one line for each, as this process sees them.
+ */
 final class ConcurrencyRoute implements Route {
   private final ConcurrencyLimits limits;
   private final SharedPage page;
@@ -52,8 +54,7 @@ final class ConcurrencyRoute implements Route {
   /** Replaces control characters: keys contain values of requests. */
   private static String printable(String text) {
     StringBuilder shown = new StringBuilder(text.length());
-    text.codePoints()
-        .forEach(c -> shown.appendCodePoint(Character.isISOControl(c) ? '\uFFFD' : c));
+    text.codePoints().forEach(c -> shown.appendCodePoint(Character.isISOControl(c) ? '\uFFFD' : c));
     return shown.toString();
   }
 }

@@ -31,12 +31,13 @@ final class ConcurrencyCoordinators {
 
   /** Connects for the rules of these policies, so that no request waits for a connection. */
   void policiesLoaded(PolicyBook book) {
-    book.rules().forEach(rule -> {
-      var terms = rule.concurrency();
-      if (terms != null && terms.gate() instanceof AtService service) {
-        var _ = of(service.fleet().coordination());
-      }
-    });
+    book.rules()
+        .forEach(rule -> {
+          var terms = rule.concurrency();
+          if (terms != null && terms.gate() instanceof AtService service) {
+            var _ = of(service.fleet().coordination());
+          }
+        });
   }
 
   /** Returns the coordinators that were connected. */

@@ -93,8 +93,8 @@ public final class SharedStore implements AutoCloseable {
     this.limits =
         config.address().inMemory()
             ? null
-            : new ConcurrencyCoordinators(terms ->
-                backends.concurrency(config, terms, StoreListener.NONE));
+            : new ConcurrencyCoordinators(
+                terms -> backends.concurrency(config, terms, StoreListener.NONE));
     try {
       this.regions =
           federation == null ? null : new Regions(backends, federation, config, state, listeners);

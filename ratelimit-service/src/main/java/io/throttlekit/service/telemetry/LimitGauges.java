@@ -85,8 +85,18 @@ public final class LimitGauges {
    * @param limits passes the figures of each limit with its rule, at every collection
    */
   public static void showShares(Meter meter, Consumer<BiConsumer<Rule, FleetFigures>> limits) {
-    show(meter, limits, "share", "Requests that this replica may have in flight", FleetFigures::share);
-    show(meter, limits, "fleet_limit", "Requests that all replicas may have in flight", FleetFigures::limit);
+    show(
+        meter,
+        limits,
+        "share",
+        "Requests that this replica may have in flight",
+        FleetFigures::share);
+    show(
+        meter,
+        limits,
+        "fleet_limit",
+        "Requests that all replicas may have in flight",
+        FleetFigures::limit);
     show(
         meter,
         limits,
