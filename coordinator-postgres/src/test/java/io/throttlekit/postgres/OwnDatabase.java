@@ -31,7 +31,9 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
           "refills",
           "fleet_nodes",
           "fleets",
-          "fleet_epoch");
+          "fleet_epoch",
+          "releases",
+          "release_processes");
 
   private @Nullable PostgresProcess server;
   private @Nullable Connection connection;

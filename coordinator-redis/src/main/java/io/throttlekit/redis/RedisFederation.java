@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A Redis that runs the scripts of a federation or a fleet. Thread-safe and non-blocking. */
 abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
-    permits RedisGlobalCoordinator, RedisRegionalEscrow, RedisConcurrencyCoordinator {
+    permits RedisGlobalCoordinator,
+        RedisRegionalEscrow,
+        RedisConcurrencyCoordinator,
+        RedisReleaseExchange {
   private static final Script CLOCK = Script.ofFederation("clock");
 
   /** The tags whose node's clock is read in turn; they spread over a Cluster's nodes. */

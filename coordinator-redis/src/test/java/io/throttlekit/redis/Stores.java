@@ -80,6 +80,14 @@ final class Stores {
     return coordinator;
   }
 
+  /** Opens a connected exchange of releases, which expire by {@code clock}. */
+  static RedisReleaseExchange releases(Wanted wanted, TimeSource clock) {
+    RedisReleaseExchange exchange =
+        new RedisReleaseExchange(following(clock, wanted.settings(), StoreListener.NONE));
+    awaitReady(exchange.ready());
+    return exchange;
+  }
+
   /** Opens a connected escrow whose windows follow {@code clock}. */
   static RedisRegionalEscrow escrow(Wanted wanted, TimeSource clock) {
     RedisRegionalEscrow escrow =
