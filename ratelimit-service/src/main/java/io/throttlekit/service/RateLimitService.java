@@ -368,6 +368,9 @@ public final class RateLimitService {
       PolicyWarnings.log(config, book);
       if (store != null) {
         store.policiesLoaded(book);
+        if (givesLeases(book)) {
+          store.forwardReleases(path.limiter().permits());
+        }
       }
       if (steering != null) {
         steering.follow(book);

@@ -57,10 +57,16 @@ public final class RequestPermit {
     return nowNanos - startNanos;
   }
 
-  /** Ends the held permits as {@link #end(Ending)}, each by the evidence for its own limit. */
-  void end(StreamReport report, long nowNanos) {
+  /**
+   * Ends the held permits as {@link #end(Ending)}, each by the evidence for its own limit.
+   *
+   * @param forwarded whether another process received the release: then the time until now is no
+   *     latency of the backend, because it contains the time to forward
+   */
+  void end(StreamReport report, long nowNanos, boolean forwarded) {
     for (HeldPermit each : held) {
-      each.end(each.limit().ends.ending(report, nowNanos));
+      Ending ending = each.limit().ends.ending(report, nowNanos);
+      each.end(forwarded && ending == Ending.Plain.ANSWERED ? Ending.Plain.UNKNOWN : ending);
     }
   }
 

@@ -11,12 +11,14 @@ import io.throttlekit.postgres.PostgresConcurrencyCoordinator;
 import io.throttlekit.postgres.PostgresCounterStore;
 import io.throttlekit.postgres.PostgresGlobalCoordinator;
 import io.throttlekit.postgres.PostgresRegionalEscrow;
+import io.throttlekit.postgres.PostgresReleaseExchange;
 import io.throttlekit.postgres.PostgresSettings;
 import io.throttlekit.redis.RedisAccess;
 import io.throttlekit.redis.RedisConcurrencyCoordinator;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisGlobalCoordinator;
 import io.throttlekit.redis.RedisRegionalEscrow;
+import io.throttlekit.redis.RedisReleaseExchange;
 import io.throttlekit.redis.RedisSettings;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreAccess;
@@ -26,6 +28,7 @@ import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
+import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
@@ -142,6 +145,22 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         config,
         settings -> PostgresConcurrencyCoordinator.connect(settings, terms, time, timer, listener),
         settings -> RedisConcurrencyCoordinator.connect(settings, terms, time, listener, loops));
+  }
+
+  /**
+   * Returns the exchange of releases through the store; null where the region is one process.
+   *
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
+   */
+  @Nullable Backend<ReleaseExchange> releases(StoreConfig config, StoreListener listener) {
+    if (config.address().inMemory()) {
+      return null;
+    }
+    return connect(
+        Target.of(config),
+        config,
+        settings -> PostgresReleaseExchange.connect(settings, time, timer, listener),
+        settings -> RedisReleaseExchange.connect(settings, time, listener, loops));
   }
 
   private static <T extends AutoCloseable> Backend<T> connect(

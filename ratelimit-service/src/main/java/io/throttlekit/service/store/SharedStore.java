@@ -6,11 +6,13 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
+import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.TierListener;
@@ -59,6 +61,11 @@ public final class SharedStore implements AutoCloseable {
   private final BackendState state;
   private final @Nullable Regions regions;
   private final Tiers tiers;
+  private final Backends backends;
+  private final StoreConfig config;
+
+  /** Guarded by this. */
+  private @Nullable ForwardedReleases releases;
 
   /** Of concurrency limits; null where counters are in the memory of this process. */
   private final @Nullable ConcurrencyCoordinators limits;
@@ -88,7 +95,8 @@ public final class SharedStore implements AutoCloseable {
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
         };
-    Backends backends = new Backends(time, loops, timer);
+    this.backends = new Backends(time, loops, timer);
+    this.config = config;
     this.counters = backends.counters(config, state);
     this.limits =
         config.address().inMemory()
@@ -203,6 +211,25 @@ public final class SharedStore implements AutoCloseable {
     return shared == null ? null : shared::of;
   }
 
+  /**
+   * Forwards releases that reach this process to the processes of their permits, through the store,
+   * from the first call on; no effect if the store is this process's memory.
+   */
+  public synchronized void forwardReleases(RequestPermits permits) {
+    if (releases == null) {
+      Backend<ReleaseExchange> exchange = backends.releases(config, state.ofFurtherConnections());
+      releases = exchange == null ? null : ForwardedReleases.of(exchange, permits);
+    }
+  }
+
+  private synchronized void closeReleases(long endNanos) {
+    if (releases != null) {
+      releases.forwarder().close();
+      await(releases.forwarder().ended(), endNanos);
+      close(releases.exchange(), endNanos);
+    }
+  }
+
   /** Returns the tiers that decide requests. */
   public Tiers tiers() {
     return tiers;
@@ -217,6 +244,7 @@ public final class SharedStore implements AutoCloseable {
   @Override
   public void close() {
     long end = time.monotonicNanos() + closingNanos;
+    closeReleases(end);
     tiers.close();
     await(tiers.ended(), end);
     if (regions != null) {

@@ -6,6 +6,7 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.DroppedRelease;
 import io.throttlekit.service.concurrency.IgnoredReport;
 import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.StreamEnd;
@@ -51,6 +52,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private final ByWord<PermitEnd> ends;
   private final ByWord<StreamEnd> reported;
   private final ByWord<IgnoredReport> ignored;
+  private final ByWord<DroppedRelease> dropped;
   private final ByWord<Direction> changes;
   private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
 
@@ -93,6 +95,12 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
             "Values beside releases that were ignored",
             "reason",
             IgnoredReport.class);
+    dropped =
+        ours.counters(
+            PREFIX + "dropped_releases",
+            "Releases that were not forwarded to the process of their lease",
+            "reason",
+            DroppedRelease.class);
     changes =
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
   }
@@ -138,6 +146,21 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   @Override
   public void stale() {
     counts.increment(Metric.CONCURRENCY_STALE_RELEASES);
+  }
+
+  @Override
+  public void forwarded(int releases) {
+    counts.add(Metric.CONCURRENCY_FORWARDED_RELEASES, releases);
+  }
+
+  @Override
+  public void received(int releases) {
+    counts.add(Metric.CONCURRENCY_RECEIVED_RELEASES, releases);
+  }
+
+  @Override
+  public void dropped(DroppedRelease why, long releases) {
+    dropped.add(why, releases);
   }
 
   @Override

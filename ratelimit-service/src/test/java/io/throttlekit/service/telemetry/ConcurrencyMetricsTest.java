@@ -6,6 +6,7 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.concurrency.DroppedRelease;
 import io.throttlekit.service.concurrency.IgnoredReport;
 import io.throttlekit.service.concurrency.StreamEnd;
 import io.throttlekit.service.config.load.ConfigLoader;
@@ -53,6 +54,22 @@ class ConcurrencyMetricsTest {
               "throttlekit_concurrency_reported_ends_total{kind=\"timed_out\"} 2.0",
               "throttlekit_concurrency_reported_ends_total{kind=\"answered\"} 0.0",
               "throttlekit_concurrency_ignored_reports_total{reason=\"out_of_range\"} 1.0");
+    }
+  }
+
+  @Test
+  void countsForwardedReceivedAndDroppedReleases() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      metrics.forwarded(7);
+      metrics.received(5);
+      metrics.dropped(DroppedRelease.QUEUE_FULL, 3);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(
+              "throttlekit_concurrency_forwarded_releases_total 7.0",
+              "throttlekit_concurrency_received_releases_total 5.0",
+              "throttlekit_concurrency_dropped_releases_total{reason=\"queue_full\"} 3.0",
+              "throttlekit_concurrency_dropped_releases_total{reason=\"stopped\"} 0.0");
     }
   }
 
