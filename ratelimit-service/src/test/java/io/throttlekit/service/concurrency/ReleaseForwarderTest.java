@@ -44,6 +44,7 @@ class ReleaseForwarderTest {
     final List<Long> calls = new ArrayList<>();
     Fault fault = Fault.NONE;
     @Nullable Runnable held;
+    CompletableFuture<Delivery> heldAnswer = new CompletableFuture<>();
     final ReleaseForwarder forwarder = limiter.permits().forwardThrough(this);
 
     @Override
@@ -62,6 +63,7 @@ class ReleaseForwarderTest {
         }
         case HELD -> {
           CompletableFuture<Delivery> answer = new CompletableFuture<>();
+          heldAnswer = answer;
           held =
               () ->
                   exchange
@@ -303,12 +305,33 @@ class ReleaseForwarderTest {
     run(30);
     b.fault = Fault.NOT_SENT;
     permits.forEach(b::streamDone);
+    assertThat(b.events.dropped).containsExactly(Map.entry(DroppedRelease.TOO_MANY_WAIT, 3L));
     run(3_000);
     assertThat(b.events.dropped).containsExactly(Map.entry(DroppedRelease.TOO_MANY_WAIT, 3L));
     b.fault = Fault.NONE;
     run(1_200);
     assertThat(a.open()).isEqualTo(3);
     assertThat(b.events.forwarded).hasValue(10_000);
+  }
+
+  @Test
+  void theOldestReleasesAreDroppedIfTooManyWaitWhenACallFails() {
+    List<RequestPermit> permits = IntStream.range(0, 11_000).mapToObj(_ -> a.permit()).toList();
+    run(30);
+    b.fault = Fault.HELD;
+    permits.subList(0, 1_000).forEach(b::streamDone);
+    run(30);
+    permits.subList(1_000, 10_700).forEach(b::streamDone);
+    assertThat(b.events.dropped).isEmpty();
+    b.fault = Fault.NONE;
+    b.heldAnswer.completeExceptionally(StoreException.late("late"));
+    assertThat(b.events.dropped).containsExactly(Map.entry(DroppedRelease.TOO_MANY_WAIT, 700L));
+    run(1_000);
+    assertThat(a.open()).isEqualTo(1_000);
+    b.streamDone(permits.get(699));
+    b.streamDone(permits.get(700));
+    run(72);
+    assertThat(a.open()).as("the first 700 were dropped").isEqualTo(999);
   }
 
   @Test
@@ -356,6 +379,21 @@ class ReleaseForwarderTest {
     b.forwarder.close();
     assertThat(b.forwarder.ended().toCompletableFuture()).isNotCompleted();
     b.fault = Fault.NONE;
+    Objects.requireNonNull(b.held).run();
+    assertThat(b.forwarder.ended().toCompletableFuture()).isCompleted();
+    run(72);
+    assertThat(a.open()).isZero();
+  }
+
+  @Test
+  void closeWaitsForTheCallInFlight() {
+    RequestPermit permit = a.permit();
+    run(30);
+    b.fault = Fault.HELD;
+    b.streamDone(permit);
+    run(30);
+    b.forwarder.close();
+    assertThat(b.forwarder.ended().toCompletableFuture()).isNotCompleted();
     Objects.requireNonNull(b.held).run();
     assertThat(b.forwarder.ended().toCompletableFuture()).isCompleted();
     run(72);
