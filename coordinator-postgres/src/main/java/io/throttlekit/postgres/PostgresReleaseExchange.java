@@ -114,8 +114,7 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
   }
 
   @Override
-  public CompletionStage<Delivery> exchange(
-      String address, long receipt, List<Release> outgoing) {
+  public CompletionStage<Delivery> exchange(String address, long receipt, List<Release> outgoing) {
     ReleaseExchange.requireValid(address, outgoing);
     List<Release> sent = List.copyOf(outgoing);
     return call(Deadline.LEASE, session -> exchange(session, address, receipt, sent));
@@ -133,8 +132,7 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
       Collections.addAll(values, addresses, texts, distinct);
       sql += APPEND + DROP;
     }
-    String all =
-        sql.formatted(session.clock(), KEPT_MILLIS, RENEW_MILLIS, MAX_BATCH, MAX_QUEUE);
+    String all = sql.formatted(session.clock(), KEPT_MILLIS, RENEW_MILLIS, MAX_BATCH, MAX_QUEUE);
     try (PreparedStatement last = session.prepareLast(all, values.toArray())) {
       last.execute();
       List<String> releases = new ArrayList<>();

@@ -52,8 +52,7 @@ public final class RedisReleaseExchange extends RedisFederation implements Relea
   }
 
   @Override
-  public CompletionStage<Delivery> exchange(
-      String address, long receipt, List<Release> outgoing) {
+  public CompletionStage<Delivery> exchange(String address, long receipt, List<Release> outgoing) {
     ReleaseExchange.requireValid(address, outgoing);
     Map<String, List<String>> byAddress = new LinkedHashMap<>();
     for (Release release : outgoing) {

@@ -115,8 +115,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
 
     /**
-     * Returns windows from 1 s and 20 requests, a measurement of 30 to 400 requests each minute, and
-     * a margin of 600 ms.
+     * Returns windows from 1 s and 20 requests, a measurement of 30 to 400 requests each minute,
+     * and a margin of 600 ms.
      */
     public static Settings defaults() {
       return new Settings(

@@ -10,10 +10,10 @@ import org.jspecify.annotations.Nullable;
  * <p>While throughput does not fall, there is a queue, and the limit falls in growing steps. Once
  * throughput falls, servers are idle, and the remaining latency is the backend's own. A request
  * counts if it ends later than two latencies after the lowered limit came into effect: by then all
- * requests of the old queue have ended except for the slowest, which a mean without outliers ignores.
- * If only requests that began below the lowered limit counted, the first to end would be the shortest.
- * If two latencies exceed a quarter of the timeout, only requests count that began below the
- * lowered limit.
+ * requests of the old queue have ended except for the slowest, which a mean without outliers
+ * ignores. If only requests that began below the lowered limit counted, the first to end would be
+ * the shortest. If two latencies exceed a quarter of the timeout, only requests count that began
+ * below the lowered limit.
  */
 final class Probing implements ProbedVegasState {
   // The next ones were found by experiment: docs/CONCURRENCY.md has the simulator's results.
@@ -200,7 +200,8 @@ final class Probing implements ProbedVegasState {
   private boolean isOverloaded() {
     int ended = latencies.count() + dropped;
     // Only with a whole sample: one early drop is not overload.
-    return ended >= settings.minProbeSamples() && (long) dropped * SampleWindow.DROPPED_ONE_IN > ended;
+    return ended >= settings.minProbeSamples()
+        && (long) dropped * SampleWindow.DROPPED_ONE_IN > ended;
   }
 
   private void lower(int to, long nowNanos) {

@@ -322,7 +322,8 @@ class ProbedVegasLimitTest {
   @Test
   void numbersOutOfRangeAreRefused() {
     WindowSettings windows = WindowSettings.defaults();
-    assertThatThrownBy(() -> new Settings(windows, 0, 1, 1, 0)).hasMessageContaining("0, 1, 1 and 0");
+    assertThatThrownBy(() -> new Settings(windows, 0, 1, 1, 0))
+        .hasMessageContaining("0, 1, 1 and 0");
     assertThatThrownBy(() -> new Settings(windows, 1, 0, 1, 0)).hasMessageContaining("1, 0, 1 and");
     assertThatThrownBy(() -> new Settings(windows, 1, 2, 1, 0)).hasMessageContaining("1, 2, 1 and");
     assertThatThrownBy(() -> new Settings(windows, 1, 1, 1, -1)).hasMessageContaining("and -1");

@@ -3,8 +3,8 @@ package io.throttlekit.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.throttlekit.share.Heartbeat.Publication;
 import io.throttlekit.limit.SampleDigest;
+import io.throttlekit.share.Heartbeat.Publication;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -268,12 +268,10 @@ public final class ReleaseForwarder implements AutoCloseable {
         dropped += waiting.size();
         waiting.clear();
       }
-      retryNanos =
-          Math.clamp(2 * retryNanos, FIRST_RETRY_NANOS, MAX_RETRY_NANOS);
+      retryNanos = Math.clamp(2 * retryNanos, FIRST_RETRY_NANOS, MAX_RETRY_NANOS);
     }
     if (dropped > 0) {
-      listener.dropped(
-          last ? DroppedRelease.STOPPED : DroppedRelease.TOO_MANY_WAIT, dropped);
+      listener.dropped(last ? DroppedRelease.STOPPED : DroppedRelease.TOO_MANY_WAIT, dropped);
     }
     next();
   }

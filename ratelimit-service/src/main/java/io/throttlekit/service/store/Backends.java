@@ -13,7 +13,6 @@ import io.throttlekit.postgres.PostgresGlobalCoordinator;
 import io.throttlekit.postgres.PostgresRegionalEscrow;
 import io.throttlekit.postgres.PostgresReleaseExchange;
 import io.throttlekit.postgres.PostgresSettings;
-import io.throttlekit.redis.RedisAccess;
 import io.throttlekit.redis.RedisConcurrencyCoordinator;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisGlobalCoordinator;
@@ -211,7 +210,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     return new RedisSettings(
         RedisUrl.of(target.address(), access.login()),
         target.address() instanceof StoreAddress.Cluster,
-        new RedisAccess(
+        new RedisSettings.Access(
             target.keyPrefix(), tls(access.tls()), sentinel.user(), sentinel.password()),
         target.call().toMillis(),
         target.lease().toMillis(),
@@ -226,13 +225,14 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         breaker.failures(), breaker.after().toMillis(), breaker.probeAfter().toMillis());
   }
 
-  private static RedisAccess.@Nullable Tls tls(StoreAccess.@Nullable StoreTls tls) {
+  private static RedisSettings.Access.@Nullable Tls tls(StoreAccess.@Nullable StoreTls tls) {
     if (tls == null) {
       return null;
     }
     StoreAccess.ClientCertificate client = tls.client();
     return client == null
-        ? new RedisAccess.Tls(tls.ca(), null, null, tls.verifyHost())
-        : new RedisAccess.Tls(tls.ca(), client.certificate(), client.key(), tls.verifyHost());
+        ? new RedisSettings.Access.Tls(tls.ca(), null, null, tls.verifyHost())
+        : new RedisSettings.Access.Tls(
+            tls.ca(), client.certificate(), client.key(), tls.verifyHost());
   }
 }

@@ -154,10 +154,9 @@ class ReleaseForwarderTest {
     for (int round = 0; round < 60; round++) {
       List<RequestPermit> permits =
           IntStream.range(0, 4)
-              .mapToObj(
-                  _ ->
-                      RecordingConcurrencyListener.lease(
-                          a.limiter, "algorithm: aimd, min: 1, max: 100, initial: 4"))
+              .mapToObj(_ ->
+                  RecordingConcurrencyListener.lease(
+                      a.limiter, "algorithm: aimd, min: 1, max: 100, initial: 4"))
               .toList();
       run(10);
       permits.forEach(permit -> b.limiter.permits().streamDone(permit.id(), report));

@@ -99,8 +99,7 @@ class ReleasesAtOtherReplicasTest {
   }
 
   private Replica start(String store) {
-    Map<String, String> environment =
-        LoopbackService.environment(folder.resolve("policies.yaml"));
+    Map<String, String> environment = LoopbackService.environment(folder.resolve("policies.yaml"));
     environment.put("THROTTLEKIT_STORE_URI", store);
     environment.put("THROTTLEKIT_STORE_DEADLINE", "10s");
     environment.put("THROTTLEKIT_STORE_LEASE_DEADLINE", "10s");
@@ -137,8 +136,7 @@ class ReleasesAtOtherReplicasTest {
         String lease = first.acquire();
         second.streamDone(lease, i % 2 == 0 ? 200 : 503, 1);
       }
-      await()
-          .until(() -> metric(first, "throttlekit_concurrency_live_leases") == 0);
+      await().until(() -> metric(first, "throttlekit_concurrency_live_leases") == 0);
       assertThat(metric(first, "throttlekit_concurrency_in_flight{rule=\"shop.up\"}"))
           .isLessThanOrEqualTo(0);
       assertThat(metric(first, "throttlekit_concurrency_released_total{by=\"stream_done\"}"))
@@ -167,8 +165,7 @@ class ReleasesAtOtherReplicasTest {
       String lease = first.acquire();
       second.streamDone(lease, 200, 1);
       second.service().stop();
-      await()
-          .until(() -> metric(first, "throttlekit_concurrency_live_leases") == 0);
+      await().until(() -> metric(first, "throttlekit_concurrency_live_leases") == 0);
     }
   }
 }

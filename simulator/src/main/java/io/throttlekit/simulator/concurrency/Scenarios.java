@@ -171,8 +171,7 @@ final class Scenarios {
         "10 servers of 80 ms at 0.8 times their capacity, with " + what + sensor,
         Plan.empty().then(180, 0.1, 10, 80, Plan.VARIATION).under(conditions),
         logged,
-        List.of(
-            atMost("T12", 0, "refused at 0.8, " + what + sensor, run -> run.refused(30, 180))));
+        List.of(atMost("T12", 0, "refused at 0.8, " + what + sensor, run -> run.refused(30, 180))));
   }
 
   private static double last(Course run) {

@@ -8,8 +8,9 @@ import java.util.Arrays;
  * latency of all requests in flight, but these end together, in one group or two; the outliers of a
  * plain mean or trimmed mean would be most of a small sample.
  *
- * <p>Latencies are summed by the tenth of a second in which they ended, and adjacent sums are joined
- * to groups. The {@value #SLICES} latest slices are kept; older ones are joined. Not thread-safe.
+ * <p>Latencies are summed by the tenth of a second in which they ended, and adjacent sums are
+ * joined to groups. The {@value #SLICES} latest slices are kept; older ones are joined. Not
+ * thread-safe.
  */
 public final class SlicedMean {
   private static final int SLICES = 64;
