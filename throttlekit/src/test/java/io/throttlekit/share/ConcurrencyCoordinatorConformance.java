@@ -218,11 +218,11 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
         coordinator(new Coordination(Aggregate.MIN, Allocation.DEMAND, true));
     List<FleetNode> nodes = nodes(coordinator, 3);
     for (int round = 0; round < 8; round++) {
-      nodes.forEach(node -> busy(9, node, node == nodes.get(1) ? 0 : 9));
+      nodes.forEach(node -> busy(9, node, node == nodes.get(2) ? 0 : 9));
     }
     assertThat(busy(9, nodes.get(0), 9)).isEqualTo(4);
-    assertThat(busy(9, nodes.get(1), 0)).isEqualTo(1);
-    assertThat(busy(9, nodes.get(2), 9)).isEqualTo(4);
+    assertThat(busy(9, nodes.get(1), 9)).isEqualTo(4);
+    assertThat(busy(9, nodes.get(2), 0)).isEqualTo(1);
   }
 
   @Test

@@ -129,6 +129,7 @@ class FleetModelTest {
   }
 
   @Test
+  @Tag("thorough")
   void withoutAcknowledgementsThreeProcessesExceedTheLimitByMore() {
     FleetScope three = FleetScope.of(3, 2, Allocation.EQUAL);
     assertThat(unacknowledged(three, 3).broken()).isEqualTo("InflightCap");
