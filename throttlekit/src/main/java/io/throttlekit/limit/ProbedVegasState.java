@@ -27,6 +27,12 @@ sealed interface ProbedVegasState
     /** The share of a decrease that latency must follow for it to have helped. */
     private static final double FOLLOWS = 0.5;
 
+    /** Decreases after which latency is compared if they were large. */
+    private static final int FEW_DECREASES = 3;
+
+    /** The relative decrease that is large. */
+    private static final double LARGE = 0.3;
+
     final Ascent ascent = new Ascent();
     private int decreases;
     private double decreasedFrom;
@@ -97,7 +103,8 @@ sealed interface ProbedVegasState
     boolean doubts(double applied, double latency) {
       double lowered = 1 - applied / decreasedFrom;
       // A decrease that is not in effect yet cannot have helped.
-      if (decreases < MAX_DECREASES || lowered < NOTICEABLE) {
+      boolean large = decreases >= FEW_DECREASES && lowered >= LARGE;
+      if (!large && (decreases < MAX_DECREASES || lowered < NOTICEABLE)) {
         return false;
       }
       if (decreasedAt - latency < FOLLOWS * lowered * decreasedAt) {

@@ -22,16 +22,18 @@ class ProbedVegasLimitTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
   @Test
-  void growsByAThirdUpToSixWithoutAQueueAndWithHalfInUse() {
+  void growsByHalfUpToTwiceTheMostInFlightWithoutAQueueAndWithHalfInUse() {
     ProbedVegasLimit algorithm = course.from(12);
     course.window(algorithm, 20, 5);
     assertThat(algorithm.limit()).isEqualTo(12);
     course.window(algorithm, 20, 6);
     assertThat(algorithm.limit()).isEqualTo(16);
     course.window(algorithm, 20, 25);
-    assertThat(algorithm.limit()).isEqualTo(20); // one of the requests began before the increase
+    assertThat(algorithm.limit()).isEqualTo(24);
     course.window(algorithm, 20, 25);
-    assertThat(algorithm.limit()).isEqualTo(25);
+    assertThat(algorithm.limit()).isEqualTo(36);
+    course.window(algorithm, 20, 25);
+    assertThat(algorithm.limit()).isEqualTo(50);
   }
 
   /** A limiter applies it only after the next windows. */
@@ -42,10 +44,10 @@ class ProbedVegasLimitTest {
     course.window(algorithm, 20, 20);
     course.window(algorithm, 20, 20);
     course.window(algorithm, 20, 20);
-    assertThat(algorithm.limit()).isEqualTo(26);
+    assertThat(algorithm.limit()).isEqualTo(30);
     algorithm.acknowledged(algorithm.limit(), ms(course.now));
     course.window(algorithm, 20, 20);
-    assertThat(algorithm.limit()).isEqualTo(31); // one of them began before
+    assertThat(algorithm.limit()).isEqualTo(40); // twice the most in flight
   }
 
   /** One limiter never acknowledges: it keeps 10 of 200, and the others have the rest. */
@@ -157,8 +159,10 @@ class ProbedVegasLimitTest {
     ProbedVegasLimit algorithm = course.from(40);
     course.window(algorithm, 20, 19);
     course.window(
-        algorithm, 24, 20); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 4, beta 6
+        algorithm, 24, 19); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 4, beta 6
     assertThat(algorithm.baseline.nanos()).isEqualTo(22e6);
+    assertThat(algorithm.limit()).isEqualTo(40);
+    course.saturated(algorithm, 44, 40); // a burst may have been refused
     assertThat(algorithm.limit()).isEqualTo(40);
     course.saturated(algorithm, 44, 40); // queue 20: a quarter of the excess over 6
     assertThat(algorithm.baseline.nanos()).isEqualTo(22e6);
