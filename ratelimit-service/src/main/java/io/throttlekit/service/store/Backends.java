@@ -49,6 +49,9 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   /** Size of the connection pool, small because each connection is a process of the server. */
   private static final int POSTGRES_CONNECTIONS = 8;
 
+  /** Size of the pool for calls that no request waits for: some hundred transactions a second. */
+  private static final int POSTGRES_BACKGROUND_CONNECTIONS = 2;
+
   /** Interval between deletions of expired rows, so that each deletes few. */
   private static final long COLLECT_EVERY_MILLIS = 10_000;
 
@@ -63,7 +66,12 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
 
   /** The address of a backend, and the settings that differ between a store and a coordinator. */
   private record Target(
-      StoreAddress address, StoreAccess access, String keyPrefix, Duration call, Duration lease) {
+      StoreAddress address,
+      StoreAccess access,
+      String keyPrefix,
+      Duration call,
+      Duration lease,
+      int postgresConnections) {
 
     static Target of(StoreConfig config) {
       StoreConfig.Deadlines deadlines = config.deadlines();
@@ -72,7 +80,13 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
           config.access(),
           config.keyPrefix(),
           deadlines.call(),
-          deadlines.lease());
+          deadlines.lease(),
+          POSTGRES_CONNECTIONS);
+    }
+
+    /** Returns the same target for calls that no request waits for. */
+    Target inBackground() {
+      return new Target(address, access, keyPrefix, call, lease, POSTGRES_BACKGROUND_CONNECTIONS);
     }
 
     static Target of(FederationConfig config) {
@@ -81,7 +95,8 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
           config.access(),
           config.keyPrefix(),
           config.deadline(),
-          config.deadline());
+          config.deadline(),
+          POSTGRES_CONNECTIONS);
     }
   }
 
@@ -140,7 +155,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   Backend<ConcurrencyCoordinator> concurrency(
       StoreConfig config, Coordination terms, StoreListener listener) {
     return connect(
-        Target.of(config),
+        Target.of(config).inBackground(),
         config,
         settings -> PostgresConcurrencyCoordinator.connect(settings, terms, time, timer, listener),
         settings -> RedisConcurrencyCoordinator.connect(settings, terms, time, listener, loops));
@@ -196,7 +211,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         target.access().login().password(),
         address.schema(),
         Durability.SYNCHRONOUS,
-        POSTGRES_CONNECTIONS,
+        target.postgresConnections(),
         target.call().toMillis(),
         target.lease().toMillis(),
         breaker(config.breaker()),
