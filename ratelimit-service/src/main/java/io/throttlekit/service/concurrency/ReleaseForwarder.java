@@ -6,6 +6,7 @@ import io.throttlekit.Wakeups;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.share.ReleaseExchange.Delivery;
 import io.throttlekit.share.ReleaseExchange.Release;
+import io.throttlekit.store.StoreException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -209,7 +210,7 @@ public final class ReleaseForwarder implements AutoCloseable {
           if (failure == null) {
             answered(batch, delivery);
           } else {
-            failed(batch);
+            failed(batch, failure);
           }
         });
   }
@@ -253,7 +254,8 @@ public final class ReleaseForwarder implements AutoCloseable {
     }
   }
 
-  private void failed(List<Release> batch) {
+  private void failed(List<Release> batch, Throwable failure) {
+    listener.exchangeFailed(String.valueOf(StoreException.of(failure).getMessage()));
     int dropped;
     boolean last;
     synchronized (this) {

@@ -54,6 +54,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private final ByWord<IgnoredReport> ignored;
   private final ByWord<DroppedRelease> dropped;
   private final ByWord<Direction> changes;
+  private final LogInterval failureLines;
   private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
 
   /**
@@ -72,6 +73,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     this.meter = meter;
     this.time = time;
     this.logger = logger;
+    this.failureLines = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
     OurCounters ours = new OurCounters(meter);
     counts =
         ours.counters(
@@ -161,6 +163,22 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   @Override
   public void dropped(DroppedRelease why, long releases) {
     dropped.add(why, releases);
+  }
+
+  @Override
+  public void exchangeFailed(String reason) {
+    counts.increment(Metric.CONCURRENCY_FAILED_EXCHANGES);
+    if (failureLines.isDue(time.monotonicNanos())) {
+      try {
+        logger.execute(() ->
+            LOG.warn(
+                "releases of leases are not exchanged with other processes at present, so that"
+                    + " leases may last until their ttl: {}",
+                reason));
+      } catch (RejectedExecutionException _) {
+        // the next line comes after the interval
+      }
+    }
   }
 
   @Override

@@ -26,6 +26,7 @@ public final class RecordingConcurrencyListener implements ConcurrencyListener {
   public final AtomicInteger forwarded = new AtomicInteger();
   public final AtomicInteger received = new AtomicInteger();
   public final Map<DroppedRelease, Long> dropped = new ConcurrentHashMap<>();
+  public final List<String> failedExchanges = new CopyOnWriteArrayList<>();
   public final AtomicInteger changes = new AtomicInteger();
   public final List<Integer> moves = new CopyOnWriteArrayList<>();
   public final AtomicInteger noRoom = new AtomicInteger();
@@ -94,6 +95,11 @@ public final class RecordingConcurrencyListener implements ConcurrencyListener {
   @Override
   public void received(int releases) {
     received.addAndGet(releases);
+  }
+
+  @Override
+  public void exchangeFailed(String reason) {
+    failedExchanges.add(reason);
   }
 
   @Override

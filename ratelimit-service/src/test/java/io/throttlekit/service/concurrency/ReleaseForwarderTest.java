@@ -295,6 +295,7 @@ class ReleaseForwarderTest {
     a.calls.clear();
     run(10_000);
     assertThat(a.calls).hasSizeBetween(10, 15);
+    assertThat(a.events.failedExchanges).hasSizeBetween(10, 15).containsOnly("away");
     permit.cancelled();
   }
 

@@ -74,6 +74,26 @@ class ConcurrencyMetricsTest {
   }
 
   @Test
+  void logsAFailedExchangeOfReleasesAtMostOnceInTenSeconds() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
+        Logged logged = Logged.by(ConcurrencyMetrics.class)) {
+      ConcurrencyMetrics metrics =
+          new ConcurrencyMetrics(telemetry.meter(), time, Runnable::run);
+      metrics.exchangeFailed("NOPERM");
+      metrics.exchangeFailed("NOPERM");
+      assertThat(logged.lines())
+          .containsExactly(
+              "WARNING releases of leases are not exchanged with other processes at present, so"
+                  + " that leases may last until their ttl: NOPERM");
+      time.advance(10_000);
+      metrics.exchangeFailed("NOPERM");
+      assertThat(logged.lines()).hasSize(2);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains("throttlekit_concurrency_failed_exchanges_total 3.0");
+    }
+  }
+
+  @Test
   void logsAMoveOfEachRuleAtMostOnceInTenSeconds() {
     try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
       ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time, _ -> {});
