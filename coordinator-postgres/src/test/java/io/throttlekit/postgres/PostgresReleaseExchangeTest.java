@@ -26,8 +26,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(180)
 class PostgresReleaseExchangeTest {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
-  private static final String PROCESSES = "SELECT string_agg(xmin::text, ' ' ORDER BY address)"
-      + " FROM throttlekit.release_processes";
+  private static final String PROCESSES =
+      "SELECT string_agg(xmin::text, ' ' ORDER BY address)" + " FROM throttlekit.release_processes";
   private static final String COUNT = "SELECT count(*) FROM throttlekit.";
 
   private final ManualTime clock = new ManualTime(1_700_000_000_000L);

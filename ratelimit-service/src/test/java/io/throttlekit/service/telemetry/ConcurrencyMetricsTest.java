@@ -77,8 +77,7 @@ class ConcurrencyMetricsTest {
   void logsAFailedExchangeOfReleasesAtMostOnceInTenSeconds() throws IOException {
     try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
         Logged logged = Logged.by(ConcurrencyMetrics.class)) {
-      ConcurrencyMetrics metrics =
-          new ConcurrencyMetrics(telemetry.meter(), time, Runnable::run);
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time, Runnable::run);
       metrics.exchangeFailed("NOPERM");
       metrics.exchangeFailed("NOPERM");
       assertThat(logged.lines())
