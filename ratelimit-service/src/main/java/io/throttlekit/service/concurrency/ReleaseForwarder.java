@@ -217,8 +217,8 @@ public final class ReleaseForwarder implements AutoCloseable {
 
   private void answered(List<Release> batch, Delivery delivery) {
     try {
-      report(batch, delivery);
       delivery.releases().forEach(this::end);
+      report(batch, delivery);
     } finally {
       synchronized (this) {
         receipt = delivery.receipt();
@@ -249,8 +249,12 @@ public final class ReleaseForwarder implements AutoCloseable {
     ForwardedRelease release = ForwardedRelease.of(text);
     if (release == null) {
       listener.stale();
-    } else {
+      return;
+    }
+    try {
       permits.forwarded(release.id(), release.report());
+    } catch (RuntimeException e) { // a bug: must not keep the other permits open
+      listener.exchangeFailed(e.toString());
     }
   }
 

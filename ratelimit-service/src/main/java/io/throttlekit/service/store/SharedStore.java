@@ -222,12 +222,8 @@ public final class SharedStore implements AutoCloseable {
     }
   }
 
-  private synchronized void closeReleases(long endNanos) {
-    if (releases != null) {
-      releases.forwarder().close();
-      await(releases.forwarder().ended(), endNanos);
-      close(releases.exchange(), endNanos);
-    }
+  private synchronized @Nullable ForwardedReleases releases() {
+    return releases;
   }
 
   /** Returns the tiers that decide requests. */
@@ -244,9 +240,16 @@ public final class SharedStore implements AutoCloseable {
   @Override
   public void close() {
     long end = time.monotonicNanos() + closingNanos;
-    closeReleases(end);
+    ForwardedReleases forwarded = releases();
+    if (forwarded != null) {
+      forwarded.forwarder().close();
+    }
     tiers.close();
     await(tiers.ended(), end);
+    if (forwarded != null) {
+      await(forwarded.forwarder().ended(), end);
+      close(forwarded.exchange(), end);
+    }
     if (regions != null) {
       regions.backends().forEach(backend -> close(backend, end));
     }

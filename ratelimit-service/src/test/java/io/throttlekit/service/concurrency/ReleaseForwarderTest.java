@@ -426,6 +426,24 @@ class ReleaseForwarderTest {
   }
 
   @Test
+  void aFailureToEndOnePermitKeepsNoOtherOpen() {
+    ConcurrencyListener failing =
+        new ConcurrencyListener() {
+          @Override
+          public void ended(PermitEnd how) {
+            throw new IllegalStateException("a bug");
+          }
+        };
+    ConcurrencyLimiter limiter = new ConcurrencyLimiter(time, timer, failing, () -> 1_000);
+    var _ = limiter.permits().forwardThrough(exchange);
+    List<RequestPermit> permits =
+        IntStream.range(0, 3).mapToObj(_ -> RecordingConcurrencyListener.lease(limiter)).toList();
+    permits.forEach(b::streamDone);
+    run(72);
+    assertThat(limiter.permits().size()).isZero();
+  }
+
+  @Test
   void withoutAnExchangeReleasesOfOthersAreStale() {
     RecordingConcurrencyListener events = new RecordingConcurrencyListener();
     ConcurrencyLimiter alone = new ConcurrencyLimiter(time, timer, events, () -> 1_000);
