@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A transaction on one concurrency limit, under the lock of its row. */
 final class FleetTransaction {
-  /** How long a limit is kept after its last steering lease: with the slack longer than any lease. */
+  /**
+   * How long a limit is kept after its last steering lease: with the slack longer than any lease.
+   */
   private static final long KEPT_MILLIS = 3_600_000;
 
   /** The numbers of a digest before its latencies, the last of which is the number of these. */

@@ -8,8 +8,8 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a short queue at the backend, inferred from the mean latency and a baseline. The baseline is
- * frozen while there is a queue, and measured again by lowering the limit. Once per window:
+ * Keeps a short queue at the backend, inferred from the mean latency and a baseline. The baseline
+ * is frozen while there is a queue, and measured again by lowering the limit. Once per window:
  *
  * <pre>
  * more than 5 % dropped:  L −= max(k, L/10), and nothing else
@@ -32,19 +32,19 @@ import org.jspecify.annotations.Nullable;
  * some limiters may never acknowledge.
  *
  * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
- * refused more than 10 %, and full if it is crowded or saturated as the one before. M is the most in
- * flight in the window, P a peak in which few were refused ({@link LimitUsage}). Latency noise
+ * refused more than 10 %, and full if it is crowded or saturated as the one before. M is the most
+ * in flight in the window, P a peak in which few were refused ({@link LimitUsage}). Latency noise
  * therefore does not lower a limit that refuses nothing. Without a count of the refused requests
  * ({@link #refused}), a lasting queue is taken for the backend's own latency in the end.
  *
  * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
- * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did not
- * acknowledge it. It also starts when five decreases in a row, or three that took away 30 %, did not
- * reduce latency. The limit is lowered below X·B until the old queue has drained and requests end,
- * and further while that does not lower the throughput. The latency then replaces B, down to half of
- * it; less than a fifth below B, it counts half. Afterwards the limit returns to its old value, or
- * to the new X·B plus beta if that is lower. A measurement costs throughput for a few round trips a
- * minute; it distinguishes a slower backend from a longer queue.
+ * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did
+ * not acknowledge it. It also starts when five decreases in a row, or three that took away 30 %,
+ * did not reduce latency. The limit is lowered below X·B until the old queue has drained and
+ * requests end, and further while that does not lower the throughput. The latency then replaces B,
+ * down to half of it; less than a fifth below B, it counts half. Afterwards the limit returns to
+ * its old value, or to the new X·B plus beta if that is lower. A measurement costs throughput for a
+ * few round trips a minute; it distinguishes a slower backend from a longer queue.
  *
  * <p>After TCP Vegas (Brakmo and Peterson, 1995), the measurement of minRTT in Envoy's gradient
  * controller, and the Smith predictor for delayed responses (1957).
@@ -241,8 +241,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     double inService = throughput * baseline.nanos();
     double usable = history.usable((int) estimate, nowNanos);
-    QueueStep step =
-        QueueStep.of(new QueueStep.Load(estimate, usable, applied, inService), usage);
+    QueueStep step = QueueStep.of(new QueueStep.Load(estimate, usable, applied, inService), usage);
     estimate = range.clamp(step.limit());
     steady.stepped(step, applied, latency);
     // Without refusals the baseline follows latency, and needs no measurement soon.
@@ -291,7 +290,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void apply(double measuredNanos, double throughput) {
     baseline.measure(measuredNanos);
     double inService = throughput * baseline.nanos();
-    estimate = range.clamp(Math.min(estimate, inService + QueueStep.beta(inService, inService, usage)));
+    estimate =
+        range.clamp(Math.min(estimate, inService + QueueStep.beta(inService, inService, usage)));
   }
 
   private void nextWindow(long nowNanos) {

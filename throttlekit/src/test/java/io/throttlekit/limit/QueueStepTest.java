@@ -36,8 +36,7 @@ class QueueStepTest {
       double next,
       boolean decreased) {
     assertThat(
-            QueueStep.of(
-                new Load(40, usable, applied, inService), usage(maxInFlight, SOME, SOME)))
+            QueueStep.of(new Load(40, usable, applied, inService), usage(maxInFlight, SOME, SOME)))
         .isEqualTo(new QueueStep(next, decreased));
   }
 

@@ -83,7 +83,9 @@ class ConcurrencyRouteTest {
   }
 
   private String page(ConcurrencyLimiter limiter) throws InterruptedException {
-    Reply reply = new ConcurrencyRoute(limiter.limits(), time).answer(new HttpQuery(null, null, new byte[0], null));
+    Reply reply =
+        new ConcurrencyRoute(limiter.limits(), time)
+            .answer(new HttpQuery(null, null, new byte[0], null));
     return new String(reply.body(), StandardCharsets.UTF_8);
   }
 

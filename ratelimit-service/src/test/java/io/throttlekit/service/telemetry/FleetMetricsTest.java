@@ -41,10 +41,10 @@ class FleetMetricsTest {
       metrics.unfenced(one);
       assertThat(logged.lines())
           .containsExactly(
-              "WARNING concurrency limits of a in domain d refuse all requests, as the store does not"
-                  + " answer: connection refused",
-              "WARNING concurrency limits of b in domain d refuse all requests, as the store does not"
-                  + " answer: connection refused",
+              "WARNING concurrency limits of a in domain d refuse all requests, as the store does"
+                  + " not answer: connection refused",
+              "WARNING concurrency limits of b in domain d refuse all requests, as the store does"
+                  + " not answer: connection refused",
               "INFO concurrency limits of a in domain d admit requests again");
       time.advance(10_000);
       metrics.fenced(one);

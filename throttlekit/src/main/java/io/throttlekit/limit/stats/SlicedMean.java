@@ -78,9 +78,8 @@ public final class SlicedMean {
       }
     }
     if (group.count > 0) { // too few for a group of their own, unless there is no other
-      Group last = number == 0 ? group : groups[--number];
-      groups[number++] =
-          last == group ? group : new Group(last.sum + group.sum, last.count + group.count);
+      Group last = number == 0 ? new Group(0, 0) : groups[--number];
+      groups[number++] = new Group(last.sum + group.sum, last.count + group.count);
     }
     Arrays.sort(groups, 0, number);
     return interquartile(groups, number);
