@@ -101,11 +101,11 @@ public final class ServiceJvm {
     String tests =
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     List<Path> classPath = new ArrayList<>();
-    for (String each : tests.split(File.pathSeparator)) {
-      Path entry = Path.of(each);
+    for (String each : tests.split(File.pathSeparator, -1)) {
+      Path entry = Path.of(each).toAbsolutePath();
       if (Files.isRegularFile(entry)) {
         classPath.add(entry);
-      } else if (Files.isDirectory(entry) && !entry.endsWith("test-classes")) {
+      } else if (!each.isEmpty() && Files.isDirectory(entry) && !entry.endsWith("test-classes")) {
         classPath.add(archived(entry));
       }
     }
