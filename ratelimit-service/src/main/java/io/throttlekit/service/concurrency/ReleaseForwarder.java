@@ -51,6 +51,7 @@ public final class ReleaseForwarder implements AutoCloseable {
 
   // Guarded by this.
   private final Deque<Release> waiting = new ArrayDeque<>();
+  private boolean started;
   private boolean calling;
   private boolean closed;
   private long receipt = Delivery.NO_RECEIPT;
@@ -84,8 +85,14 @@ public final class ReleaseForwarder implements AutoCloseable {
     this.lastCallNanos = time.monotonicNanos();
   }
 
-  /** Makes the process known to the exchange. */
+  /** Begins to call the exchange, which makes the process known to it. */
   void start() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      started = true;
+    }
     call();
   }
 
@@ -134,13 +141,23 @@ public final class ReleaseForwarder implements AutoCloseable {
   }
 
   private void flush() {
+    int lost = 0;
+    boolean empty;
     synchronized (this) {
-      if (waiting.isEmpty()) {
-        ended.complete(true);
-        return;
+      if (!started) { // never connected
+        lost = waiting.size();
+        waiting.clear();
       }
+      empty = waiting.isEmpty();
     }
-    call();
+    if (lost > 0) {
+      listener.dropped(DroppedRelease.STOPPED, lost);
+    }
+    if (empty) {
+      ended.complete(true);
+    } else {
+      call();
+    }
   }
 
   /** Sets the timer for the next call. */
@@ -148,7 +165,7 @@ public final class ReleaseForwarder implements AutoCloseable {
     long now = time.monotonicNanos();
     long due;
     synchronized (this) {
-      if (calling || closed) {
+      if (!started || calling || closed) {
         return;
       }
       due = lastCallNanos + pauseNanos();

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedCollection;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,13 +63,14 @@ public final class RequestPermits {
    * Forwards releases of other processes' permits from now on, and receives those of this one's. To
    * be called once.
    *
+   * @param connected completes when the exchange can be called; releases wait until then
    * @return to be closed before the exchange, which sends the releases that wait
    */
-  public ReleaseForwarder forwardThrough(ReleaseExchange exchange) {
+  public ReleaseForwarder forwardThrough(ReleaseExchange exchange, CompletionStage<?> connected) {
     ReleaseForwarder created =
         new ReleaseForwarder(ids.address(), this, exchange, time, timer, listener);
-    created.start();
     forwarder = created;
+    var _ = connected.thenRun(created::start);
     return created;
   }
 

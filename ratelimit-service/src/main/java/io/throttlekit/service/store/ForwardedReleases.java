@@ -13,6 +13,7 @@ record ForwardedReleases(Backend<ReleaseExchange> exchange, ReleaseForwarder for
 
   /** Begins to forward the releases of {@code permits}. */
   static ForwardedReleases of(Backend<ReleaseExchange> exchange, RequestPermits permits) {
-    return new ForwardedReleases(exchange, permits.forwardThrough(exchange.api()));
+    return new ForwardedReleases(
+        exchange, permits.forwardThrough(exchange.api(), exchange.ready()));
   }
 }

@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Test;
 class ReleaseForwarderTest {
   private static final String INVENTED = "zik0zj-mh2k9x1c-a-00ff00ff00ff00ff";
 
+  private static final CompletionStage<?> CONNECTED = CompletableFuture.completedStage(true);
+
   private final ManualTime time = new ManualTime(1_800_000_000_000L);
   private final ManualTimer timer = new ManualTimer(time);
   private final InMemoryReleaseExchange exchange = new InMemoryReleaseExchange(time);
@@ -45,7 +47,7 @@ class ReleaseForwarderTest {
     Fault fault = Fault.NONE;
     @Nullable Runnable held;
     CompletableFuture<Delivery> heldAnswer = new CompletableFuture<>();
-    final ReleaseForwarder forwarder = limiter.permits().forwardThrough(this);
+    final ReleaseForwarder forwarder = limiter.permits().forwardThrough(this, CONNECTED);
 
     @Override
     public CompletionStage<Delivery> exchange(
@@ -435,12 +437,43 @@ class ReleaseForwarderTest {
           }
         };
     ConcurrencyLimiter limiter = new ConcurrencyLimiter(time, timer, failing, () -> 1_000);
-    var _ = limiter.permits().forwardThrough(exchange);
+    var _ = limiter.permits().forwardThrough(exchange, CONNECTED);
     List<RequestPermit> permits =
         IntStream.range(0, 3).mapToObj(_ -> RecordingConcurrencyListener.lease(limiter)).toList();
     permits.forEach(b::streamDone);
     run(72);
     assertThat(limiter.permits().size()).isZero();
+  }
+
+  @Test
+  void releasesWaitUntilTheExchangeIsConnected() {
+    RecordingConcurrencyListener events = new RecordingConcurrencyListener();
+    ConcurrencyLimiter limiter = new ConcurrencyLimiter(time, timer, events, () -> 1_000);
+    CompletableFuture<Boolean> connected = new CompletableFuture<>();
+    var _ = limiter.permits().forwardThrough(exchange, connected);
+    RequestPermit permit = a.permit();
+    limiter.permits().streamDone(permit.id(), StreamReport.NONE);
+    run(1_000);
+    assertThat(a.open()).isEqualTo(1);
+    connected.complete(true);
+    run(72);
+    assertThat(a.open()).isZero();
+    assertThat(events.failedExchanges).isEmpty();
+  }
+
+  @Test
+  void closeEndsAlsoIfTheExchangeWasNeverConnected() {
+    RecordingConcurrencyListener events = new RecordingConcurrencyListener();
+    ConcurrencyLimiter limiter = new ConcurrencyLimiter(time, timer, events, () -> 1_000);
+    CompletableFuture<Boolean> connected = new CompletableFuture<>();
+    ReleaseForwarder forwarder = limiter.permits().forwardThrough(exchange, connected);
+    limiter.permits().streamDone(INVENTED, StreamReport.NONE);
+    forwarder.close();
+    assertThat(forwarder.ended().toCompletableFuture()).isCompleted();
+    assertThat(events.dropped).containsExactly(Map.entry(DroppedRelease.STOPPED, 1L));
+    connected.complete(true);
+    run(200_000);
+    assertThat(events.stale).hasValue(0);
   }
 
   @Test
