@@ -15,7 +15,7 @@ class SlicedMeanTest {
   @Test
   void anInterruptionOfAFifthOfTheRequestsIsIgnored() {
     for (int i = 0; i < 80; i++) {
-      add(10 * i, 20);
+      add(10L * i, 20);
     }
     for (int i = 0; i < 20; i++) { // all in flight ended when a pause of a second was over
       add(1_800, 1_000);
@@ -63,7 +63,7 @@ class SlicedMeanTest {
   @Test
   void oldSlicesAreJoinedAndNoneIsLost() {
     for (int i = 0; i < 1_000; i++) {
-      add(100 * i, 30);
+      add(100L * i, 30);
     }
     add(0, 30); // older than all that are kept
     assertThat(mean.count()).isEqualTo(1_001);
