@@ -40,7 +40,7 @@ class FallingLimitModelTest {
   }
 
   @ParameterizedTest(name = "{0} nodes, limit {1}, {2} falls, {3}, acknowledged {4}")
-  @CsvSource({"3, 5, 1, DEMAND, true", "3, 6, 1, EQUAL, false", "3, 6, 1, DEMAND, false"})
+  @CsvSource({"3, 5, 1, DEMAND, true", "3, 5, 1, DEMAND, false"})
   @Tag("thorough")
   void sharesFallToTheLimitInLargerFleets(
       int nodes, int limit, int falls, Allocation allocation, boolean acknowledged) {
