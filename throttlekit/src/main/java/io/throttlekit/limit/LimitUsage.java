@@ -42,7 +42,9 @@ final class LimitUsage {
     saturated = window.saturated();
     crowded = window.crowded();
     // Refusals in a single window may be those of a burst, unless they are many.
-    full = saturated && (before || crowded);
+    // Where requests are few, a queue would last many seconds until the limit refuses some.
+    boolean few = window.requests() < MIN_REQUESTS;
+    full = few || (saturated && (before || crowded));
     if (!saturated) {
       unused *= KEPT;
     } else if (before) { // else the limit was not full for all of the window
@@ -50,12 +52,12 @@ final class LimitUsage {
       unused += WEIGHT * (now - unused);
     }
     maxInFlight = window.maxInFlight();
-    boolean forgets = (saturated && before) || window.requests() < MIN_REQUESTS;
+    boolean forgets = few || (saturated && before);
     peak = forgets ? 0 : Math.max(maxInFlight, PEAK_KEPT * peak);
     maxPeak = MAX_PEAK * window.meanInFlight();
   }
 
-  /** Returns whether requests are refused for longer than a burst. */
+  /** Returns whether requests are refused for longer than a burst, or may be soon. */
   boolean full() {
     return full;
   }

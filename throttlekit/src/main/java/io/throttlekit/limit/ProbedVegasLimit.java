@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * O up by ≥ 1/4, r by &lt; 4/10 of that, both crowded:  B = max(B, the lower r)
  * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
  * beta = max(4, min(6, L/3), L/10), up to 4 times that if slots are unused;  alpha = ⌈2·beta/3⌉
- * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 1/4 and 1/2
+ * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 0.35 and 1/2
  * queue &lt; alpha, and half of L was in use:  L += beta − queue;  if crowded and queue = 0: L = 2·L
  * unless full:  L does not fall below, and rises at once by half up to, max(2·M, 1.5·P)
  * L ≤ 5·M (reached in steps of k)
@@ -32,10 +32,11 @@ import org.jspecify.annotations.Nullable;
  * some limiters may never acknowledge.
  *
  * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
- * refused more than 10 %, and full if it is crowded or saturated as the one before. M is the most
- * in flight in the window, P a peak in which few were refused ({@link LimitUsage}). Latency noise
- * therefore does not lower a limit that refuses nothing. Without a count of the refused requests
- * ({@link #refused}), a lasting queue is taken for the backend's own latency in the end.
+ * refused more than 10 %, and full if it is crowded, or saturated as the one before, or has fewer
+ * than 50 requests. M is the most in flight in the window, P a peak in which few were refused
+ * ({@link LimitUsage}). Latency noise therefore does not lower a limit that refuses nothing.
+ * Without a count of the refused requests ({@link #refused}), a lasting queue is taken for the
+ * backend's own latency in the end.
  *
  * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
  * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did

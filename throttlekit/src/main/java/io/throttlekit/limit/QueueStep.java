@@ -26,7 +26,7 @@ record QueueStep(double limit, boolean decreased) {
   private static final int CROWDED_RISE = 2;
 
   /** The least share of the excess queue that a step removes. */
-  private static final double MIN_SHARE = 0.25;
+  private static final double MIN_SHARE = 0.35;
 
   /** The greatest one: measured throughput lags, and the whole excess would be too much. */
   private static final double MAX_SHARE = 0.5;

@@ -40,6 +40,9 @@ class LimitUsageTest {
     assertThat(usage(10, 1, 1).full()).isTrue();
     assertThat(usage(10, 0, 10).full()).isTrue();
     assertThat(usage(10, 1, 0).full()).isFalse();
+    LimitUsage few = usage(10, 0, 0); // the queue of a slow backend is refused too late
+    add(few, 10, 10, 0, LimitUsage.MIN_REQUESTS - 1);
+    assertThat(few.full()).isTrue();
   }
 
   @Test

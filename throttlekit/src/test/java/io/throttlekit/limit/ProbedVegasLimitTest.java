@@ -151,7 +151,7 @@ class ProbedVegasLimitTest {
       course.saturated(algorithm, 40, 40); // all of them below the old limit
       assertThat(algorithm.isProbing()).isFalse();
     }
-    assertThat(algorithm.limit()).isBetween(25, 26);
+    assertThat(algorithm.limit()).isBetween(20, 26);
   }
 
   @Test
@@ -164,9 +164,9 @@ class ProbedVegasLimitTest {
     assertThat(algorithm.limit()).isEqualTo(40);
     course.saturated(algorithm, 44, 40); // a burst may have been refused
     assertThat(algorithm.limit()).isEqualTo(40);
-    course.saturated(algorithm, 44, 40); // queue 20: a quarter of the excess over 6
+    course.saturated(algorithm, 44, 40); // queue 20: 0.35 of the excess over 6
     assertThat(algorithm.baseline.nanos()).isEqualTo(22e6);
-    assertThat(algorithm.limit()).isEqualTo(36);
+    assertThat(algorithm.limit()).isEqualTo(35);
   }
 
   @Test

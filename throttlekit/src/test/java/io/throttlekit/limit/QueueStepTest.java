@@ -18,7 +18,7 @@ class QueueStepTest {
   @CsvSource({
     "40, 40, 34, 40, 40, false", // a queue of 6
     "40, 40, 33, 40, 39, true", // of 7: at least one step
-    "40, 40, 20, 40, 36.5, true", // of 20: a quarter of the excess
+    "40, 40, 20, 40, 35.1, true", // of 20: 0.35 of the excess
     "40, 40, 8, 40, 27, true", // of 32, five times the latency: half of the excess
     "40, 40, 37, 40, 43, false", // of 3, less than alpha
     "40, 40, 40, 40, 46, false", // none

@@ -70,6 +70,11 @@ record ReviewScenario(String name, String title, Plan plan, int bestLimit) {
         .orElseThrow();
   }
 
+  @Override
+  public String toString() {
+    return name;
+  }
+
   private int best(int[] limits, long[] seeds) {
     int best = limits[0];
     double most = -1;
