@@ -120,7 +120,8 @@ final class FleetIdentity {
         sequence(heartbeat.incarnation(), heartbeat.sequence()),
         generation(heartbeat.incarnation(), heartbeat.acknowledged()),
         heartbeat.inFlight(),
-        beat.sentAt());
+        beat.sentAt(),
+        beat.repeated() ? 1 : 0);
   }
 
   private long packed(Answer answer) {

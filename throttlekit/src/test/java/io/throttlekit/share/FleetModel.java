@@ -57,12 +57,10 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     }
     for (Beat beat : state.beats()) {
       String name = NAMES.get(beat.process());
-      arrive("arrive" + name, state.withBeats(without(state.beats(), beat)), beat, steps);
-      if (state.left().duplicates() > 0) {
-        Budget budget =
-            new Budget(
-                state.left().duplicates() - 1, state.left().restarts(), state.left().departures());
-        arrive("arrive and stay" + name, state.with(budget), beat, steps);
+      FleetMoment without = state.withBeats(without(state.beats(), beat));
+      arrive("arrive" + name, without, beat, steps);
+      if (!beat.repeated()) {
+        arriveTwice("arrive first" + name, without, beat, steps);
       }
     }
     for (Answer answer : state.answers()) {
@@ -121,10 +119,11 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
             LEASE,
             null,
             null);
-    Beat beat = new Beat(i, heartbeat, state.now());
+    Beat beat = new Beat(i, heartbeat, state.now(), false);
     FleetMoment sent = state.with(i, process.beating());
     if (scope.network().beats() == 0) {
       arrive("heartbeat" + NAMES.get(i), sent, beat, steps);
+      arriveTwice("heartbeat first" + NAMES.get(i), sent, beat, steps);
     } else {
       FleetMoment later = sent.withBeats(with(state.beats(), beat));
       steps.add(new Step<>("send" + NAMES.get(i), later));
@@ -137,11 +136,12 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     long inTransit = 0;
     boolean joining = false;
     for (Beat beat : state.beats()) {
-      inTransit += beat.process() == i ? 1 : 0;
-      joining |=
-          process.generation() == 0 && beat.heartbeat().incarnation() == process.incarnation();
+      boolean counted = beat.process() == i && !beat.repeated();
+      inTransit += counted ? 1 : 0;
+      joining |= counted && beat.heartbeat().incarnation() == process.incarnation();
     }
-    return inTransit < Math.max(1, scope.network().beats()) && !joining;
+    boolean joined = process.generation() > 0;
+    return inTransit < Math.max(1, scope.network().beats()) && (joined || !joining);
   }
 
   private void end(FleetMoment state, int i, List<Step<FleetMoment>> steps) {
@@ -163,6 +163,17 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     if (process.left() && process.inFlight() == 0) {
       NodeProcess fresh = NodeProcess.fresh(nextIncarnation(process), 0);
       steps.add(new Step<>("return" + NAMES.get(i), state.with(i, fresh)));
+    }
+  }
+
+  /** Adds the steps after a heartbeat that arrives again later. */
+  private void arriveTwice(
+      String event, FleetMoment state, Beat beat, List<Step<FleetMoment>> steps) {
+    Budget left = state.left();
+    if (left.duplicates() > 0) {
+      Budget budget = new Budget(left.duplicates() - 1, left.restarts(), left.departures());
+      List<Beat> beats = with(state.beats(), beat.again());
+      arrive(event, state.withBeats(beats).with(budget), beat, steps);
     }
   }
 

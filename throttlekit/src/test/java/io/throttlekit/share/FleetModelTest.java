@@ -43,7 +43,7 @@ class FleetModelTest {
             Set.of("unacknowledged share", "raised share", "answer of another incarnation")),
         arguments(
             "a heartbeat that arrives twice and late",
-            ONE.with(new Network(1, 1, 1)),
+            TWO.with(new Network(0, 1, 1)),
             Set.of("overtaken heartbeat", "unacknowledged share", "raised share")),
         arguments(
             "a process that leaves and returns",

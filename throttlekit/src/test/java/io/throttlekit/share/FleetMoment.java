@@ -93,8 +93,12 @@ record FleetMoment(
     }
   }
 
-  /** A heartbeat in transit. */
-  record Beat(int process, Heartbeat heartbeat, int sentAt) {}
+  /** A heartbeat in transit; {@code repeated} if it has arrived before. */
+  record Beat(int process, Heartbeat heartbeat, int sentAt, boolean repeated) {
+    Beat again() {
+      return new Beat(process, heartbeat, sentAt, true);
+    }
+  }
 
   /** An answer in transit; {@code sentAt} is when its heartbeat was sent. */
   record Answer(int process, long incarnation, ShareGrant grant, int sentAt) {}
