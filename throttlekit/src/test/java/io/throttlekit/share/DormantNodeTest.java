@@ -165,6 +165,19 @@ class DormantNodeTest {
   }
 
   @Test
+  void aNodeDoesNotLeaveBeforeItsHeartbeatsAreAnswered() {
+    node("a", OnOutage.FAIL_CLOSED);
+    time.run(8_500);
+    link.holdsAnswers = true;
+    time.run(10_000);
+    assertThat(link.departures).as("it would overtake them").isEmpty();
+    link.holdsAnswers = false;
+    link.answers.forEach(Runnable::run);
+    time.run(1_100);
+    assertThat(link.departures).hasSize(1);
+  }
+
+  @Test
   void anIdleNodeThatWasFencedIsNoLonger() {
     DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
     time.run(5_000);

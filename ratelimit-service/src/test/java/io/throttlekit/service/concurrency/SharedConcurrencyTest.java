@@ -177,6 +177,18 @@ class SharedConcurrencyTest {
   }
 
   @Test
+  void aRequestThatOnlyLooksAndLeavesWhileItWaitsIsNotAnswered() {
+    ConcurrencyLimiter one = replica("a");
+    List<CompletableFuture<ShareGrant>> held = new ArrayList<>();
+    hold = held;
+    Result gone = new Result(one, rule, "v", true, true);
+    assertThat(gone.answers).isZero();
+    gone.acquisition.cancel();
+    held.forEach(answer -> answer.completeExceptionally(new StoreException("late", null)));
+    assertThat(gone.answers).isZero();
+  }
+
+  @Test
   void inShadowModeARequestDoesNotWait() {
     Rule shadow =
         Book.of(
@@ -186,7 +198,7 @@ class SharedConcurrencyTest {
             .getFirst();
     hold = new ArrayList<>();
     ConcurrencyLimiter one = replica("a");
-    Result result = new Result(one, shadow, "v", false);
+    Result result = new Result(one, shadow, "v", false, false);
     assertThat(result.answers).isEqualTo(1);
   }
 
@@ -297,7 +309,7 @@ class SharedConcurrencyTest {
   }
 
   private static Result enter(ConcurrencyLimiter replica, Rule rule, String value) {
-    return new Result(replica, rule, value, true);
+    return new Result(replica, rule, value, false, true);
   }
 
   private static Rule rule(String more) {
@@ -315,7 +327,8 @@ class SharedConcurrencyTest {
     private @Nullable RequestPermit permit;
     private int answers;
 
-    Result(ConcurrencyLimiter replica, Rule rule, String value, boolean refuses) {
+    Result(
+        ConcurrencyLimiter replica, Rule rule, String value, boolean looks, boolean refuses) {
       ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
       String[] entries = {"k", value};
       acquisition =
@@ -326,7 +339,7 @@ class SharedConcurrencyTest {
                       terms,
                       (ConcurrencyRule.AtService) terms.gate(),
                       entries,
-                      false,
+                      looks,
                       refuses)),
               DEADLINE,
               this);
