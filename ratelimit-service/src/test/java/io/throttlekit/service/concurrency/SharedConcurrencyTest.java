@@ -327,8 +327,7 @@ class SharedConcurrencyTest {
     private @Nullable RequestPermit permit;
     private int answers;
 
-    Result(
-        ConcurrencyLimiter replica, Rule rule, String value, boolean looks, boolean refuses) {
+    Result(ConcurrencyLimiter replica, Rule rule, String value, boolean looks, boolean refuses) {
       ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
       String[] entries = {"k", value};
       acquisition =

@@ -91,7 +91,7 @@ public final class ReviewReport {
   }
 
   private static String cell(int figure, double exact, double logged) {
-    boolean share = FIGURES.get(figure) == FIGURES.getLast();
+    boolean share = figure == FIGURES.size() - 1;
     return share
         ? String.format(Locale.ROOT, " %.2f · %.2f |", 100 * exact, 100 * logged)
         : String.format(Locale.ROOT, " %.3f · %.3f |", exact, logged);
