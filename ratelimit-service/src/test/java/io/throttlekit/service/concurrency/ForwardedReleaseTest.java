@@ -2,6 +2,7 @@ package io.throttlekit.service.concurrency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,8 +21,7 @@ class ForwardedReleaseTest {
         "1 " + ID + " - 5000 -"
       })
   void aTextIsReadAsItWasWritten(String text) {
-    ForwardedRelease release = ForwardedRelease.of(text);
-    assertThat(release).isNotNull();
+    ForwardedRelease release = Objects.requireNonNull(ForwardedRelease.of(text));
     assertThat(release.id()).isEqualTo(ID);
     assertThat(release.text()).isEqualTo(text);
   }

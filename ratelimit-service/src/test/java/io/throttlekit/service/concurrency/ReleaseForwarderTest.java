@@ -27,8 +27,8 @@ class ReleaseForwarderTest {
   private final ManualTime time = new ManualTime(1_800_000_000_000L);
   private final ManualTimer timer = new ManualTimer(time);
   private final InMemoryReleaseExchange exchange = new InMemoryReleaseExchange(time);
-  private final Process a = new Process();
-  private final Process b = new Process();
+  private final Replica a = new Replica();
+  private final Replica b = new Replica();
 
   /** What happens to a call. */
   private enum Fault {
@@ -39,7 +39,7 @@ class ReleaseForwarderTest {
   }
 
   /** A process, with its way to the exchange. */
-  private final class Process implements ReleaseExchange {
+  private final class Replica implements ReleaseExchange {
     final RecordingConcurrencyListener events = new RecordingConcurrencyListener();
     final ConcurrencyLimiter limiter = new ConcurrencyLimiter(time, timer, events, () -> 1_000);
     final List<Integer> batches = new ArrayList<>();
@@ -105,8 +105,7 @@ class ReleaseForwarderTest {
   }
 
   private static StreamReport report(int code, long micros) {
-    StreamReport report = StreamReport.NONE.with(StreamDoneEntry.RESPONSE_CODE, code);
-    return Objects.requireNonNull(report).with(StreamDoneEntry.LATENCY, micros);
+    return Objects.requireNonNull(withCode(code).with(StreamDoneEntry.LATENCY, micros));
   }
 
   @Test

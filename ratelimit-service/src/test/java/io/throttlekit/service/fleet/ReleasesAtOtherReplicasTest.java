@@ -39,8 +39,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ReleasesAtOtherReplicasTest {
   private static final int REQUESTS = 20;
   private static final String POLICIES =
-      "domain: shop\ndescriptors:\n"
-          + "  - {key: up, concurrency: {min: 100, max: 100, lease: {ttl: 1h}}}\n";
+      """
+      domain: shop
+      descriptors:
+        - {key: up, concurrency: {min: 100, max: 100, lease: {ttl: 1h}}}
+      """;
 
   @TempDir private Path folder;
   private final HttpClient http = HttpClient.newHttpClient();
