@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
  * beta = max(4, min(6, L/3), L/10), up to 4 times that if slots are unused;  alpha = ⌈2·beta/3⌉
  * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 0.35 and 1/2
- * queue &lt; alpha, and half of L was in use:  L += beta − queue;  if crowded and queue = 0: L = 2·L
+ * queue &lt; alpha, and half of L was in use:  L += beta − queue;  if crowded and queue = 0: L = 1.5·L
  * unless full:  L does not fall below, and rises at once by half up to, max(2·M, 1.5·P)
  * L ≤ 5·M (reached in steps of k)
  * </pre>

@@ -19,11 +19,10 @@ record QueueStep(double limit, boolean decreased) {
   /** The same, of the most in flight of the last minute or so. */
   private static final double PEAK_ROOM = 1.5;
 
-  /** The factor by which a limit rises at most while it refuses none or few. */
+  /**
+   * The factor by which a limit rises at most; doubling overshoots where capacity rises in steps.
+   */
   private static final double MAX_RISE = 1.5;
-
-  /** The factor by which it rises while it refuses many and none queues, as TCP in slow start. */
-  private static final int CROWDED_RISE = 2;
 
   /** The least share of the excess queue that a step removes. */
   private static final double MIN_SHARE = 0.35;
@@ -79,7 +78,7 @@ record QueueStep(double limit, boolean decreased) {
     } else if (queue < alpha && inUse) {
       next += beta - queue;
       if (usage.crowded() && queue == 0) { // far below the capacity
-        next = Math.max(next, CROWDED_RISE * limit);
+        next = Math.max(next, MAX_RISE * limit);
       } else if (!usage.full()) {
         next = Math.max(next, Math.min(room, MAX_RISE * limit));
       }

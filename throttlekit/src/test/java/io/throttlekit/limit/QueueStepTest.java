@@ -60,8 +60,8 @@ class QueueStepTest {
   }
 
   @Test
-  void aLimitThatRefusesManyWithoutAQueueDoubles() {
-    assertThat(QueueStep.of(new Load(40, 40, 40, 40), usage(40, MANY, MANY)).limit()).isEqualTo(80);
+  void aLimitThatRefusesManyWithoutAQueueRisesByHalf() {
+    assertThat(QueueStep.of(new Load(40, 40, 40, 40), usage(40, MANY, MANY)).limit()).isEqualTo(60);
     assertThat(QueueStep.of(new Load(40, 40, 40, 38.5), usage(40, MANY, MANY)).limit())
         .isEqualTo(44); // a queue of 2
   }

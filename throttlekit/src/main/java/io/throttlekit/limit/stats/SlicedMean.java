@@ -77,9 +77,11 @@ public final class SlicedMean {
         group = new Group(0, 0);
       }
     }
-    if (group.count > 0) { // too few for a group of their own, unless there is no other
-      Group last = number == 0 ? new Group(0, 0) : groups[--number];
-      groups[number++] = new Group(last.sum + group.sum, last.count + group.count);
+    if (group.count > 0 && number > 0) { // too few for a group of their own
+      Group last = groups[number - 1];
+      groups[number - 1] = new Group(last.sum + group.sum, last.count + group.count);
+    } else if (group.count > 0) {
+      groups[number++] = group;
     }
     Arrays.sort(groups, 0, number);
     return interquartile(groups, number);
