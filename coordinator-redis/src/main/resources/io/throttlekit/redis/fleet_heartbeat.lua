@@ -185,18 +185,22 @@ end
 
 -- What the node uses and one more, or an equal part of what others do not use.
 local function demanded()
-  if is_satisfied(self) then
-    return self.peak + 1
-  end
   local used = 0
   for _, node in pairs(nodes) do
     if not node.left and is_satisfied(node) then
       used = used + node.peak + 1
     end
   end
+  local unused = limit > used and limit - used or 0
   local hungry, before = rank(function(node) return not is_satisfied(node) end)
-  local part = equal_part(limit > used and limit - used or 0, before, hungry)
-  return part > 1 and part or 1
+  if not is_satisfied(self) then
+    local part = equal_part(unused, before, hungry)
+    return part > 1 and part or 1
+  elseif hungry > 0 then
+    return self.peak + 1
+  end
+  local all, first = rank(function() return true end)
+  return self.peak + 1 + equal_part(unused, first, all) -- room for a burst that no other node wants
 end
 
 local function target()

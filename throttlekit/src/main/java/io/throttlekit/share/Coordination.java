@@ -33,9 +33,9 @@ public record Coordination(Aggregate aggregate, Allocation allocation, boolean a
 
     /**
      * A node that does not use its share keeps what it uses and one more; the others divide the
-     * rest equally. If the limit has fallen or a node has joined, and the shares with a first
-     * permit for each node exceed the limit, the largest shares are lowered to one level. With
-     * fewer permits than nodes, those with requests take turns.
+     * rest equally, or all nodes if there are no others. If the limit has fallen or a node has
+     * joined, and the shares with a first permit for each node exceed the limit, the largest shares
+     * are lowered to one level. With fewer permits than nodes, those with requests take turns.
      */
     DEMAND
   }

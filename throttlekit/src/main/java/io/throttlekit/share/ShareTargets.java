@@ -45,10 +45,14 @@ final class ShareTargets {
       }
     }
     Node node = members.get(self);
-    long wanted =
-        node.isSatisfied()
-            ? node.peak() + 1L
-            : Math.max(1, equalPart(Math.max(0, limit - used), rank, hungry));
+    long unused = Math.max(0, limit - used);
+    long wanted;
+    if (!node.isSatisfied()) {
+      wanted = Math.max(1, equalPart(unused, rank, hungry));
+    } else {
+      // Room for a burst, if no other node wants it.
+      wanted = node.peak() + 1L + (hungry == 0 ? equalPart(unused, self, members.size()) : 0);
+    }
     return Math.min(wanted, kept(self));
   }
 

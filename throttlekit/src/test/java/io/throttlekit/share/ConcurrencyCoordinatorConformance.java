@@ -331,6 +331,22 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
   }
 
   /** Returns the shares after some rounds in which one node uses all that it gets. */
+  @Test
+  void permitsThatNoNodeWantsAreRoomForBursts() {
+    ConcurrencyCoordinator coordinator =
+        coordinator(new Coordination(Aggregate.MIN, Allocation.DEMAND, true));
+    FleetNode a = new FleetNode(coordinator, "a", 1);
+    assertThat(a.beat(12, 0).share()).isEqualTo(12);
+    assertThat(a.beat(12, 2).share()).as("alone").isEqualTo(12);
+    FleetNode b = new FleetNode(coordinator, "b", 1);
+    for (int round = 0; round < 6; round++) {
+      a.beat(12, 2);
+      b.beat(12, 0);
+    }
+    assertThat(a.beat(12, 2).share() + b.beat(12, 0).share()).isEqualTo(12);
+    assertThat(b.beat(12, 0).share()).as("1, and half of what is left of 12 − 3 − 1").isEqualTo(5);
+  }
+
   private static List<Integer> settled(List<FleetNode> nodes, int limit, int hot) {
     List<Integer> shares = new ArrayList<>();
     for (int round = 0; round < 8; round++) {
