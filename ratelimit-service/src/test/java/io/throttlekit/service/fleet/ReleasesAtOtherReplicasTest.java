@@ -62,8 +62,12 @@ class ReleasesAtOtherReplicasTest {
     }
 
     String acquire() {
-      RateLimitResponse answer = ask(List.of(descriptor("up", "a", 0)));
-      assertThat(answer.getOverallCode()).isEqualTo(Code.OK);
+      // refused until the replica has joined the others, which a slow store delays
+      RateLimitResponse answer =
+          await()
+              .until(
+                  () -> ask(List.of(descriptor("up", "a", 0))),
+                  it -> it.getOverallCode() == Code.OK);
       return answer.getDynamicMetadata().getFieldsOrThrow("lease").getStringValue();
     }
 

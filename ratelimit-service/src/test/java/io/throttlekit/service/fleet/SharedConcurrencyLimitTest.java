@@ -89,6 +89,8 @@ class SharedConcurrencyLimitTest {
     LeasedCalls one = calls(replica("a"));
     ServiceProcess stopping = replica("b");
     LeasedCalls other = calls(stopping);
+    // the first one has the whole limit until the other one has joined
+    await().until(() -> other.acquire("up") != null);
     await().until(() -> one.acquire("up") == null);
     await().until(() -> other.acquire("up") == null);
     stopping.close();
