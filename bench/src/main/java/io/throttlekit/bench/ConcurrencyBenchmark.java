@@ -3,12 +3,14 @@ package io.throttlekit.bench;
 import io.throttlekit.bench.command.Arguments;
 import io.throttlekit.bench.command.Program;
 import io.throttlekit.simulator.concurrency.ConcurrencyReport;
+import io.throttlekit.simulator.concurrency.ReviewReport;
 import java.nio.file.Path;
 import java.util.Set;
 
 /** Compares limit algorithms in a simulation with several seeds. */
 public final class ConcurrencyBenchmark {
-  public static final Set<String> OPTIONS = Set.of("seeds", "svg");
+  public static final Set<String> OPTIONS = Set.of("seeds", "seed", "svg");
+  public static final Set<String> FLAGS = Set.of("review");
 
   private static final int SEEDS = 5;
 
@@ -16,15 +18,21 @@ public final class ConcurrencyBenchmark {
 
   /**
    * Prints a Markdown table, then one line of JSON; with {@code --svg DIR} also writes the curves.
+   * With {@code --review}, prints the tables of the algorithms beside the best fixed limit instead,
+   * for seeds from {@code --seed} on.
    */
   public static void main(String[] args) throws InterruptedException {
-    System.exit(Program.start(ConcurrencyBenchmark::read, OPTIONS, System.err, args));
+    System.exit(Program.start(ConcurrencyBenchmark::read, OPTIONS, FLAGS, System.err, args));
   }
 
   public static Program read(Arguments arguments) {
     arguments.noWords();
     int seeds = arguments.integer("seeds", 1, SEEDS);
     String folder = arguments.text("svg", "");
+    if (arguments.flag("review")) {
+      int first = arguments.integer("seed", 1, 1);
+      return () -> System.out.print(ReviewReport.of(first, seeds).markdown());
+    }
     return () -> {
       ConcurrencyReport report = ConcurrencyReport.of(seeds);
       if (!folder.isEmpty()) {

@@ -106,7 +106,7 @@ public final class RequestPath {
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
       return new RequestPath(
-              MeasuredPath.shared(config, policies, tiers, telemetry, time, null)
+              MeasuredPath.shared(config, policies, tiers, telemetry, time, null, null)
                   .path()
                   .service(null))
           .types(key);

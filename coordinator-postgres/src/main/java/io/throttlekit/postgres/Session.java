@@ -45,6 +45,11 @@ final class Session {
     return testClock == null ? serverMillis : testClock.wallMillis();
   }
 
+  /** Returns an SQL expression of the server's clock, or of a test's clock in its place. */
+  String clock() {
+    return testClock == null ? CLOCK : Long.toString(testClock.wallMillis());
+  }
+
   /** Prepares statements that do not commit, with the values of their parameters. */
   PreparedStatement prepare(String sql, @Nullable Object... values) throws SQLException {
     return prepare(connection, sql, values);
@@ -106,6 +111,10 @@ final class Session {
 
   Array names(List<byte[]> names) throws SQLException {
     return connection.createArrayOf("bytea", names.toArray(byte[][]::new));
+  }
+
+  Array texts(List<String> texts) throws SQLException {
+    return connection.createArrayOf("text", texts.toArray());
   }
 
   Array numbers(List<Long> numbers) throws SQLException {

@@ -10,6 +10,10 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.Coordination.Aggregate;
+import io.throttlekit.share.Coordination.Allocation;
+import io.throttlekit.share.ShareGrant;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.StoreListener;
@@ -106,6 +110,21 @@ class ClockAfterLockTest {
                 .units())
         .isZero();
     assertThat(answer(escrow.release(refill.key(), now + WINDOW))).isZero();
+  }
+
+  @Test
+  void aShareWhoseLeaseEndsWhileAHeartbeatWaitsIsFree() throws SQLException {
+    Coordination terms = new Coordination(Aggregate.MIN, Allocation.DEMAND, true);
+    try (PostgresConcurrencyCoordinator limits =
+        new PostgresConcurrencyCoordinator(settings, terms, around)) {
+      assertThat(answer(limits.heartbeat(Heartbeats.of("a", 1, WINDOW))).share()).isEqualTo(10);
+      ShareGrant waited =
+          whileHeld(
+              "SELECT FROM throttlekit.fleets FOR UPDATE",
+              () -> limits.heartbeat(Heartbeats.of("b", 1)));
+      assertThat(waited.share()).isEqualTo(10);
+      assertThat(waited.nodes()).isEqualTo(1);
+    }
   }
 
   /** Returns the result of a call that has to wait for row locks until its window has ended. */

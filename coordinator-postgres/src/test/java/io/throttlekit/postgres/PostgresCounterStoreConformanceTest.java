@@ -14,6 +14,6 @@ class PostgresCounterStoreConformanceTest extends CounterStoreConformance {
   protected CounterStore open(ManualTime clock) {
     database.empty();
     return new PostgresCounterStore(
-        Wanted.of(database.url()).settings(), TestSurroundings.clock(clock));
+        Wanted.of(database.url()).connections(2).settings(), TestSurroundings.clock(clock));
   }
 }

@@ -12,6 +12,8 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
@@ -131,6 +133,32 @@ class PostgresGarbageTest {
       clock.advance(1);
       collect();
       assertThat(count("escrow") + count("refills")).isEqualTo("00");
+    }
+  }
+
+  @Test
+  void abandonedLimitsAreDeletedTogetherWithTheirNodes() {
+    try (PostgresConcurrencyCoordinator coordinator =
+        new PostgresConcurrencyCoordinator(settings(), Coordination.DEFAULT, around())) {
+      Heartbeats.beat(coordinator, "a", 1);
+      clock.advance(3_600_000);
+      collect();
+      assertThat(count("fleets") + count("fleet_nodes")).as("an hour later").isEqualTo("11");
+      clock.advance(1 + Garbage.SLACK_MILLIS);
+      collect();
+      assertThat(count("fleets") + count("fleet_nodes")).isEqualTo("00");
+    }
+  }
+
+  @Test
+  void usedLimitsAreKept() {
+    try (PostgresConcurrencyCoordinator coordinator =
+        new PostgresConcurrencyCoordinator(settings(), Coordination.DEFAULT, around())) {
+      for (int i = 1; i <= 10; i++) {
+        assertThat(Heartbeats.beat(coordinator, "a", i).status()).isEqualTo(Status.MEMBER);
+        clock.advance(Heartbeats.LEASE_MILLIS);
+        collect();
+      }
     }
   }
 

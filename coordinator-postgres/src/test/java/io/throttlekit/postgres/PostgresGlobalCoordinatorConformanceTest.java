@@ -14,6 +14,6 @@ class PostgresGlobalCoordinatorConformanceTest extends GlobalCoordinatorConforma
   protected GlobalCoordinator open(ManualTime clock) {
     database.empty();
     return new PostgresGlobalCoordinator(
-        Wanted.of(database.url()).settings(), TestSurroundings.clock(clock));
+        Wanted.of(database.url()).connections(2).settings(), TestSurroundings.clock(clock));
   }
 }

@@ -14,6 +14,6 @@ class PostgresRegionalEscrowConformanceTest extends RegionalEscrowConformance {
   protected RegionalEscrow open(ManualTime clock) {
     database.empty();
     return new PostgresRegionalEscrow(
-        Wanted.of(database.url()).settings(), TestSurroundings.clock(clock));
+        Wanted.of(database.url()).connections(2).settings(), TestSurroundings.clock(clock));
   }
 }

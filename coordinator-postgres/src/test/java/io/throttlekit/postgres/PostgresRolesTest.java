@@ -9,6 +9,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.share.Coordination;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Persistence.Cause;
 import io.throttlekit.store.Persistence.Gap;
@@ -70,7 +71,13 @@ class PostgresRolesTest {
         PostgresGlobalCoordinator coordinator =
             new PostgresGlobalCoordinator(settings(SERVICE), TestSurroundings.notifying(listener));
         PostgresRegionalEscrow escrow =
-            new PostgresRegionalEscrow(settings(SERVICE), TestSurroundings.notifying(listener))) {
+            new PostgresRegionalEscrow(settings(SERVICE), TestSurroundings.notifying(listener));
+        PostgresConcurrencyCoordinator limits =
+            new PostgresConcurrencyCoordinator(
+                settings(SERVICE), Coordination.DEFAULT, TestSurroundings.notifying(listener))) {
+      assertThat(Heartbeats.beat(limits, "a", 1).digests()).hasSize(1);
+      assertThat(Heartbeats.beat(limits, "a", 2).nodes()).isEqualTo(1);
+      answer(Heartbeats.leave(limits, "a"));
       assertThat(StoreCalls.acquire(store, "a", 2).remaining()).isEqualTo(3);
       LeaseGrant grant = answer(store.lease(StoreCalls.lease("a", 2)));
       assertThat(grant.units()).isEqualTo(2);
@@ -94,8 +101,9 @@ class PostgresRolesTest {
           "UPDATE throttlekit.counters SET kept_until_millis = 1;"
               + " UPDATE throttlekit.windows SET window_end_millis = 2 WHERE false;"
               + " UPDATE throttlekit.agreements SET until_millis = 1;"
+              + " UPDATE throttlekit.fleets SET kept_until_millis = 1;"
               + " UPDATE throttlekit.escrow SET ends_millis = 1");
-      StoreCalls.await("collected", () -> listener.collected.get() >= 2);
+      StoreCalls.await("collected", () -> listener.collected.get() >= 3);
     }
     assertThat(listener.failures).as("%s", listener.reasons).isEmpty();
   }

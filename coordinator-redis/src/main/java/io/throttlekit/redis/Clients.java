@@ -69,7 +69,7 @@ final class Clients {
    */
   Clients(RedisSettings settings) {
     this.settings = settings;
-    RedisAccess.Tls tls = settings.access().tls();
+    RedisSettings.Access.Tls tls = settings.access().tls();
     this.ssl = tls == null ? null : sslOptions(tls);
     String[] urls = settings.cluster() ? settings.url().split(",") : new String[] {settings.url()};
     for (String url : urls) {
@@ -98,7 +98,7 @@ final class Clients {
   }
 
   private void configureSentinel(RedisURI sentinel) {
-    RedisAccess access = settings.access();
+    RedisSettings.Access access = settings.access();
     sentinel.setTimeout(Duration.ofMillis(settings.connectTimeoutMillis()));
     if (!access.sentinelPassword().isEmpty()) {
       sentinel.setCredentialsProvider(
@@ -196,7 +196,7 @@ final class Clients {
   }
 
   /** Returns TLS options that read the files again for each connection. */
-  private static SslOptions sslOptions(RedisAccess.Tls tls) {
+  private static SslOptions sslOptions(RedisSettings.Access.Tls tls) {
     SslOptions.Builder builder = SslOptions.builder().jdkSslProvider();
     try {
       Path ca = tls.ca();

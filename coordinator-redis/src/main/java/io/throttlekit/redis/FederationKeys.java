@@ -4,7 +4,7 @@ import io.lettuce.core.cluster.SlotHash;
 import io.throttlekit.CounterKey;
 
 /**
- * The keys of a federation.
+ * The keys of a federation or a fleet.
  *
  * <p>All keys of one script call have the same hash tag, so that they are in one slot of a Cluster.
  * The tag is a number below 16,384 that is computed from the key; several keys may share it,
@@ -27,7 +27,12 @@ final class FederationKeys {
 
   /** Returns the place of all keys about {@code whole}. */
   Place of(CounterKey whole) {
-    return ofTag(SlotHash.getSlot(KeyText.bytes(whole.toString())));
+    return of(whole.toString());
+  }
+
+  /** Returns the place of all keys about a counter or a concurrency limit. */
+  Place of(String whole) {
+    return ofTag(SlotHash.getSlot(KeyText.bytes(whole)));
   }
 
   /** Returns the place of all keys with a tag. */
@@ -51,7 +56,12 @@ final class FederationKeys {
 
     /** Returns the key of one kind of data about a counter. */
     byte[] key(String kind, CounterKey counter) {
-      return keys.of(tagged + kind + '|' + counter);
+      return key(kind, counter.toString());
+    }
+
+    /** Returns the key of one kind of data about a counter or a concurrency limit. */
+    byte[] key(String kind, String whole) {
+      return keys.of(tagged + kind + '|' + whole);
     }
   }
 }

@@ -12,9 +12,12 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A Redis that runs the scripts of a federation. Thread-safe and non-blocking. */
+/** A Redis that runs the scripts of a federation or a fleet. Thread-safe and non-blocking. */
 abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
-    permits RedisGlobalCoordinator, RedisRegionalEscrow {
+    permits RedisGlobalCoordinator,
+        RedisRegionalEscrow,
+        RedisConcurrencyCoordinator,
+        RedisReleaseExchange {
   private static final Script CLOCK = Script.ofFederation("clock");
 
   /** The tags whose node's clock is read in turn; they spread over a Cluster's nodes. */

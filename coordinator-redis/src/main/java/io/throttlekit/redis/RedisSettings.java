@@ -1,7 +1,9 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.store.CircuitBreaker;
+import java.nio.file.Path;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The address of a Redis and the settings of calls to it.
@@ -25,7 +27,7 @@ import java.util.regex.Pattern;
 public record RedisSettings(
     String url,
     boolean cluster,
-    RedisAccess access,
+    Access access,
     long deadlineMillis,
     long leaseDeadlineMillis,
     int maxBatch,
@@ -66,6 +68,42 @@ public record RedisSettings(
   private static void check(String what, long value) {
     if (value < 1) {
       throw new IllegalArgumentException(what + " must be at least 1, was " + value);
+    }
+  }
+
+  /**
+   * The access to a Redis, besides its URL. Its text shows no password.
+   *
+   * @param keyPrefix prefix of every key; processes with the same prefix share counters. No braces,
+   *     which would put all keys into one slot of a Cluster
+   * @param tls verification and identity for TLS, if the URL uses it; absent for Java's defaults
+   * @param sentinelUser user name for Sentinels; empty for the default user
+   * @param sentinelPassword empty if Sentinels require none
+   */
+  public record Access(
+      String keyPrefix, @Nullable Tls tls, String sentinelUser, String sentinelPassword) {
+
+    /** Checks the prefix. */
+    public Access {
+      if (keyPrefix.indexOf('{') >= 0 || keyPrefix.indexOf('}') >= 0) {
+        throw new IllegalArgumentException("a key prefix has no braces, was " + keyPrefix);
+      }
+    }
+
+    /**
+     * TLS settings.
+     *
+     * @param ca PEM certificates that must have signed the server's; absent for Java's
+     * @param certificate PEM chain of this process; absent, with the key, for none
+     * @param key PEM private key of the certificate
+     * @param verifyHost whether the server's certificate has to carry its host name
+     */
+    public record Tls(
+        @Nullable Path ca, @Nullable Path certificate, @Nullable Path key, boolean verifyHost) {}
+
+    @Override
+    public String toString() {
+      return "Access[keyPrefix=" + keyPrefix + ", tls=" + tls + "]";
     }
   }
 }

@@ -65,7 +65,12 @@ final class ScriptCall<T> extends Call<T> {
     }
 
     String text(int index) {
-      return new String((byte[]) parts.get(index + 1), StandardCharsets.UTF_8);
+      return new String(bytes(index), StandardCharsets.UTF_8);
+    }
+
+    /** Returns bytes; must not be modified. */
+    byte[] bytes(int index) {
+      return (byte[]) parts.get(index + 1);
     }
   }
 
@@ -102,7 +107,12 @@ final class ScriptCall<T> extends Call<T> {
   }
 
   ScriptCall<T> with(String text) {
-    arguments.add(KeyText.bytes(text));
+    return with(KeyText.bytes(text));
+  }
+
+  /** Adds an argument; it must not be modified. */
+  ScriptCall<T> with(byte[] argument) {
+    arguments.add(argument);
     return this;
   }
 

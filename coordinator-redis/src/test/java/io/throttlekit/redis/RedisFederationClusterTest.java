@@ -9,8 +9,10 @@ import static io.throttlekit.redis.StoreCalls.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
+import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
+import io.throttlekit.share.Coordination;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreListener;
@@ -49,17 +51,25 @@ class RedisFederationClusterTest {
   @Test
   void spreadsKeysOverMastersAndReportsItsClock() {
     try (RedisRegionalEscrow escrow =
-        Stores.escrow(Stores.clusterWithLongDeadlines(nodes.urls()), StoreListener.NONE)) {
+            Stores.escrow(Stores.clusterWithLongDeadlines(nodes.urls()), StoreListener.NONE);
+        RedisConcurrencyCoordinator limits =
+            Stores.concurrency(
+                Stores.clusterWithLongDeadlines(nodes.urls()),
+                Coordination.DEFAULT,
+                TimeSource.system())) {
       for (int i = 0; i < 40; i++) {
         long now = answer(escrow.health());
         assertThat(answer(coordinator.health())).isBetween(now - 10_000, now + 10_000);
         assertThat(lease(coordinator, five("user" + i), 9).units()).isEqualTo(5);
         answer(escrow.refill(RedisEscrowTest.refill("user" + i, "1", now, 3)));
         assertThat(answer(escrow.lease(RedisEscrowTest.key("user" + i), 9)).units()).isEqualTo(3);
+        assertThat(Heartbeats.beat(limits, "limit" + i, "a", 1).share()).isEqualTo(10);
+        assertThat(Heartbeats.beat(limits, "limit" + i, "b", 1).steering()).isEqualTo("a");
       }
     }
     assertThat(nodes.masters())
-        .allSatisfy(node -> assertThat(Integer.parseInt(node.command("DBSIZE"))).isGreaterThan(20));
+        .allSatisfy(node -> assertThat(Integer.parseInt(node.command("DBSIZE"))).isGreaterThan(20))
+        .allSatisfy(node -> assertThat(node.command("KEYS", "*fleet*")).isNotEmpty());
     assertThat(listener.failures).isEmpty();
   }
 

@@ -170,13 +170,13 @@ class RedisTlsTest {
     assertThat(redis.command("DBSIZE")).isEqualTo("0");
   }
 
-  private RedisAccess.Tls trusting(@Nullable Path authority, boolean verifyHost) {
-    return new RedisAccess.Tls(authority, null, null, verifyHost);
+  private RedisSettings.Access.Tls trusting(@Nullable Path authority, boolean verifyHost) {
+    return new RedisSettings.Access.Tls(authority, null, null, verifyHost);
   }
 
-  private RedisAccess.Tls withClientCertificate(X509Bundle client) {
+  private RedisSettings.Access.Tls withClientCertificate(X509Bundle client) {
     String serial = client.getCertificate().getSerialNumber().toString();
-    return new RedisAccess.Tls(
+    return new RedisSettings.Access.Tls(
         ca,
         Authority.certificate(folder.resolve(serial + "cert.pem"), client),
         Authority.key(folder.resolve(serial + "key.pem"), client),
@@ -205,11 +205,11 @@ class RedisTlsTest {
     }
   }
 
-  private RedisCounterStore open(TcpProxy proxy, RedisAccess.@Nullable Tls tls) {
+  private RedisCounterStore open(TcpProxy proxy, RedisSettings.Access.@Nullable Tls tls) {
     return open(proxy.port(), tls);
   }
 
-  private RedisCounterStore open(int port, RedisAccess.@Nullable Tls tls) {
+  private RedisCounterStore open(int port, RedisSettings.Access.@Nullable Tls tls) {
     RedisCounterStore store =
         RedisCounterStore.connect(
             Stores.longDeadlines("rediss://localhost:" + port).tls(tls).settings(),

@@ -114,8 +114,9 @@ class RedisTlsTopologyTest {
   }
 
   private RedisCounterStore connect(Wanted wanted, boolean verifyHost) {
-    RedisAccess.Tls tls =
-        new RedisAccess.Tls(OURS.writeTo(folder.resolve("ca.pem")), null, null, verifyHost);
+    RedisSettings.Access.Tls tls =
+        new RedisSettings.Access.Tls(
+            OURS.writeTo(folder.resolve("ca.pem")), null, null, verifyHost);
     RedisSettings settings =
         wanted.deadlines(10_000, 10_000).breaker(1_000, 60_000, 10).tls(tls).settings();
     RedisCounterStore store = Stores.connect(settings);

@@ -48,7 +48,7 @@ class RedisUrlsTest {
   @Test
   void aPrefixWithBracesIsRejected() {
     for (String prefix : List.of("{a}:", "a{", "}")) {
-      assertThatThrownBy(() -> new RedisAccess(prefix, null, "", ""))
+      assertThatThrownBy(() -> new RedisSettings.Access(prefix, null, "", ""))
           .hasMessage("a key prefix has no braces, was " + prefix);
     }
   }

@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.share.Coordination;
 import io.throttlekit.store.StoreListener;
 import java.util.concurrent.CompletionStage;
 
@@ -67,6 +68,24 @@ final class Stores {
         new RedisGlobalCoordinator(following(clock, wanted.settings(), StoreListener.NONE));
     awaitReady(coordinator.ready());
     return coordinator;
+  }
+
+  /** Opens a connected coordinator whose leases follow {@code clock}. */
+  static RedisConcurrencyCoordinator concurrency(
+      Wanted wanted, Coordination terms, TimeSource clock) {
+    RedisConcurrencyCoordinator coordinator =
+        new RedisConcurrencyCoordinator(
+            terms, following(clock, wanted.settings(), StoreListener.NONE));
+    awaitReady(coordinator.ready());
+    return coordinator;
+  }
+
+  /** Opens a connected exchange of releases, which expire by {@code clock}. */
+  static RedisReleaseExchange releases(Wanted wanted, TimeSource clock) {
+    RedisReleaseExchange exchange =
+        new RedisReleaseExchange(following(clock, wanted.settings(), StoreListener.NONE));
+    awaitReady(exchange.ready());
+    return exchange;
   }
 
   /** Opens a connected escrow whose windows follow {@code clock}. */

@@ -10,7 +10,7 @@ final class Wanted {
 
   private final String url;
   private final boolean cluster;
-  private RedisAccess access = new RedisAccess("", null, "", "");
+  private RedisSettings.Access access = new RedisSettings.Access("", null, "", "");
   private long deadlineMillis = 1_000;
   private long leaseDeadlineMillis = 2_000;
   private int maxBatch = 64;
@@ -48,13 +48,13 @@ final class Wanted {
     return this;
   }
 
-  Wanted tls(RedisAccess.@Nullable Tls tls) {
-    access = new RedisAccess("", tls, access.sentinelUser(), access.sentinelPassword());
+  Wanted tls(RedisSettings.Access.@Nullable Tls tls) {
+    access = new RedisSettings.Access("", tls, access.sentinelUser(), access.sentinelPassword());
     return this;
   }
 
   Wanted sentinelLogin(String user, String password) {
-    access = new RedisAccess("", access.tls(), user, password);
+    access = new RedisSettings.Access("", access.tls(), user, password);
     return this;
   }
 

@@ -219,7 +219,7 @@ public final class RateLimitService {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
     store = shared;
-    return MeasuredPath.shared(config, policies, shared.tiers(), telemetry, time, loops);
+    return Replicas.path(config, policies, shared, telemetry, time, loops);
   }
 
   private void warmUp() {
@@ -305,7 +305,9 @@ public final class RateLimitService {
         "debug",
         config.debug().host(),
         config.debug().port(),
-        () -> servers.debug(config.debug(), policies, this::describeStore, metrics::lines));
+        () ->
+            servers.debug(
+                config.debug(), policies, this::describeStore, metrics::lines, path.limiter()));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
@@ -347,6 +349,7 @@ public final class RateLimitService {
       steering.close();
     }
     httpListeners.forEach(HttpListener::close);
+    path.limiter().close();
     if (store != null) {
       store.close();
     }
@@ -365,6 +368,9 @@ public final class RateLimitService {
       PolicyWarnings.log(config, book);
       if (store != null) {
         store.policiesLoaded(book);
+        if (givesLeases(book)) {
+          store.forwardReleases(path.limiter().permits());
+        }
       }
       if (steering != null) {
         steering.follow(book);

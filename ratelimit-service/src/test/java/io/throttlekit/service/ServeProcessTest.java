@@ -3,6 +3,7 @@ package io.throttlekit.service;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.cli.CommandLineTool;
+import io.throttlekit.service.fleet.ServiceJvm;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -106,18 +107,8 @@ class ServeProcessTest {
   }
 
   private Process serve(Map<String, String> environment, String... arguments) throws IOException {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-Xmx256m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "io.throttlekit.service.cli.Main",
-                "serve"));
+    List<String> command = new ArrayList<>(ServiceJvm.command());
+    command.add("serve");
     command.addAll(List.of(arguments));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().clear();

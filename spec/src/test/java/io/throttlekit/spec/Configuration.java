@@ -56,6 +56,16 @@ record Configuration(String module, String text) {
     return changed("(INVARIANTS|PROPERTIES) .*", "PROPERTIES " + name);
   }
 
+  /** The same with properties of steps in addition, separated by blanks. */
+  Configuration andProperties(String names) {
+    return new Configuration(module, text + "PROPERTIES " + names + "\n");
+  }
+
+  /** The same without these safeguards, separated by commas. */
+  Configuration without(String safeguards) {
+    return with("Removed", "{\"" + safeguards.replace(", ", "\", \"") + "\"}");
+  }
+
   private Configuration changed(String line, String replacement) {
     Matcher found = Pattern.compile("(?m)^" + line + "$").matcher(text);
     if (!found.find()) {

@@ -62,15 +62,8 @@ class LeasingSpecTest {
   void anyNumberOfRegionsKeepsTheLimit(
       int regions, int limit, int batch, long distinct, long generated, int depth)
       throws IOException, InterruptedException {
-    Configuration sized =
-        Configuration.of("GaleFederatedLeasing")
-            .with("Regions", Configuration.nodes(regions))
-            .with("Limit", limit)
-            .with("Batch", batch);
-    Verdict verdict = tlc.check(sized);
+    Verdict verdict = tlc.check(federated(regions, limit, batch));
     assertThat(verdict).isEqualTo(new Verdict(distinct, generated, depth, null, verdict.output()));
-    assertThat(tlc.check(sized.invariants("NoOvershootTight")).violated())
-        .isEqualTo("NoOvershootTight");
   }
 
   @ParameterizedTest(name = "{0}, {1}")
@@ -83,10 +76,25 @@ class LeasingSpecTest {
     assertThat(tlc.check(asked).violated()).isEqualTo(tight);
   }
 
+  @ParameterizedTest(name = "{0} regions, limit {1}, batch {2}")
+  @CsvSource({"3, 6, 3", "8, 8, 2"})
+  void regionsReachTheLimit(int regions, int limit, int batch)
+      throws IOException, InterruptedException {
+    Configuration tight = federated(regions, limit, batch).invariants("NoOvershootTight");
+    assertThat(tlc.check(tight).violated()).isEqualTo("NoOvershootTight");
+  }
+
   @Test
   void carryOverExceedsTheLimitItself() throws IOException, InterruptedException {
     Configuration carrying = Configuration.of("GaleWindowCoupledLeasing").specification("Spec");
     assertThat(tlc.check(carrying).violated()).isEqualTo("NoOvershoot");
+  }
+
+  private static Configuration federated(int regions, int limit, int batch) {
+    return Configuration.of("GaleFederatedLeasing")
+        .with("Regions", Configuration.nodes(regions))
+        .with("Limit", limit)
+        .with("Batch", batch);
   }
 
   private static Configuration sized(String module, int nodes, int limit, int batch) {

@@ -16,26 +16,26 @@ final class Ascent {
   private static final double FOLLOWS = 0.4;
 
   private double limit;
-  private double median;
+  private double latency;
 
   /**
    * Adds a window whose limit was full.
    *
    * @param applied limit below which its requests began
-   * @param latency its median, in ns
+   * @param mean its mean latency, in ns
    * @return a latency in ns that was seen without a queue, or 0
    */
-  double learn(double applied, double latency) {
+  double learn(double applied, double mean) {
     boolean risen = limit > 0 && applied >= NOTICEABLE * limit;
     // Too small a rise to compare: kept as a further sample of the lower limit.
     if (limit > 0 && applied >= limit && !risen) {
-      median = (median + latency) / 2; // averaged: the minimum of noisy medians is too short
+      latency = (latency + mean) / 2; // averaged: the minimum of noisy means is too short
       return 0;
     }
-    boolean unqueued = risen && latency < median * (1 + FOLLOWS * (applied / limit - 1));
-    double seen = unqueued ? Math.min(latency, median) : 0;
+    boolean unqueued = risen && mean < latency * (1 + FOLLOWS * (applied / limit - 1));
+    double seen = unqueued ? Math.min(mean, latency) : 0;
     limit = applied;
-    median = latency;
+    latency = mean;
     return seen;
   }
 

@@ -10,7 +10,7 @@ package io.throttlekit.limit;
  * time.
  */
 public sealed interface ConcurrencyLimit
-    permits FailsafeLimit, NoLoadLimit, ProbedVegasLimit, VegasLimit {
+    permits DigestedLimit, FailsafeLimit, NoLoadLimit, ProbedVegasLimit, VegasLimit {
 
   /** Returns the concurrency limit. */
   int limit();

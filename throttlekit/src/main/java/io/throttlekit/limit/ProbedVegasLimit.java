@@ -8,19 +8,21 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a queue of about a tenth of the limit at the backend, inferred from the median latency and
- * a baseline. The baseline is frozen while there is a queue, and measured again by lowering the
- * limit. Once per window:
+ * Keeps a short queue at the backend, inferred from the mean latency and a baseline. The baseline
+ * is frozen while there is a queue, and measured again by lowering the limit. Once per window:
  *
  * <pre>
  * more than 5 % dropped:  L −= max(k, L/10), and nothing else
- * r = median;  B = baseline:  r &lt; B: B += (r − B)/5;  else unless saturated: B += (r − B)·2/61
+ * r = mean latency without outliers;  u = that of requests that began with no more than the mean
+ * in flight;  B = baseline
+ * saturated:  r &lt; B: B += (r − B)/5;   else the same with u, and u &gt; B: B += (u − B)·2/61
  * O up by ≥ 1/4, r by &lt; 4/10 of that, both crowded:  B = max(B, the lower r)
  * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
- * beta = max(3, min(6, L/3), L/10);  alpha = ⌈2·beta/3⌉
- * q = min(queue, seen) &gt; beta:                L −= max(k, (q − beta)/4)
- * queue &lt; alpha, and half of L was in use:    L += beta − queue
- * L ≤ 5 · most in flight (reached in steps of k)
+ * beta = max(4, min(6, L/3), L/10), up to 4 times that if slots are unused;  alpha = ⌈2·beta/3⌉
+ * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 0.35 and 1/2
+ * queue &lt; alpha, and half of L was in use:  L += beta − queue;  if crowded and queue = 0: L = 1.5·L
+ * unless full:  L does not fall below, and rises at once by half up to, max(2·M, 1.5·P)
+ * L ≤ 5·M (reached in steps of k)
  * </pre>
  *
  * <p>O is the mean limit in effect when the requests of the window began. By Little's law X is the
@@ -30,17 +32,20 @@ import org.jspecify.annotations.Nullable;
  * some limiters may never acknowledge.
  *
  * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
- * refused more than 10 %. Without a count of the refused requests ({@link #refused}), a lasting
- * queue is taken for the backend's own latency in the end.
+ * refused more than 10 %, and full if it is crowded, or saturated as the one before, or has fewer
+ * than 50 requests. M is the most in flight in the window, P a peak in which few were refused
+ * ({@link LimitUsage}). Latency noise therefore does not lower a limit that refuses nothing.
+ * Without a count of the refused requests ({@link #refused}), a lasting queue is taken for the
+ * backend's own latency in the end.
  *
- * <p>A measurement starts in a saturated window one interval (a minute) after the last one: two
- * intervals if that confirmed the baseline within a tenth, ten if limiters did not acknowledge it.
- * It also starts when five decreases in a row did not reduce latency. The limit is lowered below
- * X·B until the old queue has drained and requests end, and further while that does not lower the
- * throughput. The median latency then replaces B, down to half of it; less than a fifth below B, it
- * counts half. Afterwards the limit returns to its old value, or to the new X·B plus beta if that
- * is lower. A measurement costs throughput for a few round trips a minute; it distinguishes a
- * slower backend from a longer queue.
+ * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
+ * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did
+ * not acknowledge it. It also starts when five decreases in a row, or three that took away 30 %,
+ * did not reduce latency. The limit is lowered below X·B until the old queue has drained and
+ * requests end, and further while that does not lower the throughput. The latency then replaces B,
+ * down to half of it; less than a fifth below B, it counts half. Afterwards the limit returns to
+ * its old value, or to the new X·B plus beta if that is lower. A measurement costs throughput for a
+ * few round trips a minute; it distinguishes a slower backend from a longer queue.
  *
  * <p>After TCP Vegas (Brakmo and Peterson, 1995), the measurement of minRTT in Envoy's gradient
  * controller, and the Smith predictor for delayed responses (1957).
@@ -71,6 +76,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private final RandomGenerator random;
   private final SampleWindow window;
   private final LimitHistory history;
+  private final LimitUsage usage = new LimitUsage();
   final Baseline baseline = new Baseline();
   private double estimate;
   private ProbedVegasState state = new Steady();
@@ -84,32 +90,46 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    *     refused, from 1; twice as long after one that confirmed the baseline, ten times after one
    *     that was not acknowledged, plus up to 15 % at random; at least half an interval passes
    *     after the last window that was not saturated
-   * @param probeSamples requests that make a measurement, from 1
+   * @param minProbeSamples requests that make a measurement if their latencies are alike, from 1
+   * @param maxProbeSamples the most requests that make one, from {@code minProbeSamples}; fewer if
+   *     they take longer than 2 s
    * @param marginNanos time between an acknowledgement ({@link #acknowledged}) and the start of a
    *     measurement, from 0; covers the limiter's clock, the start time inferred from a late access
    *     log, and a queue that drains. Not used for a limiter that does not acknowledge and applies
    *     limits at once
    */
   public record Settings(
-      WindowSettings window, long probeIntervalNanos, int probeSamples, long marginNanos) {
+      WindowSettings window,
+      long probeIntervalNanos,
+      int minProbeSamples,
+      int maxProbeSamples,
+      long marginNanos) {
 
     /**
      * @throws IllegalArgumentException when a number is out of range
      */
     public Settings {
-      if (probeIntervalNanos < 1 || probeSamples < 1 || marginNanos < 0) {
+      if (probeIntervalNanos < 1
+          || minProbeSamples < 1
+          || maxProbeSamples < minProbeSamples
+          || marginNanos < 0) {
         throw new IllegalArgumentException(
-            "probeIntervalNanos and probeSamples must be at least 1, and marginNanos not negative,"
-                + " were %s, %s and %s".formatted(probeIntervalNanos, probeSamples, marginNanos));
+            ("a measurement needs 1 <= probeIntervalNanos, 1 <= minProbeSamples <= maxProbeSamples"
+                    + " and 0 <= marginNanos, were %s, %s, %s and %s")
+                .formatted(probeIntervalNanos, minProbeSamples, maxProbeSamples, marginNanos));
       }
     }
 
-    /** Returns windows from 1 s, a measurement of 100 requests each minute, a margin of 600 ms. */
+    /**
+     * Returns windows from 1 s and 20 requests, a measurement of 30 to 400 requests each minute,
+     * and a margin of 600 ms.
+     */
     public static Settings defaults() {
       return new Settings(
-          WindowSettings.defaults(),
+          new WindowSettings(TimeUnit.SECONDS.toNanos(1), TimeUnit.SECONDS.toNanos(30), 20),
           TimeUnit.SECONDS.toNanos(60),
-          100,
+          30,
+          400,
           TimeUnit.MILLISECONDS.toNanos(600));
     }
   }
@@ -194,6 +214,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void learn(Steady steady, Sample sample) {
     long now = sample.arrivedNanos();
     window.add(sample);
+    baseline.add(sample);
     // Unacknowledged limits are recorded when samples arrive, so start times are derived from that.
     history.began(history.acknowledges() ? sample.startNanos() : now - sample.rttNanos());
     if (window.ripe(now)) {
@@ -209,29 +230,32 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   private void step(Steady steady, long nowNanos) {
     boolean saturated = window.saturated();
-    double median = window.quantile(0.5);
+    double latency = window.trimmedMean();
     double applied = history.mean();
-    double throughput = applied / median;
-    baseline.follow(median, saturated);
-    if (window.crowded()) {
-      baseline.atLeast(steady.ascent.learn(applied, median));
+    double throughput = applied / latency;
+    usage.add(window, applied);
+    baseline.follow(latency, saturated);
+    if (usage.crowded() && window.requests() >= LimitUsage.MIN_REQUESTS) {
+      baseline.atLeast(steady.ascent.learn(applied, latency));
     } else {
       steady.ascent.forget();
     }
     double inService = throughput * baseline.nanos();
     double usable = history.usable((int) estimate, nowNanos);
-    QueueStep step = QueueStep.of(estimate, usable, applied, inService, window.maxInFlight());
+    QueueStep step = QueueStep.of(new QueueStep.Load(estimate, usable, applied, inService), usage);
     estimate = range.clamp(step.limit());
-    steady.stepped(step, applied, median);
+    steady.stepped(step, applied, latency);
     // Without refusals the baseline follows latency, and needs no measurement soon.
     if (!saturated) {
       steady.postponeProbe(nowNanos + settings.probeIntervalNanos() / 2);
     }
-    if (steady.doubts(applied, median) || (saturated && steady.isProbeDue(nowNanos))) {
+    // Throughput is inferred from latency, which lags while a queue drains.
+    boolean due = saturated && !step.decreased() && steady.isProbeDue(nowNanos);
+    if (due || steady.doubts(applied, latency)) {
       // Leaves servers idle if the baseline is right, and is not lower than needed.
       double inUse = Math.min(estimate, applied);
       int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
-      state = new Probing(first, range.min(), throughput, median, nowNanos, history, settings);
+      state = new Probing(first, range.min(), throughput, latency, nowNanos, history, settings);
     }
   }
 
@@ -267,10 +291,14 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void apply(double measuredNanos, double throughput) {
     baseline.measure(measuredNanos);
     double inService = throughput * baseline.nanos();
-    estimate = range.clamp(Math.min(estimate, inService + QueueStep.beta(inService)));
+    estimate =
+        range.clamp(Math.min(estimate, inService + QueueStep.beta(inService, inService, usage)));
   }
 
   private void nextWindow(long nowNanos) {
+    if (window.requests() > 0) {
+      baseline.next(window.meanInFlight());
+    }
     window.next(nowNanos);
     history.next();
   }

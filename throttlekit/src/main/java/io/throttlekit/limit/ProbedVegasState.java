@@ -27,6 +27,12 @@ sealed interface ProbedVegasState
     /** The share of a decrease that latency must follow for it to have helped. */
     private static final double FOLLOWS = 0.5;
 
+    /** Decreases after which latency is compared if they were large. */
+    private static final int FEW_DECREASES = 3;
+
+    /** The relative decrease that is large. */
+    private static final double LARGE = 0.3;
+
     final Ascent ascent = new Ascent();
     private int decreases;
     private double decreasedFrom;
@@ -64,14 +70,14 @@ sealed interface ProbedVegasState
      * Records a step.
      *
      * @param applied limit below which the requests of the window began
-     * @param median latency of the window, in ns
+     * @param latency mean of the window, in ns
      */
-    void stepped(QueueStep step, double applied, double median) {
+    void stepped(QueueStep step, double applied, double latency) {
       if (!step.decreased()) {
         decreases = 0;
       } else if (decreases++ == 0) {
         decreasedFrom = applied;
-        decreasedAt = median;
+        decreasedAt = latency;
       }
     }
 
@@ -92,15 +98,16 @@ sealed interface ProbedVegasState
      * Returns whether latency does not follow the limit down; then it is probably not a queue.
      *
      * @param applied limit below which the requests of the window began
-     * @param median latency of the window, in ns
+     * @param latency mean of the window, in ns
      */
-    boolean doubts(double applied, double median) {
+    boolean doubts(double applied, double latency) {
       double lowered = 1 - applied / decreasedFrom;
       // A decrease that is not in effect yet cannot have helped.
-      if (decreases < MAX_DECREASES || lowered < NOTICEABLE) {
+      boolean large = decreases >= FEW_DECREASES && lowered >= LARGE;
+      if (!large && (decreases < MAX_DECREASES || lowered < NOTICEABLE)) {
         return false;
       }
-      if (decreasedAt - median < FOLLOWS * lowered * decreasedAt) {
+      if (decreasedAt - latency < FOLLOWS * lowered * decreasedAt) {
         return !probeIgnored; // limiters that do not apply a lower limit cannot reduce latency
       }
       decreases = 0;

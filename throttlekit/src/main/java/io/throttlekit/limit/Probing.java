@@ -1,6 +1,7 @@
 package io.throttlekit.limit;
 
-import io.throttlekit.limit.stats.LatencyQuantiles;
+import io.throttlekit.limit.stats.SlicedMean;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,13 +10,13 @@ import org.jspecify.annotations.Nullable;
  * <p>While throughput does not fall, there is a queue, and the limit falls in growing steps. Once
  * throughput falls, servers are idle, and the remaining latency is the backend's own. A request
  * counts if it ends later than two latencies after the lowered limit came into effect: by then all
- * requests of the old queue have ended except for the slowest, which do not affect a median. If
- * only requests that began below the lowered limit counted, the first to end would be the shortest.
- * If two latencies exceed a quarter of the timeout, only requests count that began below the
- * lowered limit.
+ * requests of the old queue have ended except for the slowest, which a mean without outliers
+ * ignores. If only requests that began below the lowered limit counted, the first to end would be
+ * the shortest. If two latencies exceed a quarter of the timeout, only requests count that began
+ * below the lowered limit.
  */
 final class Probing implements ProbedVegasState {
-  // The next two were found by experiment: docs/CONCURRENCY.md has the simulator's results.
+  // The next ones were found by experiment: docs/CONCURRENCY.md has the simulator's results.
 
   /** The relative throughput up to which servers count as idle; 1 would let noise end it. */
   private static final double LESS = 0.95;
@@ -29,14 +30,28 @@ final class Probing implements ProbedVegasState {
   /** The part of the timeout, as a divisor, that may pass until the old queue has drained. */
   private static final int MAX_DRAIN_PART = 4;
 
+  /** The standard error of the mean that ends a measurement. */
+  private static final double MAX_ERROR = 0.07;
+
+  /** The time that a sample takes at most, at the throughput before: few requests are slow. */
+  private static final double MAX_SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+  /** The relative latency, compared with the one before, that is no measurement. */
+  private static final double LONGER = 1.2;
+
+  private static final int MAX_REPEATS = 2;
+
   private final LimitHistory history;
   private final int min;
   private final ProbedVegasLimit.Settings settings;
   private final long timeoutNanos;
   private final double initialThroughput;
-  private final LatencyQuantiles latencies = new LatencyQuantiles();
+  private final SlicedMean latencies = new SlicedMean();
+  private final double initialLatency;
+  private final int maxSamples;
+  private int repeats;
   private double throughput;
-  private double median;
+  private double latency;
   private double factor = SECOND_STEP;
   private int limit;
   private int applied;
@@ -70,7 +85,7 @@ final class Probing implements ProbedVegasState {
    * @param limit lowered limit
    * @param min least limit
    * @param throughput before the measurement, in requests per ns
-   * @param median latency before the measurement, in ns
+   * @param latency before the measurement, in ns
    * @param nowNanos when the limit is lowered, monotonic
    * @param history the limits that limiters apply
    * @param settings number of requests per measurement, and margin after an acknowledgement
@@ -79,7 +94,7 @@ final class Probing implements ProbedVegasState {
       int limit,
       int min,
       double throughput,
-      double median,
+      double latency,
       long nowNanos,
       LimitHistory history,
       ProbedVegasLimit.Settings settings) {
@@ -89,7 +104,14 @@ final class Probing implements ProbedVegasState {
     this.timeoutNanos = settings.probeIntervalNanos() / 2;
     this.initialThroughput = throughput;
     this.throughput = throughput;
-    this.median = median;
+    this.initialLatency = latency;
+    this.latency = latency;
+    this.maxSamples =
+        (int)
+            Math.clamp(
+                MAX_SAMPLE_NANOS * throughput,
+                settings.minProbeSamples(),
+                settings.maxProbeSamples());
     lower(limit, nowNanos);
   }
 
@@ -122,19 +144,26 @@ final class Probing implements ProbedVegasState {
       if (sample.dropped()) {
         dropped++;
       } else {
-        latencies.add(sample.rttNanos());
+        latencies.add(sample.startNanos() + sample.rttNanos(), sample.rttNanos());
       }
     }
     if (isOverloaded()) {
       return new Outcome.Overloaded();
     }
-    if (latencies.count() < settings.probeSamples()) {
+    if (!isPrecise()) {
       return timedOut(sample.arrivedNanos());
     }
-    median = latencies.quantile(0.5);
-    double lowered = applied / median;
+    double measured = latencies.mean();
+    if (measured > LONGER * initialLatency && repeats < MAX_REPEATS) {
+      // A lower limit does not make requests slower: the samples are of an interruption.
+      repeats++;
+      lower(limit, sample.arrivedNanos());
+      return null;
+    }
+    latency = measured;
+    double lowered = applied / latency;
     if (lowered <= LESS * throughput || limit == min) {
-      return new Outcome.Measured(median);
+      return new Outcome.Measured(latency);
     }
     stepped = true;
     throughput = Math.max(throughput, lowered);
@@ -148,7 +177,7 @@ final class Probing implements ProbedVegasState {
     if (nowNanos - loweredNanos < timeoutNanos) {
       return null;
     }
-    return stepped ? new Outcome.AtMost(median) : new Outcome.Unknown();
+    return stepped ? new Outcome.AtMost(latency) : new Outcome.Unknown();
   }
 
   /** Returns whether limiters acknowledged the lowered limit, for one step at least. */
@@ -161,10 +190,18 @@ final class Probing implements ProbedVegasState {
     return ended && (drains || sample.startNanos() - appliedNanos >= 0);
   }
 
+  /** Returns whether there are enough samples: few if latencies are alike or requests rare. */
+  private boolean isPrecise() {
+    return latencies.count() >= maxSamples
+        || (latencies.count() >= settings.minProbeSamples()
+            && latencies.relativeError() <= MAX_ERROR);
+  }
+
   private boolean isOverloaded() {
     int ended = latencies.count() + dropped;
     // Only with a whole sample: one early drop is not overload.
-    return ended >= settings.probeSamples() && (long) dropped * SampleWindow.DROPPED_ONE_IN > ended;
+    return ended >= settings.minProbeSamples()
+        && (long) dropped * SampleWindow.DROPPED_ONE_IN > ended;
   }
 
   private void lower(int to, long nowNanos) {
@@ -182,8 +219,8 @@ final class Probing implements ProbedVegasState {
 
   private void countFrom(long nanos) {
     double maxDrain = timeoutNanos / (double) MAX_DRAIN_PART;
-    drains = DRAINED * median <= maxDrain;
+    drains = DRAINED * latency <= maxDrain;
     appliedNanos = nanos;
-    countsFromNanos = nanos + (long) Math.min(DRAINED * median, maxDrain);
+    countsFromNanos = nanos + (long) Math.min(DRAINED * latency, maxDrain);
   }
 }

@@ -31,6 +31,7 @@ final class SampleWindow {
   private int dropped;
   private long refused;
   private int maxInFlight;
+  private long sumInFlight;
   private boolean full;
 
   SampleWindow(WindowSettings settings) {
@@ -58,6 +59,7 @@ final class SampleWindow {
       return;
     }
     maxInFlight = Math.max(maxInFlight, sample.inFlight());
+    sumInFlight += sample.inFlight();
     full |= sample.full();
   }
 
@@ -97,6 +99,16 @@ final class SampleWindow {
     return maxInFlight;
   }
 
+  /** Returns the requests that have ended. */
+  int requests() {
+    return latencies.count() + dropped;
+  }
+
+  /** Returns the mean of the requests in flight when these began; there must be at least one. */
+  double meanInFlight() {
+    return (double) sumInFlight / requests();
+  }
+
   /** Returns whether a latency was measured. */
   boolean measured() {
     return latencies.count() > 0;
@@ -105,6 +117,11 @@ final class SampleWindow {
   /** Returns a quantile of the latencies, of which there must be at least one. */
   double quantile(double q) {
     return latencies.quantile(q);
+  }
+
+  /** Returns the mean of the latencies without outliers; there must be at least one. */
+  double trimmedMean() {
+    return latencies.trimmedMean();
   }
 
   /**
@@ -135,6 +152,7 @@ final class SampleWindow {
     dropped = 0;
     refused = 0;
     maxInFlight = 0;
+    sumInFlight = 0;
     full = false;
   }
 }

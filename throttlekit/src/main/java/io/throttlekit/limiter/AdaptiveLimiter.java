@@ -73,7 +73,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     this.time = builder.time;
     this.wakeups = new Wakeups(builder.timer, RESOLUTION_NANOS, this::serve);
     this.random = builder.random;
-    this.algorithm = new SynchronizedLimit(builder.algorithm, listener, time.monotonicNanos());
+    this.algorithm = new SynchronizedLimit(builder, time.monotonicNanos());
   }
 
   /**
@@ -108,7 +108,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
   public PendingPermit acquire(PermitRequest request, PermitCallback callback) {
     Permit permit = enter(request);
     if (permit != null) {
-      admit(permit, callback);
+      CallbackQueue.admit(permit, callback);
       return PendingPermit.ANSWERED;
     }
     long timeout = waitTimeout(request);
@@ -158,6 +158,18 @@ public final class AdaptiveLimiter implements AutoCloseable {
     if (algorithm.replace(other)) {
       serve();
     }
+  }
+
+  /**
+   * Applies a lower {@link Ceiling}: all requests that were admitted by an earlier one are counted.
+   */
+  public void ceilingFell() {
+    state.startVersion();
+  }
+
+  /** Applies a higher {@link Ceiling}: requests that wait are admitted. */
+  public void ceilingRose() {
+    serve();
   }
 
   /** Returns the current figures. They are not read atomically together. */
@@ -217,7 +229,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   /** Ends a permit without a sample. */
   void released() {
-    if (queued(state.add(-ONE_IN_FLIGHT)) > 0) {
+    long now = state.add(-ONE_IN_FLIGHT);
+    algorithm.released(inFlight(now));
+    if (queued(now) > 0) {
       serve();
     }
   }
@@ -267,7 +281,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   /** Returns whether requests are in flight or wait, and the limiter is not closed. */
   boolean isInUse() {
-    return !closed && state.get() != 0;
+    return !closed && RequestCounts.isUsed(state.get());
   }
 
   /**
@@ -293,15 +307,6 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return queueing == null ? 0 : Math.min(request.waitTimeoutNanos(), queueing.waitTimeoutNanos());
   }
 
-  private static void admit(Permit permit, PermitCallback callback) {
-    try {
-      callback.admitted(permit);
-    } catch (Throwable bug) {
-      permit.release();
-      throw bug;
-    }
-  }
-
   private @Nullable Refusal join(QueuedRequest waiting) {
     synchronized (queue) {
       if (closed) {
@@ -322,6 +327,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * queue fills up; with one, levels decide and only the hard bound counts.
    */
   private boolean isQueueFull() {
+    if (queued(state.get()) == RequestCounts.MAX) {
+      return true;
+    }
     double rate = queueFigures().rejectionRate();
     if (prioritizer != null) {
       return rate >= 1;

@@ -23,6 +23,16 @@ final class CallbackQueue {
     this.refusals = refusals;
   }
 
+  /** Notifies a callback at once. A permit whose callback throws is released. */
+  static void admit(Permit permit, PermitCallback callback) {
+    try {
+      callback.admitted(permit);
+    } catch (Throwable bug) {
+      permit.release();
+      throw bug;
+    }
+  }
+
   void deliver(List<QueuedRequest> answered) {
     if (answered.isEmpty()) {
       return;

@@ -18,6 +18,7 @@ public final class LimiterBuilder {
   TimeSource time = TimeSource.system();
   Timer timer =
       (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
+  Ceiling ceiling = Ceiling.NONE;
   DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
 
   LimiterBuilder(ConcurrencyLimit algorithm) {
@@ -50,6 +51,12 @@ public final class LimiterBuilder {
   public LimiterBuilder time(TimeSource time, Timer timer) {
     this.time = time;
     this.timer = timer;
+    return this;
+  }
+
+  /** Bounds the limit of the algorithm. */
+  public LimiterBuilder ceiling(Ceiling ceiling) {
+    this.ceiling = ceiling;
     return this;
   }
 

@@ -3,14 +3,21 @@ package io.throttlekit.limiter;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The requests of a limiter that are in flight and that wait, in one number that changes
- * atomically. Thread-safe.
+ * The requests of a limiter that are in flight and that wait, and the version of the bound by which
+ * they were admitted, in one number that changes atomically. Thread-safe.
  */
 final class RequestCounts {
-  /** Requests in flight are the upper 32 bits, waiting requests the lower 32. */
-  static final long ONE_IN_FLIGHT = 1L << 32;
+  private static final int BITS = 24;
 
+  /** The most requests in flight, and the most that wait: more than a process can hold. */
+  static final int MAX = (1 << BITS) - 1;
+
+  /** From the lowest bit on: waiting requests, those in flight, then the version. */
   static final long ONE_QUEUED = 1;
+
+  static final long ONE_IN_FLIGHT = 1L << BITS;
+  private static final long ONE_VERSION = 1L << (2 * BITS);
+  private static final long USED = ONE_VERSION - 1;
 
   private final AtomicLong counts = new AtomicLong();
   private final Runnable onUse;
@@ -25,11 +32,11 @@ final class RequestCounts {
   }
 
   static int inFlight(long counts) {
-    return (int) (counts >>> 32);
+    return (int) (counts >>> BITS) & MAX;
   }
 
   static int queued(long counts) {
-    return (int) counts;
+    return (int) counts & MAX;
   }
 
   long get() {
@@ -52,8 +59,20 @@ final class RequestCounts {
     return changed;
   }
 
+  /**
+   * Starts a version, so that no {@link #compareAndSet} succeeds with counts read before. Versions
+   * repeat after 2^16 of them.
+   */
+  void startVersion() {
+    counts.getAndAdd(ONE_VERSION);
+  }
+
+  static boolean isUsed(long counts) {
+    return (counts & USED) != 0;
+  }
+
   private void notifyIfUsed(long before, long now) {
-    if ((before == 0) != (now == 0)) {
+    if (isUsed(before) != isUsed(now)) {
       onUse.run();
     }
   }

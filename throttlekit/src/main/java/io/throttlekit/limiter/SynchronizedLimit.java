@@ -6,14 +6,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A limit algorithm that is fed by several threads, one at a time and in the order of time, and
- * whose limit any thread may read. Thread-safe; the listener is called with no lock held.
+ * A limit algorithm below a ceiling, fed by several threads, one at a time and in the order of
+ * time. Any thread may read its limit. Thread-safe; the listener is called with no lock held.
  */
 final class SynchronizedLimit {
   /** The least time between two ticks, so that hardly any refusal takes the lock. */
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final LimiterListener listener;
+  private final Ceiling ceiling;
   private final Object lock = new Object();
   private volatile ConcurrencyLimit algorithm;
 
@@ -29,15 +30,17 @@ final class SynchronizedLimit {
   /** Requests that the limit kept from the backend, not yet passed to the algorithm. */
   private final AtomicLong refused = new AtomicLong();
 
-  SynchronizedLimit(ConcurrencyLimit algorithm, LimiterListener listener, long nowNanos) {
-    this.algorithm = algorithm;
-    this.listener = listener;
+  SynchronizedLimit(LimiterBuilder builder, long nowNanos) {
+    this.algorithm = builder.algorithm;
+    this.listener = builder.listener;
+    this.ceiling = builder.ceiling;
     this.newestNanos = nowNanos;
     this.tickedNanos = nowNanos;
   }
 
+  /** Returns the limit in effect. */
   int limit() {
-    return algorithm.limit();
+    return Math.min(RequestCounts.MAX, Math.min(algorithm.limit(), ceiling.requests()));
   }
 
   boolean isProbing() {
@@ -50,6 +53,12 @@ final class SynchronizedLimit {
    */
   void refused() {
     refused.getAndIncrement();
+    ceiling.refused();
+  }
+
+  /** Counts a request that has ended, with those that are still in flight. */
+  void released(int inFlight) {
+    ceiling.released(inFlight);
   }
 
   /** Adds a sample. Returns whether the limit changed. */

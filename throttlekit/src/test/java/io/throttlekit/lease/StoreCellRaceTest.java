@@ -67,10 +67,12 @@ public class StoreCellRaceTest {
     return cell.retire(LATER).units();
   }
 
+  /** Finds less in a second than model checking does, in the same mutants. */
   @Test
+  @Tag("thorough")
   void isLinearizableUnderStress() {
     new StressOptions()
-        .iterations(THOROUGH ? 20 : 8)
+        .iterations(20)
         .invocationsPerIteration(500)
         .threads(2)
         .actorsPerThread(4)
@@ -82,7 +84,7 @@ public class StoreCellRaceTest {
   @Test
   void isLinearizableInModelChecking() {
     new ModelCheckingOptions()
-        .iterations(THOROUGH ? 8 : 3)
+        .iterations(THOROUGH ? 12 : 6)
         .invocationsPerIteration(100)
         .threads(2)
         .actorsPerThread(3)

@@ -32,8 +32,25 @@ class BaselineTest {
     assertThat(baseline.nanos()).isCloseTo(90, within(1e-9));
     baseline.follow(200, true);
     assertThat(baseline.nanos()).isCloseTo(90, within(1e-9));
-    baseline.follow(120, false);
+    uncrowded(120, 10);
+    baseline.follow(150, false);
     assertThat(baseline.nanos()).isCloseTo(100, within(1e-9)); // the third window
+  }
+
+  @Test
+  void followsUpOnlyRequestsThatBeganWithNoMoreThanTheMeanInFlight() {
+    baseline.follow(100, false);
+    baseline.next(8);
+    uncrowded(120, 10);
+    for (int i = 0; i < 30; i++) {
+      baseline.add(new Sample(0, 500, 0, 9, false, false));
+    }
+    baseline.follow(400, false);
+    assertThat(baseline.nanos()).isCloseTo(110, within(1e-9)); // the second window
+    baseline.next(8);
+    uncrowded(200, 9); // too few
+    baseline.follow(400, false);
+    assertThat(baseline.nanos()).isCloseTo(110, within(1e-9));
   }
 
   @Test
@@ -43,5 +60,11 @@ class BaselineTest {
     assertThat(baseline.nanos()).isEqualTo(100);
     baseline.atLeast(105);
     assertThat(baseline.nanos()).isEqualTo(105);
+  }
+
+  private void uncrowded(long latency, int requests) {
+    for (int i = 0; i < requests; i++) {
+      baseline.add(new Sample(0, latency, 0, 8, false, false));
+    }
   }
 }

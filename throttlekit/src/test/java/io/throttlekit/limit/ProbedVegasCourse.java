@@ -20,6 +20,7 @@ final class ProbedVegasCourse {
           WindowSettings.defaults(),
           TimeUnit.SECONDS.toNanos(60),
           50,
+          50,
           TimeUnit.MILLISECONDS.toNanos(600));
 
   private static final double DRAINED = 500;

@@ -22,16 +22,18 @@ class ProbedVegasLimitTest {
   private final ProbedVegasCourse course = new ProbedVegasCourse();
 
   @Test
-  void growsByAThirdUpToSixWithoutAQueueAndWithHalfInUse() {
+  void growsByHalfUpToTwiceTheMostInFlightWithoutAQueueAndWithHalfInUse() {
     ProbedVegasLimit algorithm = course.from(12);
     course.window(algorithm, 20, 5);
     assertThat(algorithm.limit()).isEqualTo(12);
     course.window(algorithm, 20, 6);
     assertThat(algorithm.limit()).isEqualTo(16);
     course.window(algorithm, 20, 25);
-    assertThat(algorithm.limit()).isEqualTo(20); // one of the requests began before the increase
+    assertThat(algorithm.limit()).isEqualTo(24);
     course.window(algorithm, 20, 25);
-    assertThat(algorithm.limit()).isEqualTo(25);
+    assertThat(algorithm.limit()).isEqualTo(36);
+    course.window(algorithm, 20, 25);
+    assertThat(algorithm.limit()).isEqualTo(50);
   }
 
   /** A limiter applies it only after the next windows. */
@@ -42,10 +44,10 @@ class ProbedVegasLimitTest {
     course.window(algorithm, 20, 20);
     course.window(algorithm, 20, 20);
     course.window(algorithm, 20, 20);
-    assertThat(algorithm.limit()).isEqualTo(26);
+    assertThat(algorithm.limit()).isEqualTo(30);
     algorithm.acknowledged(algorithm.limit(), ms(course.now));
     course.window(algorithm, 20, 20);
-    assertThat(algorithm.limit()).isEqualTo(31); // one of them began before
+    assertThat(algorithm.limit()).isEqualTo(40); // twice the most in flight
   }
 
   /** One limiter never acknowledges: it keeps 10 of 200, and the others have the rest. */
@@ -149,7 +151,7 @@ class ProbedVegasLimitTest {
       course.saturated(algorithm, 40, 40); // all of them below the old limit
       assertThat(algorithm.isProbing()).isFalse();
     }
-    assertThat(algorithm.limit()).isBetween(25, 26);
+    assertThat(algorithm.limit()).isBetween(20, 26);
   }
 
   @Test
@@ -157,12 +159,14 @@ class ProbedVegasLimitTest {
     ProbedVegasLimit algorithm = course.from(40);
     course.window(algorithm, 20, 19);
     course.window(
-        algorithm, 24, 20); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 4, beta 6
+        algorithm, 24, 19); // baseline (20 + 24) / 2, queue ⌈40 · 2/24⌉ = 4, alpha 4, beta 6
     assertThat(algorithm.baseline.nanos()).isEqualTo(22e6);
     assertThat(algorithm.limit()).isEqualTo(40);
-    course.saturated(algorithm, 44, 40); // queue 20: a quarter of the excess over 6
+    course.saturated(algorithm, 44, 40); // a burst may have been refused
+    assertThat(algorithm.limit()).isEqualTo(40);
+    course.saturated(algorithm, 44, 40); // queue 20: 0.35 of the excess over 6
     assertThat(algorithm.baseline.nanos()).isEqualTo(22e6);
-    assertThat(algorithm.limit()).isEqualTo(36);
+    assertThat(algorithm.limit()).isEqualTo(35);
   }
 
   @Test
@@ -322,9 +326,11 @@ class ProbedVegasLimitTest {
   @Test
   void numbersOutOfRangeAreRefused() {
     WindowSettings windows = WindowSettings.defaults();
-    assertThatThrownBy(() -> new Settings(windows, 0, 1, 0)).hasMessageContaining("0, 1 and 0");
-    assertThatThrownBy(() -> new Settings(windows, 1, 0, 0)).hasMessageContaining("1, 0 and 0");
-    assertThatThrownBy(() -> new Settings(windows, 1, 1, -1)).hasMessageContaining("and -1");
+    assertThatThrownBy(() -> new Settings(windows, 0, 1, 1, 0))
+        .hasMessageContaining("0, 1, 1 and 0");
+    assertThatThrownBy(() -> new Settings(windows, 1, 0, 1, 0)).hasMessageContaining("1, 0, 1 and");
+    assertThatThrownBy(() -> new Settings(windows, 1, 2, 1, 0)).hasMessageContaining("1, 2, 1 and");
+    assertThatThrownBy(() -> new Settings(windows, 1, 1, 1, -1)).hasMessageContaining("and -1");
     assertThatThrownBy(() -> new WindowSettings(0, 1, 1)).hasMessageContaining("minNanos is 0");
     assertThatThrownBy(() -> new WindowSettings(2, 1, 1)).hasMessageContaining("maxNanos 1");
     assertThatThrownBy(() -> new WindowSettings(1, 1, 0)).hasMessageContaining("minSamples 0");

@@ -15,7 +15,7 @@ class ProbedVegasRestoredTest {
     ProbedVegasLimit algorithm = course.calm(26, 20);
     algorithm.acknowledged(26, ms(course.now));
     for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
-      course.saturated(algorithm, 26, 12);
+      course.saturated(algorithm, 26, 26);
     }
     assertThat(algorithm.limit()).isEqualTo(16);
     algorithm.acknowledged(16, ms(course.now));

@@ -32,7 +32,7 @@ public abstract class CounterStoreConformance {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;
   private static final long WINDOW_END = START - START % MINUTE + MINUTE;
-  private static final int SEEDS = Boolean.getBoolean("throttlekit.thorough") ? 25 : 8;
+  private static final int SEEDS = Boolean.getBoolean("throttlekit.thorough") ? 25 : 4;
   private static final int STEPS = 120;
 
   private final ManualTime clock = new ManualTime(START);

@@ -225,20 +225,31 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   public Object snapshot() {
     List<String> each = new ArrayList<>();
     for (int n = 0; n < scope.nodes(); n++) {
-      each.add(
-          "\n    node: open %s, %s, %s, timers %s, calls %s"
-              .formatted(
-                  calledAt.get(n),
-                  nodes.get(n).tiers.leases.toString(),
-                  scope.most().lost() == 0 ? "" : knowledge.get(n),
-                  nodes.get(n).timer.due(WAIT_TIMEOUT_NANOS),
-                  journeys.get(n).calls()));
+      each.add( // concatenated, because formatting takes a tenth of an exploration
+          "\n    node: open "
+              + calledAt.get(n)
+              + ", "
+              + nodes.get(n).tiers.leases
+              + ", "
+              + (scope.most().lost() == 0 ? "" : knowledge.get(n))
+              + ", timers "
+              + nodes.get(n).timer.due(WAIT_TIMEOUT_NANOS)
+              + ", calls "
+              + journeys.get(n).calls());
     }
     Collections.sort(each);
     String shared =
-        "%d asked, %d ticks, %s, %s, coordinator %s, escrow %s"
-            .formatted(
-                requests, ticks, faults, admitted, withoutIds(coordinator), withoutIds(escrow));
+        requests
+            + " asked, "
+            + ticks
+            + " ticks, "
+            + faults
+            + ", "
+            + admitted
+            + ", coordinator "
+            + withoutIds(coordinator)
+            + ", escrow "
+            + withoutIds(escrow);
     return shared + each;
   }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Tests requests with several descriptors, each with its own tier, on a slow store. */
 @Tag("exploration")
 class MixedTiersTest {
-  private static final int SEEDS = 60;
+  private static final int SEEDS = Boolean.getBoolean("throttlekit.thorough") ? 60 : 20;
   private static final int EVENTS = 3_000;
 
   @ParameterizedTest(name = "coupled {0}, with losses {1}")

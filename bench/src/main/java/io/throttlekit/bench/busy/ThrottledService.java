@@ -54,7 +54,7 @@ final class ThrottledService implements AutoCloseable {
             TierListener.NONE);
     Health health = new Health();
     server =
-        MeasuredPath.shared(config, policies, tiers, telemetry, time, null)
+        MeasuredPath.shared(config, policies, tiers, telemetry, time, null, null)
             .path()
             .server(listener(config.grpc()), health, null);
     server.start();

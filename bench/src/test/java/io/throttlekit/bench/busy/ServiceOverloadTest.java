@@ -34,11 +34,11 @@ class ServiceOverloadTest {
   @Test
   void goodputAndMemoryAreStableAtTenTimesTheCapacity() throws Exception {
     // Warms up the compiler, without an assertion.
-    var _ = measure(List.of(10), Duration.ofSeconds(6));
+    var _ = measure(List.of(10), Duration.ofSeconds(4), Duration.ofSeconds(3));
     List<List<Double>> lags = new ArrayList<>();
     @Nullable AssertionError missed = null;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      List<Offered> all = measure(List.of(1, 3, 10), Duration.ofSeconds(1));
+      List<Offered> all = measure(List.of(1, 3, 10), Duration.ofSeconds(2), Duration.ofSeconds(1));
       lags.add(all.stream().map(Offered::lagMillis).toList());
       if (all.stream().allMatch(Offered::isPunctual)) {
         try {
@@ -60,9 +60,9 @@ class ServiceOverloadTest {
             + "; bin/bench overload-service judges it on a machine that is not busy");
   }
 
-  private static List<Offered> measure(List<Integer> factors, Duration length)
+  private static List<Offered> measure(List<Integer> factors, Duration warmUp, Duration length)
       throws InterruptedException {
-    List<Offered> all = ServiceOverload.measure(factors, Duration.ofSeconds(4), length, _ -> {});
+    List<Offered> all = ServiceOverload.measure(factors, warmUp, length, _ -> {});
     ServiceOverload.print(all, System.out);
     return all;
   }

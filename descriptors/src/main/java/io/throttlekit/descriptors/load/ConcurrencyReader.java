@@ -1,11 +1,12 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.FleetTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.WaitingRoom;
-import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.descriptors.policy.WindowText;
 import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Wording;
@@ -16,6 +17,10 @@ import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Recalibration;
 import io.throttlekit.limit.WindowSettings;
 import io.throttlekit.limiter.Priority;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.Coordination.Aggregate;
+import io.throttlekit.share.Coordination.Allocation;
+import io.throttlekit.share.OnOutage;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -193,9 +198,20 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
           "`entry` and `user` are the same entry " + Wording.quote(user),
           "choose another key for one of them");
     }
-    return lease == null
+    FleetTerms fleet = fleet(concurrency.sectionOrDefaults("coordination"));
+    return lease == null || fleet == null
         ? null
-        : new ConcurrencyRule.AtService(lease, queue, entry, user, prioritizer);
+        : new ConcurrencyRule.AtService(lease, queue, entry, user, prioritizer, fleet);
+  }
+
+  /** Returns how replicas share the limit; null after reporting an error. */
+  private static @Nullable FleetTerms fleet(PolicySection coordination) {
+    Aggregate aggregate = coordination.constant("aggregate", Aggregate.class);
+    Allocation allocation = coordination.constant("allocation", Allocation.class);
+    OnOutage onOutage = coordination.constant("on_outage", OnOutage.class);
+    return aggregate == null || allocation == null || onOutage == null
+        ? null
+        : new FleetTerms(new Coordination(aggregate, allocation, true), onOutage);
   }
 
   private @Nullable WaitingRoom queue(PolicySection queue) {
@@ -277,10 +293,12 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
     if (entry == null) {
       return null;
     }
-    if (entry.equals(Rule.LEASE_ENTRY)) {
+    StreamDoneEntry reserved = StreamDoneEntry.of(entry);
+    if (reserved != null) {
       priority.error(
           key,
-          "an entry " + Wording.quote(entry) + " returns a permit, and names no " + named,
+          "an entry %s %s a permit, and names no %s"
+              .formatted(Wording.quote(entry), reserved.effect(), named),
           "choose another key");
       return null;
     }

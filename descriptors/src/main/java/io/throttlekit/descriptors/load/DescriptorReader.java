@@ -1,8 +1,8 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.DescriptorNode;
-import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.policy.RuleSpec;
+import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Wording;
@@ -74,11 +74,12 @@ record DescriptorReader(LoadOptions options, Problems problems) {
               .formatted(Wording.quote(node.composite())),
           "write value: prefix*, or remove share_threshold");
     }
-    if (node.key().equals(Rule.LEASE_ENTRY)) {
+    StreamDoneEntry reserved = StreamDoneEntry.of(node.key());
+    if (reserved != null) {
       problems.warning(
           fields.location(),
-          "nothing reaches this descriptor: an entry %s returns a permit"
-              .formatted(Wording.quote(node.key())),
+          "nothing reaches this descriptor: an entry %s %s a permit"
+              .formatted(Wording.quote(node.key()), reserved.effect()),
           "choose another key, or remove the descriptor");
     }
     checkOwnEntries(node);

@@ -3,6 +3,9 @@ package io.throttlekit.descriptors.policy;
 import io.throttlekit.limit.FailsafeLimit;
 import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Recalibration;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.Coordination.Allocation;
+import io.throttlekit.share.OnOutage;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -115,13 +118,15 @@ public record ConcurrencyRule(
    *     level within a priority; null for random levels
    * @param prioritizer name of the prioritizer, which all limits of the domain that name it share;
    *     null for one of its own. Not null only with a priority entry, as is {@code userEntry}
+   * @param fleet how the replicas share the limit where they have a shared store
    */
   public record AtService(
       LeaseTerms lease,
       @Nullable WaitingRoom queue,
       @Nullable String priorityEntry,
       @Nullable String userEntry,
-      @Nullable String prioritizer)
+      @Nullable String prioritizer,
+      FleetTerms fleet)
       implements Gate {}
 
   /**
@@ -140,6 +145,30 @@ public record ConcurrencyRule(
    * @param release event that releases the permit
    */
   public record LeaseTerms(long ttlMillis, Release release) {}
+
+  /**
+   * How the replicas of the service share one limit.
+   *
+   * @param coordination how they agree on it and divide it
+   * @param onOutage what a replica does while the store does not answer
+   */
+  public record FleetTerms(Coordination coordination, OnOutage onOutage) {
+    /** The default: one algorithm over all samples, shares by demand, which end with the store. */
+    public static final FleetTerms DEFAULT =
+        new FleetTerms(Coordination.DEFAULT, OnOutage.FAIL_CLOSED);
+
+    private void append(StringBuilder words) {
+      words.append(", shared by replicas (").append(word(coordination.aggregate()));
+      words
+          .append(", by ")
+          .append(coordination.allocation() == Allocation.DEMAND ? "demand" : "equal parts");
+      words.append(onOutage == OnOutage.LOCAL_ONLY ? ", each alone in an outage)" : ")");
+    }
+
+    private static String word(Enum<?> constant) {
+      return constant.name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   /** Event that marks the end of a request. */
   public enum Release {
@@ -201,6 +230,9 @@ public record ConcurrencyRule(
     }
     if (service.prioritizer() != null) {
       words.append(" with prioritizer ").append(service.prioritizer());
+    }
+    if (!service.fleet().equals(FleetTerms.DEFAULT)) {
+      service.fleet().append(words);
     }
   }
 

@@ -31,10 +31,11 @@ public final class Explainer {
       return new Explanation(null, summary, List.of(), alike(book, domain));
     }
     for (int i = 0; i < entries.length; i += 2) {
-      if (entries[i].equals(Rule.LEASE_ENTRY)) {
+      StreamDoneEntry reserved = StreamDoneEntry.of(entries[i]);
+      if (reserved != null) {
         String summary =
-            "no rule: entry %d returns the permit %s, whatever the others reach; never charged"
-                .formatted(i / 2 + 1, Wording.quote(entries[i + 1]));
+            "no rule: entry %d %s the permit %s, whatever the others reach; never charged"
+                .formatted(i / 2 + 1, reserved.effect(), Wording.quote(entries[i + 1]));
         return new Explanation(null, summary, List.of(), List.of());
       }
     }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtService;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.FleetTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LimitAlgorithm;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
@@ -17,11 +18,16 @@ import io.throttlekit.descriptors.policy.Explainer;
 import io.throttlekit.descriptors.policy.Explanation;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.limit.FailsafeLimit;
 import io.throttlekit.limit.Headroom;
 import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Recalibration;
 import io.throttlekit.limit.WindowSettings;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.Coordination.Aggregate;
+import io.throttlekit.share.Coordination.Allocation;
+import io.throttlekit.share.OnOutage;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -106,10 +112,27 @@ class ConcurrencyReaderTest {
                 new WaitingRoom(1.5, 2.25),
                 "p",
                 null,
-                null));
+                null,
+                FleetTerms.DEFAULT));
     assertThat(limit("gate: envoy, cluster: up").gate()).isEqualTo(new AtEnvoys("up", false));
     assertThat(limit("gate: envoy, cluster: up, circuit_breaker: high").gate())
         .isEqualTo(new AtEnvoys("up", true));
+  }
+
+  @Test
+  void readsHowReplicasShareALimit() {
+    String equalParts =
+        "coordination: {aggregate: median, allocation: equal, on_outage: local_only}";
+    assertThat(((AtService) limit(equalParts).gate()).fleet())
+        .isEqualTo(
+            new FleetTerms(
+                new Coordination(Aggregate.MEDIAN, Allocation.EQUAL, true), OnOutage.LOCAL_ONLY));
+    assertThat(onlyRule(policy(equalParts)).inWords())
+        .endsWith(", shared by replicas (median, by equal parts, each alone in an outage)");
+    assertThat(((AtService) limit("coordination: {}").gate()).fleet())
+        .isEqualTo(new FleetTerms(Coordination.DEFAULT, OnOutage.FAIL_CLOSED));
+    assertThat(onlyRule(policy("coordination: {aggregate: min}")).inWords())
+        .endsWith(", shared by replicas (min, by demand)");
   }
 
   @Test
@@ -308,6 +331,11 @@ class ConcurrencyReaderTest {
         .isEqualTo(
             "no rule: entry 2 returns the permit `xyz`, whatever the others reach; never"
                 + " charged");
+    for (StreamDoneEntry entry : StreamDoneEntry.values()) {
+      String[] entries = {"k", "1", entry.key(), "xyz"};
+      assertThat(new Explainer().explain(book, "d", entries).summary())
+          .startsWith("no rule: entry 2 " + entry.effect() + " the permit `xyz`");
+    }
   }
 
   @Test
@@ -320,7 +348,7 @@ class ConcurrencyReaderTest {
   }
 
   private static AtService atService(@Nullable WaitingRoom queue, @Nullable String priority) {
-    return new AtService(MINUTE, queue, priority, null, null);
+    return new AtService(MINUTE, queue, priority, null, null, FleetTerms.DEFAULT);
   }
 
   private static @Nullable Rule match(PolicyBook book, String... entries) {

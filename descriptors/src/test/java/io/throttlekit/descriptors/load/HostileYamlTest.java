@@ -178,7 +178,7 @@ class HostileYamlTest {
 
   @Test
   void stopsListingAfterAThousandProblems() {
-    String many = "domain: d\ndescriptors:\n" + "  - {foo: 1, key: k}\n".repeat(50_000);
+    String many = "domain: d\ndescriptors:\n" + "  - {foo: 1, key: k}\n".repeat(5_000);
     List<String> problems = problems(many);
     assertThat(problems).hasSize(1_001);
     assertThat(problems).filteredOn(p -> p.contains("some are not shown")).hasSize(1);

@@ -10,7 +10,6 @@ import io.throttlekit.descriptors.policy.LimitOverride;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
-import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.store.Charge;
@@ -36,6 +35,7 @@ public final class PolicyAdmission implements Admission {
   private final Supplier<@Nullable PolicyBook> policies;
   private final Counters counters;
   private final ConcurrencyLimiter limiter;
+  private final StreamDoneDescriptors streamDone;
   private final CompatibilityConfig compatibility;
   private final boolean cachedDenyDefault;
   private final DecisionListener metrics;
@@ -56,6 +56,7 @@ public final class PolicyAdmission implements Admission {
     this.policies = policies;
     this.counters = counters;
     this.limiter = limiter;
+    this.streamDone = new StreamDoneDescriptors(limiter);
     this.compatibility = compatibility;
     this.cachedDenyDefault = cachedDenyDefault;
     this.metrics = metrics;
@@ -64,7 +65,7 @@ public final class PolicyAdmission implements Admission {
   @Override
   public @Nullable Answer decide(RateLimitRequest request, AnswerCallback callback) {
     // before the policies are read: a permit is returned even if its rule is gone
-    boolean releases = returnPermits(request);
+    boolean streamDone = this.streamDone.end(request.descriptors());
     PolicyBook book = policies.get();
     if (book == null) {
       throw new NoPoliciesException();
@@ -76,54 +77,26 @@ public final class PolicyAdmission implements Admission {
       int count = request.descriptors().size();
       answer = new Answer(true, Collections.nCopies(count, Verdict.UNTOUCHED));
     } else if (request.descriptors().size() > 1) {
-      answer = decideMany(request, rulesOf(request, domain, releases), callback);
+      answer = decideMany(request, rulesOf(request, domain, streamDone), callback);
     } else {
-      // if the only descriptor returns a permit, no rule applies
-      answer = releases ? UNTOUCHED : decideOne(request, domain, callback);
+      // if the only descriptor is about a permit, no rule applies
+      answer = streamDone ? UNTOUCHED : decideOne(request, domain, callback);
     }
     return answer == null ? null : logged(request, answer);
   }
 
   /**
-   * Returns the permits that the request names, whatever the policies are, and reports whether it
-   * names any.
-   */
-  private boolean returnPermits(RateLimitRequest request) {
-    boolean any = false;
-    List<Descriptor> descriptors = request.descriptors();
-    for (int i = 0; i < descriptors.size(); i++) {
-      String id = leaseOf(descriptors.get(i));
-      if (id != null) {
-        any = true;
-        limiter.permits().end(id, PermitEnd.STREAM_DONE);
-      }
-    }
-    return any;
-  }
-
-  /** Returns the id of the permit that a descriptor returns, or null if it returns none. */
-  private static @Nullable String leaseOf(Descriptor descriptor) {
-    String[] entries = descriptor.entries();
-    for (int i = 0; i + 1 < entries.length; i += 2) {
-      if (entries[i].equals(Rule.LEASE_ENTRY)) {
-        return entries[i + 1];
-      }
-    }
-    return null;
-  }
-
-  /**
    * Returns the rule of each descriptor.
    *
-   * @param releases whether a descriptor returns a permit; such a descriptor matches no rule
+   * @param streamDone whether a descriptor is about a permit; such a descriptor matches no rule
    */
   private static @Nullable Rule[] rulesOf(
-      RateLimitRequest request, Level domain, boolean releases) {
+      RateLimitRequest request, Level domain, boolean streamDone) {
     @Nullable Rule[] rules = new @Nullable Rule[request.descriptors().size()];
     for (int i = 0; i < rules.length; i++) {
       Descriptor descriptor = request.descriptors().get(i);
-      boolean release = releases && leaseOf(descriptor) != null;
-      rules[i] = release ? null : ruleFor(request, domain, descriptor);
+      boolean aboutPermit = streamDone && StreamDoneDescriptors.isAboutPermit(descriptor);
+      rules[i] = aboutPermit ? null : ruleFor(request, domain, descriptor);
     }
     return rules;
   }

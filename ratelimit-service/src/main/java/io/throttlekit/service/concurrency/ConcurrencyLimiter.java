@@ -4,12 +4,13 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limiter that admits as many requests in flight as the concurrency limits that they reach allow,
  * and gives each admitted one a permit. Thread-safe; never blocks.
  */
-public final class ConcurrencyLimiter {
+public final class ConcurrencyLimiter implements AutoCloseable {
   // bounds memory where a client chooses the entries
   private static final int MAX_IDLE_LIMITS = 10_000;
   // bounds memory where permits are not released before their TTL
@@ -18,11 +19,11 @@ public final class ConcurrencyLimiter {
   private final TimeSource time;
   private final ConcurrencyLimits limits;
   private final RequestPermits permits;
-  final ConcurrencyListener listener;
+  private final ConcurrencyListener listener;
   private final LongSupplier retryAfterMillis;
 
   /**
-   * Creates a limiter with nothing in flight.
+   * Creates a limiter with nothing in flight, whose limits no other process shares.
    *
    * @param timer follows {@code time}
    * @param retryAfterMillis supplies the Retry-After of each refused request, above 0; random
@@ -30,7 +31,21 @@ public final class ConcurrencyLimiter {
    */
   public ConcurrencyLimiter(
       TimeSource time, Timer timer, ConcurrencyListener listener, LongSupplier retryAfterMillis) {
-    this(time, timer, listener, retryAfterMillis, MAX_IDLE_LIMITS, MAX_PERMITS);
+    this(time, timer, listener, retryAfterMillis, null);
+  }
+
+  /**
+   * Creates a limiter with nothing in flight.
+   *
+   * @param fleet the replicas that share the limits; null if none do
+   */
+  public ConcurrencyLimiter(
+      TimeSource time,
+      Timer timer,
+      ConcurrencyListener listener,
+      LongSupplier retryAfterMillis,
+      @Nullable Fleet fleet) {
+    this(time, timer, listener, retryAfterMillis, fleet, MAX_IDLE_LIMITS, MAX_PERMITS);
   }
 
   ConcurrencyLimiter(
@@ -38,10 +53,11 @@ public final class ConcurrencyLimiter {
       Timer timer,
       ConcurrencyListener listener,
       LongSupplier retryAfterMillis,
+      @Nullable Fleet fleet,
       int maxIdleLimits,
       int maxPermits) {
     this.time = time;
-    this.limits = new ConcurrencyLimits(time, timer, listener, maxIdleLimits);
+    this.limits = new ConcurrencyLimits(time, timer, listener, fleet, maxIdleLimits);
     this.permits = new RequestPermits(time, timer, listener, maxPermits);
     this.listener = listener;
     this.retryAfterMillis = retryAfterMillis;
@@ -71,9 +87,23 @@ public final class ConcurrencyLimiter {
     return permits;
   }
 
+  /** Returns the listener of its events. */
+  public ConcurrencyListener listener() {
+    return listener;
+  }
+
   /** Returns the clock of the permits. */
   public TimeSource time() {
     return time;
+  }
+
+  /**
+   * Leaves the replicas that share the limits. Limits that are shared admit nothing from here on;
+   * permits stay valid.
+   */
+  @Override
+  public void close() {
+    limits.close();
   }
 
   long retryAfterMillis() {

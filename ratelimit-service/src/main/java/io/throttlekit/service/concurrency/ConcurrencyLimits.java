@@ -10,12 +10,15 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.Prioritizer;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The concurrency limits of this process, by domain and entries.
@@ -41,15 +44,26 @@ public final class ConcurrencyLimits {
   final ConcurrencyListener listener;
   final Prioritizers prioritizers;
 
+  /** The replicas that share the limits, or null if none do. */
+  final @Nullable Fleet fleet;
+
   /**
    * Creates an empty set.
    *
-   * @param maxIdle idle concurrency limits to keep at most
+   * @param fleet the replicas that share the limits; null if none do
+   * @param maxIdle idle concurrency limits to keep at most. A shared one that is evicted leaves its
+   *     fleet by itself, because no request uses it
    */
-  ConcurrencyLimits(TimeSource time, Timer timer, ConcurrencyListener listener, int maxIdle) {
+  ConcurrencyLimits(
+      TimeSource time,
+      Timer timer,
+      ConcurrencyListener listener,
+      @Nullable Fleet fleet,
+      int maxIdle) {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
+    this.fleet = fleet;
     this.prioritizers = new Prioritizers(time, listener);
     // Runnable::run: evictions run on the calling thread, not in the common pool
     this.known =
@@ -110,10 +124,39 @@ public final class ConcurrencyLimits {
 
   /** Passes each concurrency limit to {@code reader}, with the rule that requested it last. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
+    all().forEach(held -> reader.accept(held.rule(), held.limiter().figures()));
+  }
+
+  /** Passes each concurrency limit that replicas share to {@code reader}. */
+  public void forEachShared(Consumer<FleetLimit> reader) {
+    if (fleet == null) {
+      return;
+    }
+    for (PinnedLimit held : all()) {
+      FleetLimit limit = held.fleetLimit();
+      if (limit != null) {
+        reader.accept(limit);
+      }
+    }
+  }
+
+  /** Returns the id of this process among the replicas that share limits; null if none do. */
+  public @Nullable String node() {
+    return fleet == null ? null : fleet.node();
+  }
+
+  /** Leaves the replicas that share the limits, which admit nothing from here on. */
+  void close() {
+    if (fleet != null) {
+      all().forEach(PinnedLimit::close);
+    }
+  }
+
+  private Collection<PinnedLimit> all() {
     known.cleanUp(); // expired ones stay in memory until the cache is used
     Map<CounterKey, PinnedLimit> all = new HashMap<>(known.asMap());
     all.putAll(pinned);
-    all.values().forEach(held -> reader.accept(held.rule(), held.limiter().figures()));
+    return all.values();
   }
 
   private void calibrateSoon() {

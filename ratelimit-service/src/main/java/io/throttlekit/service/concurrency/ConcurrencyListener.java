@@ -24,6 +24,24 @@ public interface ConcurrencyListener {
   /** A release named a permit that has ended or never existed. */
   default void stale() {}
 
+  /** Releases of other processes' permits were handed to the exchange. */
+  default void forwarded(int releases) {}
+
+  /** Releases of this process's permits arrived from other processes. */
+  default void received(int releases) {}
+
+  /** Releases of other processes' permits, or of this one's, were dropped. */
+  default void dropped(DroppedRelease why, long releases) {}
+
+  /** A call that exchanges releases with other processes failed; it is repeated. */
+  default void exchangeFailed(String reason) {}
+
+  /** A release reported how its request ended. */
+  default void reported(StreamEnd end) {}
+
+  /** A value beside a release was ignored. */
+  default void ignored(IgnoredReport why) {}
+
   /** A concurrency limit of the rule changed. */
   default void limitChanged(Rule rule, int before, int now) {}
 

@@ -100,7 +100,7 @@ public final class PermitAcquisition {
     }
     RequestPermit permit = limiter.permits().open(held, terms());
     if (permit == null) {
-      limiter.listener.noRoomForPermits();
+      limiter.listener().noRoomForPermits();
       withoutPermit();
     } else {
       callback.entered(this, permit);
@@ -155,6 +155,25 @@ public final class PermitAcquisition {
       limit.unpin();
       return true;
     }
+    if (!limit.arrived() && next.refuses()) {
+      // the share of this process is not known yet: the answer takes one round trip
+      limit.whenJoined(waitNanos(), () -> joined(index, limit));
+      return false;
+    }
+    return enters(index, limit);
+  }
+
+  private void joined(int index, PinnedLimit limit) {
+    if (isGone()) {
+      limit.unpin();
+      releaseAll();
+    } else if (enters(index, limit)) {
+      acquireFrom(index + 1);
+    }
+  }
+
+  private boolean enters(int index, PinnedLimit limit) {
+    ReachedLimit next = reached.get(index);
     if (next.looks()) {
       boolean room = limit.limiter().canAcquire(permitRequest(next, limit, 0));
       decisions[index] = decided(room, limit);
@@ -207,7 +226,7 @@ public final class PermitAcquisition {
   private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
     decisions[index] = decided(permit != null, limit);
     if (permit == null) {
-      limiter.listener.refused(Refusal.LIMIT_REACHED);
+      limiter.listener().refused(Refusal.LIMIT_REACHED);
       limit.unpin();
     } else {
       held.add(new HeldPermit(limit, permit));
@@ -274,7 +293,7 @@ public final class PermitAcquisition {
 
     @Override
     public void refused(Refusal why) {
-      limiter.listener.refused(why);
+      limiter.listener().refused(why);
       decisions[index] = decided(false, limit);
       limit.unpin();
       if (isGone()) {

@@ -4,18 +4,21 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.descriptors.policy.Rule;
-import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limiter.AdaptiveLimiter;
 import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterListener;
 import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.limiter.Queueing;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.DistributedLimiter;
+import io.throttlekit.share.Membership;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One concurrency limit of this process: its limiter, and the number of requests that use it. While
- * that is above 0, the limit is pinned and cannot be evicted.
+ * One concurrency limit of this process, or its part of one that replicas share: its limiter, and
+ * the number of requests that use it. While that is above 0, the limit is pinned and cannot be
+ * evicted.
  *
  * <p>Only {@link ConcurrencyLimits} counts pins, under the lock of the key. Thread-safe.
  */
@@ -25,9 +28,14 @@ final class PinnedLimit implements LimiterListener {
   private volatile Rule rule;
   private volatile ConcurrencyRule terms;
   private volatile AdaptiveLimiter limiter;
+
+  /** The part of a limit that replicas share, with {@link #limiter}; null if none share it. */
+  private volatile @Nullable DistributedLimiter shared;
+
   private volatile @Nullable PriorityTerms priorities;
   private volatile @Nullable Prioritizer prioritizer;
   private final LimitMoves moves;
+  final ReportedEnds ends = new ReportedEnds();
   private int pins;
 
   /** The gate that was compared last. Guarded by the lock of the key. */
@@ -42,7 +50,8 @@ final class PinnedLimit implements LimiterListener {
     this.moves = new LimitMoves(home.listener, terms.range().initial());
     this.priorities = PriorityTerms.of(terms.gate());
     this.prioritizer = home.prioritizers.of(rule.domain(), priorities);
-    this.limiter = limiter(terms, LimitAlgorithms.of(terms, terms.range().initial()));
+    this.shared = shared(terms, terms.range().initial());
+    this.limiter = limiter(shared, terms, terms.range().initial());
   }
 
   /** Returns the rule that requested it last. */
@@ -52,6 +61,41 @@ final class PinnedLimit implements LimiterListener {
 
   AdaptiveLimiter limiter() {
     return limiter;
+  }
+
+  /** Returns the state of the limit among replicas, or null if none share it. */
+  @Nullable FleetLimit fleetLimit() {
+    DistributedLimiter node = shared;
+    return node == null
+        ? null
+        : new FleetLimit(rule, key.toString(), node.figures(), node.limiter().figures().inFlight());
+  }
+
+  /**
+   * Notes that a request arrives. Returns whether it can be decided now; if not, {@link
+   * #whenJoined} waits for the share of this process.
+   */
+  boolean arrived() {
+    DistributedLimiter node = shared;
+    return node == null || node.arrived();
+  }
+
+  /** Runs {@code task} when the request can be decided, after {@code waitNanos} at the latest. */
+  void whenJoined(long waitNanos, Runnable task) {
+    DistributedLimiter node = shared;
+    if (node == null) {
+      task.run();
+    } else {
+      node.whenJoined(waitNanos, task);
+    }
+  }
+
+  /** Leaves the replicas that share it; nothing is admitted from here on. */
+  void close() {
+    DistributedLimiter node = shared;
+    if (node != null) {
+      node.close();
+    }
   }
 
   /**
@@ -79,18 +123,20 @@ final class PinnedLimit implements LimiterListener {
 
   /**
    * Counts one more use. Runs under the lock of the key and therefore notifies no listener. Another
-   * queue needs a new limiter, which is created only while nothing uses this one.
+   * queue or coordination needs a new limiter, created only while nothing uses this one.
    */
   @SuppressWarnings("ReferenceEquality") // requests between two reloads compare nothing else
   void pin(Rule rule, ConcurrencyRule terms) {
     if (pins == 0 && gate != terms.gate()) { // each reload creates new gates
       gate = terms.gate();
       PriorityTerms ranks = PriorityTerms.of(gate);
-      if (!sameQueue(this.terms, terms) || !PriorityTerms.sameRanks(priorities, ranks)) {
-        ConcurrencyLimit algorithm = algorithm(terms);
+      if (!sameLimiter(this.terms, terms) || !PriorityTerms.sameRanks(priorities, ranks)) {
+        int current = current();
+        close();
         priorities = ranks;
         prioritizer = home.prioritizers.of(rule.domain(), ranks);
-        limiter = limiter(terms, algorithm);
+        shared = shared(terms, current);
+        limiter = limiter(shared, terms, current);
         this.terms = terms;
       }
     }
@@ -106,7 +152,7 @@ final class PinnedLimit implements LimiterListener {
     if (this.rule == rule) {
       return;
     }
-    ConcurrencyLimit algorithm;
+    DistributedLimiter node = shared;
     synchronized (this) {
       this.rule = rule;
       PriorityTerms ranks = PriorityTerms.of(terms.gate());
@@ -116,10 +162,14 @@ final class PinnedLimit implements LimiterListener {
       if (this.terms.hasAlgorithmOf(terms)) {
         return;
       }
-      algorithm = algorithm(terms);
       this.terms = terms.withGate(this.terms.gate());
     }
-    limiter.replaceAlgorithm(algorithm); // outside the lock: it may admit queued requests
+    // outside the lock: it may admit queued requests
+    if (node == null) {
+      limiter.replaceAlgorithm(LimitAlgorithms.of(terms, current()));
+    } else {
+      node.replaceAlgorithms(limit -> LimitAlgorithms.of(terms, limit));
+    }
   }
 
   /** Counts one use less, under the lock of the key, and returns whether none is left. */
@@ -131,19 +181,55 @@ final class PinnedLimit implements LimiterListener {
     home.unpin(this);
   }
 
-  private static boolean sameQueue(ConcurrencyRule one, ConcurrencyRule other) {
+  private static boolean sameLimiter(ConcurrencyRule one, ConcurrencyRule other) {
     return one.gate() instanceof ConcurrencyRule.AtService first
         && other.gate() instanceof ConcurrencyRule.AtService second
-        && Objects.equals(first.queue(), second.queue());
+        && Objects.equals(first.queue(), second.queue())
+        && first.fleet().equals(second.fleet());
   }
 
-  private ConcurrencyLimit algorithm(ConcurrencyRule terms) {
-    return LimitAlgorithms.of(terms, limiter.figures().limit());
+  /** Returns the current limit: of all replicas, if they share it. */
+  private int current() {
+    DistributedLimiter node = shared;
+    if (node == null) {
+      return limiter.figures().limit();
+    }
+    int limit = node.figures().limit();
+    return limit > 0 ? limit : terms.range().initial();
   }
 
-  private AdaptiveLimiter limiter(ConcurrencyRule terms, ConcurrencyLimit algorithm) {
-    LimiterBuilder builder =
-        AdaptiveLimiter.of(algorithm).time(home.time, home.timer).listener(this);
+  private @Nullable DistributedLimiter shared(ConcurrencyRule terms, int initial) {
+    Fleet fleet = home.fleet;
+    if (fleet == null || !(terms.gate() instanceof ConcurrencyRule.AtService service)) {
+      return null;
+    }
+    Coordination coordination = service.fleet().coordination();
+    return new DistributedLimiter(
+        Membership.of(key.toString(), fleet.node(), service.fleet().onOutage()),
+        fleet.coordinators().apply(coordination),
+        coordination.aggregate(),
+        limit -> LimitAlgorithms.of(terms, limit),
+        initial,
+        home.time,
+        home.timer,
+        new FleetMember(fleet, this::rule, moves, home.time, initial),
+        fleet.incarnations(),
+        builder -> settings(builder, terms));
+  }
+
+  private AdaptiveLimiter limiter(
+      @Nullable DistributedLimiter node, ConcurrencyRule terms, int initial) {
+    return node != null
+        ? node.limiter()
+        : settings(
+                AdaptiveLimiter.of(LimitAlgorithms.of(terms, initial))
+                    .time(home.time, home.timer)
+                    .listener(this),
+                terms)
+            .build();
+  }
+
+  private LimiterBuilder settings(LimiterBuilder builder, ConcurrencyRule terms) {
     ConcurrencyRule.WaitingRoom queue =
         terms.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
     if (queue != null) {
@@ -153,6 +239,6 @@ final class PinnedLimit implements LimiterListener {
     if (levels != null) {
       var _ = builder.prioritizer(levels);
     }
-    return builder.build();
+    return builder;
   }
 }

@@ -18,6 +18,7 @@ public final class RequestPermit {
   /** Whether the request's access log entry ends the permit. */
   final boolean endsWhenLogged;
 
+  private final long startNanos;
   final long endNanos;
 
   RequestPermit(
@@ -27,6 +28,7 @@ public final class RequestPermit {
     this.held = held;
     this.ttlNanos = TimeUnit.MILLISECONDS.toNanos(terms.ttlMillis());
     this.endsWhenLogged = terms.release() == Release.ACCESS_LOG;
+    this.startNanos = nowNanos;
     this.endNanos = nowNanos + ttlNanos;
   }
 
@@ -48,6 +50,24 @@ public final class RequestPermit {
   boolean isDue(long nowNanos) {
     // overflow-safe
     return nowNanos - endNanos >= 0;
+  }
+
+  /** Returns the time since it was opened. */
+  long heldNanos(long nowNanos) {
+    return nowNanos - startNanos;
+  }
+
+  /**
+   * Ends the held permits as {@link #end(Ending)}, each by the evidence for its own limit.
+   *
+   * @param forwarded whether another process received the release: then the time until now is no
+   *     latency of the backend, because it contains the time to forward
+   */
+  void end(StreamReport report, long nowNanos, boolean forwarded) {
+    for (HeldPermit each : held) {
+      Ending ending = each.limit().ends.ending(report, nowNanos);
+      each.end(forwarded && ending == Ending.Plain.ANSWERED ? Ending.Plain.UNKNOWN : ending);
+    }
   }
 
   /** Ends the held permits. To be called by the thread that removed this from the table. */

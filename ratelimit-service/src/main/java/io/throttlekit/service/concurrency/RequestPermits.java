@@ -4,12 +4,14 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.share.ReleaseExchange;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedCollection;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +26,11 @@ public final class RequestPermits {
   // 10 ms: permits that expire close together share one timer
   private static final long RESOLUTION_NANOS = 10_000_000;
 
+  /** Clocks of two hosts differ in their rates by less than one in so many. */
+  private static final int CLOCKS_DIFFER_ONE_IN = 100;
+
   private final TimeSource time;
+  private final Timer timer;
   private final ConcurrencyListener listener;
   private final int maxPermits;
   private final PermitIds ids;
@@ -34,6 +40,11 @@ public final class RequestPermits {
   private final Map<Long, LinkedHashMap<String, RequestPermit>> byTtl = new HashMap<>();
   private final Wakeups wakeups;
 
+  /** Open permits that end by a stream-done call. */
+  private int streaming;
+
+  private volatile @Nullable ReleaseForwarder forwarder;
+
   /**
    * Creates a table of at most {@code maxPermits} permits.
    *
@@ -41,10 +52,26 @@ public final class RequestPermits {
    */
   RequestPermits(TimeSource time, Timer timer, ConcurrencyListener listener, int maxPermits) {
     this.time = time;
+    this.timer = timer;
     this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, this::expire);
     this.listener = listener;
     this.maxPermits = maxPermits;
     this.ids = new PermitIds(time.wallMillis());
+  }
+
+  /**
+   * Forwards releases of other processes' permits from now on, and receives those of this one's. To
+   * be called once.
+   *
+   * @param connected completes when the exchange can be called; releases wait until then
+   * @return to be closed before the exchange, which sends the releases that wait
+   */
+  public ReleaseForwarder forwardThrough(ReleaseExchange exchange, CompletionStage<?> connected) {
+    ReleaseForwarder created =
+        new ReleaseForwarder(ids.address(), this, exchange, time, timer, listener);
+    forwarder = created;
+    var _ = connected.thenRun(created::start);
+    return created;
   }
 
   /**
@@ -54,14 +81,20 @@ public final class RequestPermits {
   @Nullable RequestPermit open(List<HeldPermit> held, LeaseTerms terms) {
     long now = time.monotonicNanos();
     RequestPermit permit = new RequestPermit(this, ids.next(), held, terms, now);
+    boolean first;
     synchronized (this) {
       if (byId.size() >= maxPermits) {
         return null;
       }
       byId.put(permit.id(), permit);
       byTtl.computeIfAbsent(permit.ttlNanos, _ -> new LinkedHashMap<>()).put(permit.id(), permit);
+      first = !permit.endsWhenLogged && streaming++ == 0;
     }
     wakeups.by(permit.endNanos, now);
+    ReleaseForwarder receiving = forwarder;
+    if (first && receiving != null) {
+      receiving.poll();
+    }
     listener.acquired();
     return permit;
   }
@@ -96,6 +129,50 @@ public final class RequestPermits {
     }
   }
 
+  /**
+   * Ends the permit with this id because Envoy reported the end of its request. If none is open,
+   * the release is forwarded to the process that created the id, or counted as stale.
+   *
+   * @param report the values beside the release, all of which may be absent
+   */
+  public void streamDone(String id, StreamReport report) {
+    RequestPermit permit = remove(id, false);
+    if (permit == null) {
+      forward(id, report);
+    } else if (report.equals(StreamReport.NONE)) {
+      recordEnd(permit, PermitEnd.STREAM_DONE);
+    } else {
+      recordEnd(permit, report, false);
+    }
+  }
+
+  private void forward(String id, StreamReport report) {
+    ReleaseForwarder sending = forwarder;
+    String address = sending == null ? null : PermitIds.addressIn(id);
+    if (sending == null || address == null || address.equals(ids.address())) {
+      listener.stale();
+    } else {
+      sending.forward(address, id, report);
+    }
+  }
+
+  /** Ends the permit with this id by a release that another process received. */
+  void forwarded(String id, StreamReport report) {
+    RequestPermit permit = remove(id, false);
+    if (permit == null) {
+      listener.stale();
+    } else if (report.equals(StreamReport.NONE)) {
+      recordEnd(permit, PermitEnd.STREAM_DONE, Ending.Plain.UNKNOWN);
+    } else {
+      recordEnd(permit, report, true);
+    }
+  }
+
+  /** Returns whether a permit is open that ends by a stream-done call. */
+  synchronized boolean awaitsStreamDone() {
+    return streaming > 0;
+  }
+
   /** Returns the number of open permits. */
   public synchronized int size() {
     return byId.size();
@@ -121,13 +198,30 @@ public final class RequestPermits {
     }
   }
 
+  private void recordEnd(RequestPermit permit, StreamReport report, boolean forwarded) {
+    long now = time.monotonicNanos();
+    long held = permit.heldNanos(now);
+    // the backend was called while the permit was held; the clocks of two hosts may run unevenly
+    boolean tooLong = report.latencyNanos() - held > held / CLOCKS_DIFFER_ONE_IN;
+    StreamReport plausible = tooLong ? report.withoutLatency() : report;
+    try {
+      permit.end(plausible, now, forwarded);
+    } finally {
+      listener.ended(PermitEnd.STREAM_DONE);
+    }
+    if (tooLong) {
+      listener.ignored(IgnoredReport.TOO_LONG);
+    }
+    listener.reported(plausible.end());
+  }
+
   /** Removes the permit with this id; returns null if none is open, or none that may end so. */
   private synchronized @Nullable RequestPermit remove(String id, boolean logged) {
     RequestPermit permit = byId.get(id);
     if (permit == null || (logged && !permit.endsWhenLogged)) {
       return null;
     }
-    byId.remove(id);
+    removed(permit);
     LinkedHashMap<String, RequestPermit> line = byTtl.get(permit.ttlNanos);
     if (line != null) {
       line.remove(id);
@@ -136,6 +230,14 @@ public final class RequestPermits {
       }
     }
     return permit;
+  }
+
+  /** Called with the lock. */
+  private void removed(RequestPermit permit) {
+    byId.remove(permit.id());
+    if (!permit.endsWhenLogged) {
+      streaming--;
+    }
   }
 
   /** Ends permits that are due; run by the timer. */
@@ -149,7 +251,7 @@ public final class RequestPermits {
         SequencedCollection<RequestPermit> oldestFirst = line.sequencedValues();
         while (!oldestFirst.isEmpty() && oldestFirst.getFirst().isDue(now)) {
           RequestPermit oldest = oldestFirst.removeFirst();
-          byId.remove(oldest.id());
+          removed(oldest);
           due.add(oldest);
         }
       }

@@ -13,6 +13,7 @@ import java.time.Duration;
  * @param loadReportInterval interval at which Envoys report
  * @param pushLimits whether this process pushes the limits of {@code gate: envoy} to Envoys
  * @param maxEnvoys maximum number of Envoys that it pushes them to
+ * @param nodeId id of this process among the replicas that share limits; empty for that of its host
  */
 public record ConcurrencyConfig(
     boolean accessLog,
@@ -20,4 +21,5 @@ public record ConcurrencyConfig(
     boolean loadReports,
     Duration loadReportInterval,
     boolean pushLimits,
-    int maxEnvoys) {}
+    int maxEnvoys,
+    String nodeId) {}

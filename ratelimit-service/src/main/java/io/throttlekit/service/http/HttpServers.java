@@ -1,6 +1,7 @@
 package io.throttlekit.service.http;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
@@ -63,8 +64,8 @@ public final class HttpServers {
   }
 
   /**
-   * Creates the listener for operators: the policies in effect, the counters, the metrics and the
-   * threads. It has no authentication, so it belongs on loopback.
+   * Creates the listener for operators: the policies in effect, the concurrency limits, the
+   * counters, the metrics and the threads. It has no authentication, so it belongs on loopback.
    *
    * @param stats the counters as text, one per line
    * @throws IOException when the address cannot be bound
@@ -73,10 +74,12 @@ public final class HttpServers {
       DebugConfig config,
       PolicyStore policies,
       Supplier<String> store,
-      Supplier<List<String>> stats)
+      Supplier<List<String>> stats,
+      ConcurrencyLimiter limiter)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
     routes.put("/rlconfig", new PoliciesRoute(policies, store, time));
+    routes.put("/concurrency", new ConcurrencyRoute(limiter.limits(), time));
     routes.put("/stats", shared(() -> lines(stats.get())));
     routes.put("/debug/threads", shared(ThreadDump::text));
     addMetrics(routes, "/metrics");

@@ -8,6 +8,7 @@ import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.authz.CheckFrontEnd;
 import io.throttlekit.service.authz.CheckListener;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.Fleet;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.GrpcConfig;
@@ -49,6 +50,8 @@ public record DecisionPath(
   /**
    * Returns a path that decides by {@code policies} on {@code counters} and notifies {@code
    * listeners}.
+   *
+   * @param fleet the replicas that share its concurrency limits; null if none do
    */
   public static DecisionPath of(
       ServiceConfig config,
@@ -56,11 +59,16 @@ public record DecisionPath(
       Counters counters,
       PathListeners listeners,
       TimeSource time,
-      @Nullable EventLoopGroup loops) {
+      @Nullable EventLoopGroup loops,
+      @Nullable Fleet fleet) {
     CompatibilityConfig compatibility = config.compatibility();
     ConcurrencyLimiter limiter =
         new ConcurrencyLimiter(
-            time, DecisionPath::runAfter, listeners.limits(), DecisionPath::retryAfterMillis);
+            time,
+            DecisionPath::runAfter,
+            listeners.limits(),
+            DecisionPath::retryAfterMillis,
+            fleet);
     Admission admission =
         new PolicyAdmission(
             policies::book,

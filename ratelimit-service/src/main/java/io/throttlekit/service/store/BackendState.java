@@ -117,8 +117,8 @@ final class BackendState implements StoreListener {
     this.counted = counted;
   }
 
-  /** Returns a listener that counts the round trips of the escrow's own connections. */
-  StoreListener ofEscrow() {
+  /** Returns a listener that counts the round trips of further connections to the backend. */
+  StoreListener ofFurtherConnections() {
     return new StoreListener() {
       @Override
       public void roundTrip(int requests, long nanos) {

@@ -7,14 +7,17 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.postgres.Durability;
+import io.throttlekit.postgres.PostgresConcurrencyCoordinator;
 import io.throttlekit.postgres.PostgresCounterStore;
 import io.throttlekit.postgres.PostgresGlobalCoordinator;
 import io.throttlekit.postgres.PostgresRegionalEscrow;
+import io.throttlekit.postgres.PostgresReleaseExchange;
 import io.throttlekit.postgres.PostgresSettings;
-import io.throttlekit.redis.RedisAccess;
+import io.throttlekit.redis.RedisConcurrencyCoordinator;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisGlobalCoordinator;
 import io.throttlekit.redis.RedisRegionalEscrow;
+import io.throttlekit.redis.RedisReleaseExchange;
 import io.throttlekit.redis.RedisSettings;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreAccess;
@@ -22,6 +25,9 @@ import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
+import io.throttlekit.share.ConcurrencyCoordinator;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
@@ -43,6 +49,9 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   /** Size of the connection pool, small because each connection is a process of the server. */
   private static final int POSTGRES_CONNECTIONS = 8;
 
+  /** Size of the pool for calls that no request waits for: some hundred transactions a second. */
+  private static final int POSTGRES_BACKGROUND_CONNECTIONS = 2;
+
   /** Interval between deletions of expired rows, so that each deletes few. */
   private static final long COLLECT_EVERY_MILLIS = 10_000;
 
@@ -57,7 +66,12 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
 
   /** The address of a backend, and the settings that differ between a store and a coordinator. */
   private record Target(
-      StoreAddress address, StoreAccess access, String keyPrefix, Duration call, Duration lease) {
+      StoreAddress address,
+      StoreAccess access,
+      String keyPrefix,
+      Duration call,
+      Duration lease,
+      int postgresConnections) {
 
     static Target of(StoreConfig config) {
       StoreConfig.Deadlines deadlines = config.deadlines();
@@ -66,7 +80,13 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
           config.access(),
           config.keyPrefix(),
           deadlines.call(),
-          deadlines.lease());
+          deadlines.lease(),
+          POSTGRES_CONNECTIONS);
+    }
+
+    /** Returns the same target for calls that no request waits for. */
+    Target inBackground() {
+      return new Target(address, access, keyPrefix, call, lease, POSTGRES_BACKGROUND_CONNECTIONS);
     }
 
     static Target of(FederationConfig config) {
@@ -75,7 +95,8 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
           config.access(),
           config.keyPrefix(),
           config.deadline(),
-          config.deadline());
+          config.deadline(),
+          POSTGRES_CONNECTIONS);
     }
   }
 
@@ -126,6 +147,52 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         settings -> RedisGlobalCoordinator.connect(settings, time, state, loops));
   }
 
+  /**
+   * Returns a coordinator of concurrency limits at the store.
+   *
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
+   */
+  Backend<ConcurrencyCoordinator> concurrency(
+      StoreConfig config, Coordination terms, StoreListener listener) {
+    return connect(
+        Target.of(config).inBackground(),
+        config,
+        settings -> PostgresConcurrencyCoordinator.connect(settings, terms, time, timer, listener),
+        settings -> RedisConcurrencyCoordinator.connect(settings, terms, time, listener, loops));
+  }
+
+  /**
+   * Returns the exchange of releases through the store; null where the region is one process.
+   *
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
+   */
+  @Nullable Backend<ReleaseExchange> releases(StoreConfig config, StoreListener listener) {
+    if (config.address().inMemory()) {
+      return null;
+    }
+    return connect(
+        Target.of(config),
+        config,
+        settings -> PostgresReleaseExchange.connect(few(settings), time, timer, listener),
+        settings -> RedisReleaseExchange.connect(settings, time, listener, loops));
+  }
+
+  /** Returns the settings with one connection for calls, and one for the deletion of rows. */
+  private static PostgresSettings few(PostgresSettings settings) {
+    return new PostgresSettings(
+        settings.url(),
+        settings.user(),
+        settings.password(),
+        settings.schema(),
+        settings.counters(),
+        2,
+        settings.deadlineMillis(),
+        settings.leaseDeadlineMillis(),
+        settings.breaker(),
+        settings.connectTimeoutMillis(),
+        settings.collectEveryMillis());
+  }
+
   private static <T extends AutoCloseable> Backend<T> connect(
       Target target,
       StoreConfig config,
@@ -160,7 +227,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         target.access().login().password(),
         address.schema(),
         Durability.SYNCHRONOUS,
-        POSTGRES_CONNECTIONS,
+        target.postgresConnections(),
         target.call().toMillis(),
         target.lease().toMillis(),
         breaker(config.breaker()),
@@ -174,7 +241,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
     return new RedisSettings(
         RedisUrl.of(target.address(), access.login()),
         target.address() instanceof StoreAddress.Cluster,
-        new RedisAccess(
+        new RedisSettings.Access(
             target.keyPrefix(), tls(access.tls()), sentinel.user(), sentinel.password()),
         target.call().toMillis(),
         target.lease().toMillis(),
@@ -189,13 +256,14 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         breaker.failures(), breaker.after().toMillis(), breaker.probeAfter().toMillis());
   }
 
-  private static RedisAccess.@Nullable Tls tls(StoreAccess.@Nullable StoreTls tls) {
+  private static RedisSettings.Access.@Nullable Tls tls(StoreAccess.@Nullable StoreTls tls) {
     if (tls == null) {
       return null;
     }
     StoreAccess.ClientCertificate client = tls.client();
     return client == null
-        ? new RedisAccess.Tls(tls.ca(), null, null, tls.verifyHost())
-        : new RedisAccess.Tls(tls.ca(), client.certificate(), client.key(), tls.verifyHost());
+        ? new RedisSettings.Access.Tls(tls.ca(), null, null, tls.verifyHost())
+        : new RedisSettings.Access.Tls(
+            tls.ca(), client.certificate(), client.key(), tls.verifyHost());
   }
 }

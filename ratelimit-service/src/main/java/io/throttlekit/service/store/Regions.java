@@ -78,7 +78,7 @@ final class Regions {
         BackendState.of(
             Role.COORDINATOR, config.coordinator(), listeners, _ -> {}, backends.time());
     this.coordinator = backends.coordinator(config, store, state);
-    this.escrow = backends.escrow(store, storeState.ofEscrow());
+    this.escrow = backends.escrow(store, storeState.ofFurtherConnections());
     this.clocks = new Clocks(backends.time(), backends.timer());
     this.federation =
         new Federation(

@@ -6,10 +6,15 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
+import io.throttlekit.share.ConcurrencyCoordinator;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.store.CounterStore;
+import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
@@ -21,6 +26,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,6 +61,14 @@ public final class SharedStore implements AutoCloseable {
   private final BackendState state;
   private final @Nullable Regions regions;
   private final Tiers tiers;
+  private final Backends backends;
+  private final StoreConfig config;
+
+  /** Guarded by this. */
+  private @Nullable ForwardedReleases releases;
+
+  /** Of concurrency limits; null where counters are in the memory of this process. */
+  private final @Nullable ConcurrencyCoordinators limits;
 
   /**
    * Connects in the background, on the threads of {@code loops}.
@@ -81,8 +95,14 @@ public final class SharedStore implements AutoCloseable {
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
         };
-    Backends backends = new Backends(time, loops, timer);
+    this.backends = new Backends(time, loops, timer);
+    this.config = config;
     this.counters = backends.counters(config, state);
+    this.limits =
+        config.address().inMemory()
+            ? null
+            : new ConcurrencyCoordinators(
+                terms -> backends.concurrency(config, terms, StoreListener.NONE));
     try {
       this.regions =
           federation == null ? null : new Regions(backends, federation, config, state, listeners);
@@ -174,9 +194,36 @@ public final class SharedStore implements AutoCloseable {
   /** Warns where a backend may lose what a rule of these policies relies on. */
   public void policiesLoaded(PolicyBook book) {
     state.policiesLoaded(book);
+    if (limits != null) {
+      limits.policiesLoaded(book);
+    }
     if (regions != null) {
       regions.state.policiesLoaded(book);
     }
+  }
+
+  /**
+   * Returns what supplies the coordinators of the concurrency limits that replicas share, until
+   * this is closed; null where counters are in the memory of this process.
+   */
+  public @Nullable Function<Coordination, ConcurrencyCoordinator> coordinators() {
+    ConcurrencyCoordinators shared = limits;
+    return shared == null ? null : shared::of;
+  }
+
+  /**
+   * Forwards releases that reach this process to the processes of their permits, through the store,
+   * from the first call on; no effect if the store is this process's memory.
+   */
+  public synchronized void forwardReleases(RequestPermits permits) {
+    if (releases == null) {
+      Backend<ReleaseExchange> exchange = backends.releases(config, state.ofFurtherConnections());
+      releases = exchange == null ? null : ForwardedReleases.of(exchange, permits);
+    }
+  }
+
+  private synchronized @Nullable ForwardedReleases releases() {
+    return releases;
   }
 
   /** Returns the tiers that decide requests. */
@@ -193,10 +240,21 @@ public final class SharedStore implements AutoCloseable {
   @Override
   public void close() {
     long end = time.monotonicNanos() + closingNanos;
+    ForwardedReleases forwarded = releases();
+    if (forwarded != null) {
+      forwarded.forwarder().close();
+    }
     tiers.close();
     await(tiers.ended(), end);
+    if (forwarded != null) {
+      await(forwarded.forwarder().ended(), end);
+      close(forwarded.exchange(), end);
+    }
     if (regions != null) {
       regions.backends().forEach(backend -> close(backend, end));
+    }
+    if (limits != null) {
+      limits.backends().forEach(backend -> close(backend, end));
     }
     close(counters, end);
   }

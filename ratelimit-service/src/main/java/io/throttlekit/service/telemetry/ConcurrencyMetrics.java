@@ -6,7 +6,10 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.DroppedRelease;
+import io.throttlekit.service.concurrency.IgnoredReport;
 import io.throttlekit.service.concurrency.PermitEnd;
+import io.throttlekit.service.concurrency.StreamEnd;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.time.Duration;
@@ -47,7 +50,11 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private final ByWord<Metric> counts;
   private final ByWord<Refusal> refusals;
   private final ByWord<PermitEnd> ends;
+  private final ByWord<StreamEnd> reported;
+  private final ByWord<IgnoredReport> ignored;
+  private final ByWord<DroppedRelease> dropped;
   private final ByWord<Direction> changes;
+  private final LogInterval failureLines;
   private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
 
   /**
@@ -66,6 +73,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     this.meter = meter;
     this.time = time;
     this.logger = logger;
+    this.failureLines = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
     OurCounters ours = new OurCounters(meter);
     counts =
         ours.counters(
@@ -77,6 +85,24 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
             "reason",
             Refusal.class);
     ends = ours.counters(PREFIX + "released", "Leases that ended", "by", PermitEnd.class);
+    reported =
+        ours.counters(
+            PREFIX + "reported_ends",
+            "Leases whose release reported how the request ended",
+            "kind",
+            StreamEnd.class);
+    ignored =
+        ours.counters(
+            PREFIX + "ignored_reports",
+            "Values beside releases that were ignored",
+            "reason",
+            IgnoredReport.class);
+    dropped =
+        ours.counters(
+            PREFIX + "dropped_releases",
+            "Releases that were not forwarded to the process of their lease",
+            "reason",
+            DroppedRelease.class);
     changes =
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
   }
@@ -122,6 +148,47 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   @Override
   public void stale() {
     counts.increment(Metric.CONCURRENCY_STALE_RELEASES);
+  }
+
+  @Override
+  public void forwarded(int releases) {
+    counts.add(Metric.CONCURRENCY_FORWARDED_RELEASES, releases);
+  }
+
+  @Override
+  public void received(int releases) {
+    counts.add(Metric.CONCURRENCY_RECEIVED_RELEASES, releases);
+  }
+
+  @Override
+  public void dropped(DroppedRelease why, long releases) {
+    dropped.add(why, releases);
+  }
+
+  @Override
+  public void exchangeFailed(String reason) {
+    counts.increment(Metric.CONCURRENCY_FAILED_EXCHANGES);
+    if (failureLines.isDue(time.monotonicNanos())) {
+      try {
+        logger.execute(() ->
+            LOG.warn(
+                "releases of leases are not exchanged with other processes at present, so that"
+                    + " leases may last until their ttl: {}",
+                reason));
+      } catch (RejectedExecutionException _) {
+        // the next line comes after the interval
+      }
+    }
+  }
+
+  @Override
+  public void reported(StreamEnd end) {
+    reported.increment(end);
+  }
+
+  @Override
+  public void ignored(IgnoredReport why) {
+    ignored.increment(why);
   }
 
   @Override

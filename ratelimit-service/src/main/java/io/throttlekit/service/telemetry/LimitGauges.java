@@ -7,6 +7,7 @@ import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.share.FleetFigures;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -76,6 +77,44 @@ public final class LimitGauges {
         "held_back",
         "Requests that no Envoy can have, because one that left or is stuck may use them",
         Acknowledgements::heldBack);
+  }
+
+  /**
+   * Registers this process's part in the limits that replicas share. Call once.
+   *
+   * @param limits passes the figures of each limit with its rule, at every collection
+   */
+  public static void showShares(Meter meter, Consumer<BiConsumer<Rule, FleetFigures>> limits) {
+    show(
+        meter,
+        limits,
+        "share",
+        "Requests that this replica may have in flight",
+        FleetFigures::share);
+    show(
+        meter,
+        limits,
+        "fleet_limit",
+        "Requests that all replicas may have in flight",
+        FleetFigures::limit);
+    show(
+        meter,
+        limits,
+        "nodes",
+        "Replicas that share a limit, as this one knows; those of several limits are added up",
+        FleetFigures::nodes);
+    show(
+        meter,
+        limits,
+        "steering",
+        "Limits that this replica computes for all",
+        figures -> figures.epoch() > 0 ? 1 : 0);
+    show(
+        meter,
+        limits,
+        "fenced",
+        "Limits that refuse all requests of this replica, as the store does not answer",
+        figures -> figures.fenced() ? 1 : 0);
   }
 
   /**

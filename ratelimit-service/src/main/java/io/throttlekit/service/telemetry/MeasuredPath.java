@@ -4,6 +4,7 @@ import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.admission.MemoryCounters;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.Fleet;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
@@ -32,13 +33,14 @@ public record MeasuredPath(
       TimeSource time) {
     RateLimitMetrics metrics =
         metrics(config, policies, telemetry, counters::size, counters::forgotten);
-    return of(new MemoryCounters(counters), config, policies, metrics, telemetry, time, null);
+    return of(new MemoryCounters(counters), config, policies, metrics, telemetry, time, null, null);
   }
 
   /**
    * Returns a path that decides by {@code policies} on shared counters.
    *
    * @param loops the event loops that serve, if the store needs them; otherwise null
+   * @param fleet the replicas that share its concurrency limits; null if none do
    */
   public static MeasuredPath shared(
       ServiceConfig config,
@@ -46,9 +48,10 @@ public record MeasuredPath(
       Tiers tiers,
       Telemetry telemetry,
       TimeSource time,
-      @Nullable EventLoopGroup loops) {
+      @Nullable EventLoopGroup loops,
+      @Nullable Fleet fleet) {
     RateLimitMetrics metrics = metrics(config, policies, telemetry, tiers::cells, () -> 0);
-    return of(tiers, config, policies, metrics, telemetry, time, loops);
+    return of(tiers, config, policies, metrics, telemetry, time, loops, fleet);
   }
 
   private static MeasuredPath of(
@@ -58,11 +61,12 @@ public record MeasuredPath(
       RateLimitMetrics metrics,
       Telemetry telemetry,
       TimeSource time,
-      @Nullable EventLoopGroup loops) {
+      @Nullable EventLoopGroup loops,
+      @Nullable Fleet fleet) {
     ConcurrencyMetrics limits = new ConcurrencyMetrics(telemetry.meter(), time);
     CheckMetrics checks = config.extAuthz() == null ? null : new CheckMetrics(telemetry.meter());
     PathListeners listeners = new PathListeners(metrics, metrics, checks, limits);
-    DecisionPath path = DecisionPath.of(config, policies, counters, listeners, time, loops);
+    DecisionPath path = DecisionPath.of(config, policies, counters, listeners, time, loops, fleet);
     limits.show(path.limiter());
     return new MeasuredPath(path, metrics, limits);
   }

@@ -35,6 +35,9 @@ enum Metric {
   CONCURRENCY_REFUSED_WITHOUT_LEASE("Requests refused because there are too many leases"),
   CONCURRENCY_LEASES("Leases acquired"),
   CONCURRENCY_STALE_RELEASES("Releases of a lease that had ended or never existed"),
+  CONCURRENCY_FORWARDED_RELEASES("Releases that were forwarded to the process of their lease"),
+  CONCURRENCY_RECEIVED_RELEASES("Releases of this process's leases that other processes forwarded"),
+  CONCURRENCY_FAILED_EXCHANGES("Calls that exchange releases with other processes, and failed"),
   CONCURRENCY_THRESHOLD_CHANGES("Changes of the priority level needed to wait"),
   // of AccessLogMetrics
   ACCESS_LOG_UNMARKED("Entries of requests that reached a backend without a mark of this service"),

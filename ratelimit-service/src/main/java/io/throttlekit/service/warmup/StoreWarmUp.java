@@ -129,7 +129,7 @@ public final class StoreWarmUp {
     try (Telemetry telemetry = Telemetry.start(config.telemetry());
         Tiers tiers = new Tiers(store, time, (_, _) -> {}, settings, TierListener.NONE)) {
       DecisionPath path =
-          MeasuredPath.shared(config, policies, tiers, telemetry, time, loops).path();
+          MeasuredPath.shared(config, policies, tiers, telemetry, time, loops, null).path();
       GrpcServer server = path.server(config.grpc(), new Health(), null);
       return visit.round(server, callers, requests, end);
     }

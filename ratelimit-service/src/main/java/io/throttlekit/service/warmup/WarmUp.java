@@ -96,7 +96,7 @@ public final class WarmUp {
       MeasuredPath measured =
           tiers == null
               ? MeasuredPath.inMemory(config, policies, counters, telemetry, time)
-              : MeasuredPath.shared(config, policies, tiers, telemetry, time, null);
+              : MeasuredPath.shared(config, policies, tiers, telemetry, time, null, null);
       GrpcServer server = measured.path().server(config.grpc(), new Health(), tracing());
       return visit.round(server, traffic.callers(), requests, end);
     }

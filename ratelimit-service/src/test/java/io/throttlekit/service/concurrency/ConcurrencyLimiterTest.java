@@ -316,7 +316,8 @@ class ConcurrencyLimiterTest {
   }
 
   private ConcurrencyLimiter concurrencyLimiter(int maxIdle, int maxLeases) {
-    return new ConcurrencyLimiter(time, timer, limiterEvents, () -> 1_500, maxIdle, maxLeases);
+    return new ConcurrencyLimiter(
+        time, timer, limiterEvents, () -> 1_500, null, maxIdle, maxLeases);
   }
 
   private SlotResult enter(ConcurrencyLimiter gate, String value) {

@@ -117,7 +117,7 @@ class PrioritizersTest {
 
   private ConcurrencyLimiter limiter(Rule limited) {
     rule = limited;
-    return new ConcurrencyLimiter(time, timer, limiterEvents, () -> 1_500, 10, 1_000);
+    return new ConcurrencyLimiter(time, timer, limiterEvents, () -> 1_500, null, 10, 1_000);
   }
 
   /** Fills the limit and its queue, and calibrates. */

@@ -5,7 +5,9 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.server.Book;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -17,8 +19,14 @@ public final class RecordingConcurrencyListener implements ConcurrencyListener {
 
   public final List<Refusal> refusals = new CopyOnWriteArrayList<>();
   public final List<PermitEnd> ends = new CopyOnWriteArrayList<>();
+  public final List<StreamEnd> reported = new CopyOnWriteArrayList<>();
+  public final List<IgnoredReport> ignored = new CopyOnWriteArrayList<>();
   public final AtomicInteger leased = new AtomicInteger();
   public final AtomicInteger stale = new AtomicInteger();
+  public final AtomicInteger forwarded = new AtomicInteger();
+  public final AtomicInteger received = new AtomicInteger();
+  public final Map<DroppedRelease, Long> dropped = new ConcurrentHashMap<>();
+  public final List<String> failedExchanges = new CopyOnWriteArrayList<>();
   public final AtomicInteger changes = new AtomicInteger();
   public final List<Integer> moves = new CopyOnWriteArrayList<>();
   public final AtomicInteger noRoom = new AtomicInteger();
@@ -77,6 +85,36 @@ public final class RecordingConcurrencyListener implements ConcurrencyListener {
   @Override
   public void ended(PermitEnd how) {
     ends.add(how);
+  }
+
+  @Override
+  public void forwarded(int releases) {
+    forwarded.addAndGet(releases);
+  }
+
+  @Override
+  public void received(int releases) {
+    received.addAndGet(releases);
+  }
+
+  @Override
+  public void exchangeFailed(String reason) {
+    failedExchanges.add(reason);
+  }
+
+  @Override
+  public void dropped(DroppedRelease why, long releases) {
+    dropped.merge(why, releases, Long::sum);
+  }
+
+  @Override
+  public void reported(StreamEnd end) {
+    reported.add(end);
+  }
+
+  @Override
+  public void ignored(IgnoredReport why) {
+    ignored.add(why);
   }
 
   @Override

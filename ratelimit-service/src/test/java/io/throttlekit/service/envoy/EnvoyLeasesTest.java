@@ -45,7 +45,10 @@ class EnvoyLeasesTest {
               descriptor_key: throttlekit_lease
               source: DYNAMIC
               metadata_key: {key: envoy.filters.http.ratelimit, path: [{key: lease}]}
-      """;
+      """
+          + report("throttlekit_response_code", "%RESPONSE_CODE%")
+          + report("throttlekit_latency_us", "%COMMON_DURATION(US_TX_END:US_RX_END:us)%")
+          + report("throttlekit_grpc_status", "%GRPC_STATUS_NUMBER%");
 
   private static final Changes ONE_FOR_LONG =
       Changes.policy(policy ->
@@ -71,6 +74,11 @@ class EnvoyLeasesTest {
       }
       assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
       assertThat(metric(mesh, "throttlekit_concurrency_stale_releases_total")).isZero();
+      awaitMetric(mesh, "throttlekit_concurrency_reported_ends_total{kind=\"answered\"}", 5);
+
+      // a gRPC call that the upstream answers without a status, so that Envoy infers UNKNOWN
+      assertThat(mesh.status("/export", "content-type", "application/grpc")).isEqualTo(200);
+      awaitMetric(mesh, "throttlekit_concurrency_reported_ends_total{kind=\"failed\"}", 1);
     }
   }
 
@@ -157,6 +165,23 @@ class EnvoyLeasesTest {
       assertThat(mesh.status("/")).isEqualTo(429);
       assertThat(metric(mesh, "throttlekit_concurrency_live_leases")).isEqualTo(1);
     }
+  }
+
+  /**
+   * Returns the action of a report, whose descriptor Envoy drops if {@code format} has no value.
+   */
+  private static String report(String key, String format) {
+    return """
+    - apply_on_stream_done: true
+      hits_addend: {format: "FORMAT"}
+      actions:
+        - metadata:
+            descriptor_key: KEY
+            source: DYNAMIC
+            metadata_key: {key: envoy.filters.http.ratelimit, path: [{key: lease}]}
+    """
+        .replace("KEY", key)
+        .replace("FORMAT", format);
   }
 
   private static Changes changes(String more) {

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * What Envoy protects: answers every request with 700 bytes, and counts them; with 200 or the code
- * that the request asks for ({@code ?503}), and one that asks to be held ({@code ?hold}) not before
- * it is let go.
+ * that the request asks for ({@code ?503}), one that asks to be held ({@code ?hold}) not before it
+ * is let go, and only the first half of one that asks for a part ({@code ?part}) before that.
  */
 final class Upstream implements AutoCloseable {
   private static final byte[] BODY = "0123456789".repeat(70).getBytes(StandardCharsets.US_ASCII);
@@ -62,17 +62,27 @@ final class Upstream implements AutoCloseable {
     requests.incrementAndGet();
     String query = exchange.getRequestURI().getQuery();
     boolean held = "hold".equals(query);
+    boolean part = "part".equals(query);
     if (held) {
-      try {
-        releaseHeld.await();
-      } catch (InterruptedException e) {
-        throw new IOException(e);
-      }
+      awaitLetGo();
     }
-    int code = query == null || held ? 200 : Integer.parseInt(query);
+    int code = query == null || held || part ? 200 : Integer.parseInt(query);
     exchange.sendResponseHeaders(code, BODY.length);
     try (OutputStream body = exchange.getResponseBody()) {
-      body.write(BODY);
+      body.write(BODY, 0, BODY.length / 2);
+      if (part) {
+        body.flush();
+        awaitLetGo();
+      }
+      body.write(BODY, BODY.length / 2, BODY.length - BODY.length / 2);
+    }
+  }
+
+  private void awaitLetGo() throws IOException {
+    try {
+      releaseHeld.await();
+    } catch (InterruptedException e) {
+      throw new IOException(e);
     }
   }
 }

@@ -12,8 +12,8 @@ import java.util.concurrent.Callable;
 
 /**
  * Three regions with a process and a store each, and one coordinator, which each of them reaches by
- * a link of its own. The first region has a second process, and its store is of the coordinator's
- * kind; those of the others are of Redis. For one thread.
+ * a link of its own. The first region can have a second process, and its store is of the
+ * coordinator's kind; those of the others are of Redis. For one thread.
  */
 final class RegionalFleet implements AutoCloseable {
   /** Their names, in the order of their numbers. */
@@ -53,8 +53,8 @@ final class RegionalFleet implements AutoCloseable {
         fleet.rewrite(region, policies.get(region));
       }
       List<Callable<ServiceProcess>> starts = new ArrayList<>();
-      for (int node = 0; node <= NEIGHBOUR; node++) {
-        int region = node % NEIGHBOUR;
+      for (int node = 0; node < NEIGHBOUR; node++) {
+        int region = node;
         starts.add(() -> fleet.startNode(region));
       }
       fleet.nodes.addAll(Concurrently.all(starts));
@@ -86,8 +86,11 @@ final class RegionalFleet implements AutoCloseable {
     return nodes.get(region);
   }
 
-  /** Returns the second process of the first region. */
-  ServiceProcess neighbour() {
+  /** Returns the second process of the first region, which the first call starts. */
+  ServiceProcess neighbour() throws IOException {
+    if (nodes.size() == NEIGHBOUR) {
+      nodes.add(startNode(0));
+    }
     return nodes.get(NEIGHBOUR);
   }
 

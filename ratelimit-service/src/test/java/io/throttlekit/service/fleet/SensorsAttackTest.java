@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class SensorsAttackTest {
   private static final int ROUNDS = Boolean.getBoolean("throttlekit.thorough") ? 5 : 3;
-  private static final Duration ROUND = Duration.ofSeconds(1);
+  private static final Duration ROUND = Duration.ofMillis(500);
   private static final String POLICY =
       """
       domain: d
@@ -57,7 +57,7 @@ class SensorsAttackTest {
         hostile.add(channel(service.sensorsPort()));
       }
       long warm = System.nanoTime();
-      while (System.nanoTime() - warm < Duration.ofSeconds(4).toNanos()) {
+      while (System.nanoTime() - warm < Duration.ofSeconds(2).toNanos()) {
         var _ = p99(decisions);
       }
       // In pairs: what else the machine does slows the two measurements of a round alike.

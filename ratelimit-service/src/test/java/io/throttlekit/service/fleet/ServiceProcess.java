@@ -1,18 +1,21 @@
 package io.throttlekit.service.fleet;
 
+import static org.awaitility.Awaitility.await;
+
 import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
-/**
- * The service as users run it: {@code serve} in a process of its own, on this test's class path.
- */
+/** The service as users run it: {@code serve} in a process of its own. */
 public final class ServiceProcess implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile(
@@ -94,6 +97,23 @@ public final class ServiceProcess implements AutoCloseable {
   /** Suspends it: connections stay open, nothing is read (SIGSTOP). */
   public void hang() throws IOException {
     signal("STOP");
+    await("all threads to stop").until(this::isStopped); // later than the signal on a busy machine
+  }
+
+  /** Returns whether no thread runs; true where the system does not say. */
+  private boolean isStopped() throws IOException {
+    Path threads = Path.of("/proc", Long.toString(process.pid()), "task");
+    if (!Files.isDirectory(threads)) {
+      return true;
+    }
+    try (Stream<Path> all = Files.list(threads)) {
+      for (Path thread : all.toList()) {
+        if (!Files.readString(thread.resolve("stat")).contains(") T ")) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   /** Resumes it after {@link #hang}. */
@@ -120,21 +140,14 @@ public final class ServiceProcess implements AutoCloseable {
   }
 
   private static List<String> command(Path policies, int grpcPort) {
-    String classPath =
-        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-    return List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
-        "-Xmx128m",
-        "--enable-native-access=ALL-UNNAMED",
-        "-cp",
-        classPath,
-        "io.throttlekit.service.cli.Main",
-        "serve",
-        "--policies=" + policies,
-        "--grpc-port=" + grpcPort,
-        "--http-port=0",
-        "--debug-port=0");
+    List<String> command = new ArrayList<>(ServiceJvm.command());
+    command.addAll(
+        List.of(
+            "serve",
+            "--policies=" + policies,
+            "--grpc-port=" + grpcPort,
+            "--http-port=0",
+            "--debug-port=0"));
+    return command;
   }
 }

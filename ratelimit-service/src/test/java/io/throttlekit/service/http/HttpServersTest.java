@@ -12,6 +12,8 @@ import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.PolicySource;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
@@ -72,7 +74,8 @@ class HttpServersTest {
                 new DebugConfig("127.0.0.1", 0),
                 policies,
                 () -> "memory",
-                () -> List.of("a: 1", "b: 2")));
+                () -> List.of("a: 1", "b: 2"),
+                new ConcurrencyLimiter(time, (_, _) -> {}, ConcurrencyListener.NONE, () -> 1)));
   }
 
   @AfterEach
@@ -255,7 +258,7 @@ class HttpServersTest {
   @Test
   void listsItsPagesAndShowsCountersAndThreads() throws Exception {
     assertThat(debug.get("/").body().lines())
-        .containsExactly("/debug/threads", "/metrics", "/rlconfig", "/stats");
+        .containsExactly("/concurrency", "/debug/threads", "/metrics", "/rlconfig", "/stats");
     assertThat(debug.get("/stats").body()).isEqualTo("a: 1\nb: 2\n");
     assertThat(debug.get("/debug/threads").body()).contains("\"main\"", "    at ");
   }

@@ -6,6 +6,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.concurrency.DroppedRelease;
+import io.throttlekit.service.concurrency.IgnoredReport;
+import io.throttlekit.service.concurrency.StreamEnd;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
@@ -36,6 +39,56 @@ class ConcurrencyMetricsTest {
               "throttlekit_concurrency_limit_changes_total{direction=\"up\"} 2.0",
               "throttlekit_concurrency_limit_changes_total{direction=\"down\"} 1.0",
               "throttlekit_concurrency_threshold_changes_total 1.0");
+    }
+  }
+
+  @Test
+  void countsReportedEndsByKindAndIgnoredReportsByReason() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      metrics.reported(StreamEnd.TIMED_OUT);
+      metrics.reported(StreamEnd.TIMED_OUT);
+      metrics.ignored(IgnoredReport.OUT_OF_RANGE);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(
+              "throttlekit_concurrency_reported_ends_total{kind=\"timed_out\"} 2.0",
+              "throttlekit_concurrency_reported_ends_total{kind=\"answered\"} 0.0",
+              "throttlekit_concurrency_ignored_reports_total{reason=\"out_of_range\"} 1.0");
+    }
+  }
+
+  @Test
+  void countsForwardedReceivedAndDroppedReleases() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      metrics.forwarded(7);
+      metrics.received(5);
+      metrics.dropped(DroppedRelease.QUEUE_FULL, 3);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(
+              "throttlekit_concurrency_forwarded_releases_total 7.0",
+              "throttlekit_concurrency_received_releases_total 5.0",
+              "throttlekit_concurrency_dropped_releases_total{reason=\"queue_full\"} 3.0",
+              "throttlekit_concurrency_dropped_releases_total{reason=\"stopped\"} 0.0");
+    }
+  }
+
+  @Test
+  void logsAFailedExchangeOfReleasesAtMostOnceInTenSeconds() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
+        Logged logged = Logged.by(ConcurrencyMetrics.class)) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time, Runnable::run);
+      metrics.exchangeFailed("NOPERM");
+      metrics.exchangeFailed("NOPERM");
+      assertThat(logged.lines())
+          .containsExactly(
+              "WARNING releases of leases are not exchanged with other processes at present, so"
+                  + " that leases may last until their ttl: NOPERM");
+      time.advance(10_000);
+      metrics.exchangeFailed("NOPERM");
+      assertThat(logged.lines()).hasSize(2);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains("throttlekit_concurrency_failed_exchanges_total 3.0");
     }
   }
 

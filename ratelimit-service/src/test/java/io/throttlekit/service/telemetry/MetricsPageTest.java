@@ -14,6 +14,7 @@ import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.share.FleetFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -68,6 +69,10 @@ class MetricsPageTest {
       Rule rule = Book.of(LIMIT).rules().getFirst();
       LimitGauges.showAcknowledgements(
           fixture.telemetry.meter(), reader -> reader.accept(rule, new Acknowledgements(0, 0, 0)));
+      LimitGauges.showShares(
+          fixture.telemetry.meter(),
+          reader -> reader.accept(rule, new FleetFigures(0, 0, 0, false, "", 0, false)));
+      var _ = new FleetMetrics(fixture.telemetry.meter(), TimeSource.system());
       LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       showALimit(new ConcurrencyMetrics(fixture.telemetry.meter(), TimeSource.system()));
       List<String> scraped = fixture.scraped();

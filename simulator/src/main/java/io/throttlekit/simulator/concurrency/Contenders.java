@@ -6,6 +6,10 @@ import com.netflix.concurrency.limits.limit.WindowedLimit;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.limit.LimitRange;
+import io.throttlekit.simulator.concurrency.algorithm.EnvoyGradient;
+import io.throttlekit.simulator.concurrency.algorithm.FixedAlgorithm;
+import io.throttlekit.simulator.concurrency.algorithm.NetflixAlgorithm;
+import io.throttlekit.simulator.concurrency.algorithm.OurAlgorithm;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -13,6 +17,7 @@ import java.util.SplittableRandom;
 final class Contenders {
   private static final LimitRange RANGE = new LimitRange(1, 1000, 20);
   private static final int GUESSED = 30; // 1.5 times the servers
+  private static final int JITTER = 7; // a stream of random numbers that no other class uses
 
   private Contenders() {}
 
@@ -35,9 +40,34 @@ final class Contenders {
             "Netflix Vegas, windowed",
             _ -> windowed(com.netflix.concurrency.limits.limit.VegasLimit.newDefault())),
         new Contender("Netflix AIMD", _ -> new NetflixAlgorithm(AIMDLimit.newBuilder().build())),
-        new Contender("Envoy's gradient", EnvoyGradient::new),
-        new Contender("fixed at " + GUESSED, _ -> new FixedAlgorithm(GUESSED)),
+        new Contender(
+            "Envoy's gradient", seed -> new EnvoyGradient(new Chance(seed, JITTER)::uniform)),
+        Contender.fixed(GUESSED),
         new Contender("no limit", _ -> FixedAlgorithm.NONE));
+  }
+
+  /**
+   * Returns the automatic algorithms that are compared with the best fixed limit. Netflix's
+   * Gradient2 has the range of ours: its default minimum is 20, too much for small backends.
+   */
+  static List<Contender> reviewed() {
+    return List.of(
+        probedVegas(),
+        ours("Vegas", ConcurrencyRule.LimitAlgorithm.VEGAS),
+        ours("AIMD", ConcurrencyRule.LimitAlgorithm.AIMD),
+        failsafe(),
+        new Contender(
+            "Netflix Gradient2, windowed",
+            _ ->
+                windowed(
+                    com.netflix.concurrency.limits.limit.Gradient2Limit.newBuilder()
+                        .initialLimit(RANGE.initial())
+                        .minLimit(RANGE.min())
+                        .maxConcurrency(RANGE.max())
+                        .build())),
+        new Contender(
+            "Netflix Vegas, windowed",
+            _ -> windowed(com.netflix.concurrency.limits.limit.VegasLimit.newDefault())));
   }
 
   /** Returns our default algorithm. */

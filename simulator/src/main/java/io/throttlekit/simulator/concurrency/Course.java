@@ -10,9 +10,6 @@ import java.util.stream.IntStream;
  * <p>Spans are seconds since the start, the end exclusive.
  */
 final class Course {
-  /** A response counts as good within this multiple of the mean service time of its phase. */
-  static final double GOOD = 5;
-
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
 
   private final Plan plan;
@@ -60,8 +57,9 @@ final class Course {
     for (int at = from; at < to; at++) {
       Phase phase = plan.at(at);
       Second second = seconds[at];
+      double goodMillis = plan.goodMillis(phase);
       for (int i = 0; i < second.ended; i++) {
-        if (rtts[second.firstEnded + i] <= GOOD * phase.meanMillis()) {
+        if (rtts[second.firstEnded + i] <= goodMillis) {
           good++;
         }
       }

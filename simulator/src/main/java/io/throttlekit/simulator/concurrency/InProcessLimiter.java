@@ -1,6 +1,7 @@
 package io.throttlekit.simulator.concurrency;
 
 import io.throttlekit.limit.Sample;
+import io.throttlekit.simulator.concurrency.algorithm.SimulatedAlgorithm;
 
 /**
  * A limiter that counts every request itself and applies a new limit at once, as one in the same

@@ -24,4 +24,36 @@ public interface Lengths {
     // The shift by variance / 2 makes the mean 1.
     return chance -> StrictMath.exp(deviation * chance.normal() - variance / 2);
   }
+
+  /**
+   * Returns a normal distribution without negative values.
+   *
+   * @param variation deviation divided by mean; a third at most, so that the mean stays 1
+   */
+  static Lengths normal(double variation) {
+    return chance -> Math.max(0, 1 + variation * chance.normal());
+  }
+
+  /**
+   * Returns two kinds of requests, each of a constant service time.
+   *
+   * @param fast service time of most requests, in any unit
+   * @param slow service time of the others, in the same unit
+   * @param share of the slow ones
+   */
+  static Lengths either(double fast, double slow, double share) {
+    double mean = fast + share * (slow - fast);
+    return chance -> (chance.uniform() < share ? slow : fast) / mean;
+  }
+
+  /**
+   * Returns a Pareto distribution, cut off above.
+   *
+   * @param shape above 1; the smaller, the heavier its tail
+   * @param max greatest value
+   */
+  static Lengths pareto(double shape, double max) {
+    double least = (shape - 1) / shape; // the mean is 1 but for the cut
+    return chance -> Math.min(max, least * StrictMath.pow(1 - chance.uniform(), -1 / shape));
+  }
 }

@@ -1,6 +1,7 @@
 package io.throttlekit.simulator.concurrency;
 
 import io.throttlekit.limit.Sample;
+import io.throttlekit.simulator.concurrency.algorithm.SimulatedAlgorithm;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -8,11 +8,15 @@ import java.util.List;
  * 20 ms, so 1,000 requests a second.
  *
  * @param phases in order
+ * @param conditions influences besides load, servers and service times
  */
-record Plan(List<Phase> phases) {
+record Plan(List<Phase> phases, Conditions conditions) {
   static final int SERVERS = 20;
   static final double MEAN_MILLIS = 20;
   static final double VARIATION = 0.5;
+
+  /** A response is good within this multiple of the mean service time. */
+  private static final double GOOD = 5;
 
   private static final double CAPACITY = 1_000; // SERVERS · 1,000 ms / MEAN_MILLIS
 
@@ -23,7 +27,7 @@ record Plan(List<Phase> phases) {
 
   /** Returns a plan without phases. */
   static Plan empty() {
-    return new Plan(List.of());
+    return new Plan(List.of(), Conditions.NONE);
   }
 
   /**
@@ -45,7 +49,17 @@ record Plan(List<Phase> phases) {
   Plan then(Phase phase) {
     List<Phase> longer = new ArrayList<>(phases);
     longer.add(phase);
-    return new Plan(longer);
+    return new Plan(longer, conditions);
+  }
+
+  /** Returns the same phases under other conditions. */
+  Plan under(Conditions others) {
+    return new Plan(phases, others);
+  }
+
+  /** Returns the latency in ms up to which a response is good. */
+  double goodMillis(Phase phase) {
+    return conditions.goodMillis() > 0 ? conditions.goodMillis() : GOOD * phase.meanMillis();
   }
 
   /** Returns the total duration. */

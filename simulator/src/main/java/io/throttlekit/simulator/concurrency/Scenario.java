@@ -1,5 +1,6 @@
 package io.throttlekit.simulator.concurrency;
 
+import io.throttlekit.simulator.concurrency.algorithm.SimulatedAlgorithm;
 import java.util.List;
 
 /**

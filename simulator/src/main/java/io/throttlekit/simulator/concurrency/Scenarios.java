@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** All scenarios, with the targets T1 to T11. Loads are multiples of 1,000 requests a second. */
+/** All scenarios, with the targets T1 to T12. Loads are multiples of 1,000 requests a second. */
 final class Scenarios {
   private static final double MEAN = Plan.MEAN_MILLIS;
   private static final int WARM = 60; // seconds before the load changes
@@ -17,7 +17,7 @@ final class Scenarios {
 
   /** Returns all scenarios in the order of their targets. */
   static List<Scenario> all() {
-    return Stream.of(steps(), capacities(), drifts(), others(), logged(), small(), large())
+    return Stream.of(steps(), capacities(), drifts(), others(), logged(), small(), large(), noisy())
         .flatMap(List::stream)
         .toList();
   }
@@ -148,6 +148,31 @@ final class Scenarios {
             List.of(
                 atLeast(
                     "T11", 0.95, "goodput at 2×, large, logged", run -> run.goodput(60, 130)))));
+  }
+
+  /**
+   * Returns a machine that is too busy, below the capacity of the small backend: latency noise must
+   * not lower the limit.
+   */
+  private static List<Scenario> noisy() {
+    Conditions calm = Conditions.NONE;
+    return List.of(
+        noisy("pauses", "pauses of 0.2 s", calm.pauses(new Interruptions(4, 0.2, 2)), false),
+        noisy("pauses", "pauses of 0.2 s", calm.pauses(new Interruptions(4, 0.2, 2)), true),
+        noisy("stalls", "stalls of 0.2 s", calm.stalls(new Interruptions(4, 0.2, 2)), true),
+        noisy("bursts", "a busy neighbour", calm.slowness(Slowness.bursts(1.4, 0.3, 3)), true),
+        noisy("jitter", "a jittery network", calm.wire(20, Lengths.pareto(1.5, 40)), true));
+  }
+
+  private static Scenario noisy(String name, String what, Conditions conditions, boolean logged) {
+    String sensor = logged ? ", logged" : "";
+    return new Scenario(
+        "noisy-" + name + (logged ? "-logged" : ""),
+        "10 servers of 80 ms at 0.8 times their capacity, with " + what + sensor,
+        Plan.empty().then(180, 0.1, 10, 80, Plan.VARIATION).under(conditions),
+        logged,
+        List.of(
+            atMost("T12", 0.002, "refused at 0.8, " + what + sensor, run -> run.refused(30, 180))));
   }
 
   private static double last(Course run) {

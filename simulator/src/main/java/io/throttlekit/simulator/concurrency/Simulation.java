@@ -1,5 +1,6 @@
 package io.throttlekit.simulator.concurrency;
 
+import io.throttlekit.simulator.concurrency.algorithm.SimulatedAlgorithm;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -30,9 +31,12 @@ final class Simulation {
   private final Chance lengths;
   private final Requests requests = new Requests();
   private final Servers servers = new Servers();
+  private final Servers wire = new Servers();
+  private final Environment environment;
   private final Recorder recorder;
   private int inFlight;
   private Phase phase;
+  private long sent;
   private long nextArrival;
 
   private Simulation(Plan plan, SimulatedAlgorithm algorithm, SimulatedLimiter limiter, long seed) {
@@ -41,6 +45,7 @@ final class Simulation {
     this.limiter = limiter;
     this.arrivals = new Chance(seed, ARRIVALS);
     this.lengths = new Chance(seed, LENGTHS);
+    this.environment = new Environment(plan, seed);
     this.recorder = new Recorder(plan.seconds());
     this.phase = plan.phases().getFirst();
   }
@@ -60,7 +65,7 @@ final class Simulation {
     List<Phase> phases = plan.phases();
     for (Phase one : phases) {
       phase = one;
-      nextArrival = end + gap();
+      send(end);
       serve(end); // servers may have been added
       end += TimeUnit.SECONDS.toNanos(one.seconds());
       playUntil(end);
@@ -72,9 +77,12 @@ final class Simulation {
     while (true) {
       long done = servers.next();
       long oldest = requests.oldestStart();
-      long givenUp = oldest == Long.MAX_VALUE ? oldest : oldest + CLIENT_TIMEOUT_NANOS;
-      long woken = limiter.next();
-      long next = Math.min(Math.min(done, givenUp), Math.min(woken, nextArrival));
+      long givenUp =
+          oldest == Long.MAX_VALUE ? oldest : environment.noticed(oldest + CLIENT_TIMEOUT_NANOS);
+      long delivered = wire.next();
+      long woken = environment.noticed(limiter.next());
+      long next = Math.min(Math.min(done, delivered), Math.min(givenUp, woken));
+      next = Math.min(next, nextArrival);
       if (next >= end) {
         recorder.advance(end);
         return;
@@ -82,13 +90,15 @@ final class Simulation {
       recorder.advance(next);
       if (next == done) {
         finish(next);
+      } else if (next == delivered) {
+        deliver(wire.done(), next);
       } else if (next == givenUp) {
         giveUp(next);
       } else if (next == woken) {
         limiter.wake();
       } else {
         arrive(next);
-        nextArrival = next + gap();
+        send(sent);
       }
       recorder.limit(limiter.limit(), algorithm.isProbing());
     }
@@ -112,16 +122,24 @@ final class Simulation {
     while (servers.busy() < phase.servers() && requests.anyWaits()) {
       long number = requests.serve();
       double nanos = requests.length(number) * phase.meanMillis() * MILLI;
-      servers.begin(now + Math.max(1, (long) nanos), number);
+      servers.begin(environment.served(now, nanos, inFlight), number);
     }
   }
 
   private void finish(long now) {
     long number = servers.done();
+    if (environment.delays()) {
+      wire.begin(environment.noticed(environment.delivered(now)), number);
+    } else {
+      deliver(number, now);
+    }
+    serve(now);
+  }
+
+  private void deliver(long number, long now) {
     if (requests.isOpen(number)) {
       end(number, now, false);
     }
-    serve(now);
   }
 
   private void giveUp(long now) {
@@ -137,7 +155,10 @@ final class Simulation {
     inFlight--;
   }
 
-  private long gap() {
-    return Math.max(1, (long) (arrivals.exponential() * SECOND / phase.perSecond()));
+  /** Draws the next request, sent after the one at {@code previous}. */
+  private void send(long previous) {
+    double gap = environment.gap(arrivals, previous) * SECOND / phase.perSecond();
+    sent = previous + Math.max(1, (long) gap);
+    nextArrival = environment.noticed(sent);
   }
 }

@@ -7,6 +7,8 @@ import com.netflix.concurrency.limits.limit.WindowedLimit;
 import io.throttlekit.limit.FailsafeLimit;
 import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Sample;
+import io.throttlekit.simulator.concurrency.algorithm.NetflixAlgorithm;
+import io.throttlekit.simulator.concurrency.algorithm.SimulatedAlgorithm;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

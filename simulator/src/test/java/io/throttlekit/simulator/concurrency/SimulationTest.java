@@ -3,6 +3,8 @@ package io.throttlekit.simulator.concurrency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.throttlekit.simulator.concurrency.algorithm.FixedAlgorithm;
+import io.throttlekit.simulator.concurrency.algorithm.SimulatedAlgorithm;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -37,46 +37,12 @@ public final class PostgresProcess implements AutoCloseable {
   private final Thread shutdownHook = new Thread(this::kill);
   private Process process;
 
-  /** The data of a new server, made once in each JVM: initdb takes longer than the start itself. */
-  private static final class NewServer {
-    static final Path DATA = make();
-
-    private static Path make() {
-      try {
-        Path folder = Files.createTempDirectory("postgres-new");
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> TemporaryFolder.delete(folder)));
-        Path data = folder.resolve("data");
-        List<String> command =
-            List.of(
-                PostgresProgram.path("initdb").toString(),
-                "-D",
-                data.toString(),
-                "-U",
-                SUPERUSER,
-                "--auth=trust",
-                "--encoding=UTF8",
-                "--locale=C",
-                "--no-sync");
-        Path log = folder.resolve("log");
-        if (started(command, log).waitFor() != 0) {
-          throw new IOException("initdb failed:\n" + Files.readString(log));
-        }
-        return data;
-      } catch (IOException e) {
-        throw new UncheckedIOException(e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException("interrupted", e);
-      }
-    }
-  }
-
   private PostgresProcess(ReservedPort port, Path folder, List<String> options) throws IOException {
     this.port = port;
     this.folder = folder;
     this.options = options;
     if (!Files.exists(data())) {
-      copy(NewServer.DATA, data());
+      copy(NewServer.data(), data());
     }
     this.process = launch();
     Runtime.getRuntime().addShutdownHook(shutdownHook);
@@ -240,7 +206,7 @@ public final class PostgresProcess implements AutoCloseable {
    * Starts a command; as root in a user namespace of its own, because PostgreSQL refuses to run as
    * root.
    */
-  private static Process started(List<String> command, Path log) throws IOException {
+  static Process started(List<String> command, Path log) throws IOException {
     List<String> all = new ArrayList<>();
     if (System.getProperty("user.name").equals("root")) {
       all.addAll(List.of("unshare", "-U"));

@@ -1,10 +1,10 @@
 package io.throttlekit.testkit.postgres;
 
-import io.throttlekit.testkit.TemporaryFolder;
 import io.throttlekit.testkit.required.ExternalProgram;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.URL;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -16,9 +16,9 @@ import org.apache.commons.compress.compressors.xz.XZCompressorInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PostgreSQL of the tests, located once in each JVM: the folder {@code POSTGRES_BIN}, else the
- * one that comes with the build for this platform ({@code -Dpostgresql-binaries.version=…} selects
- * another), else {@code postgres} on the {@code PATH}.
+ * The PostgreSQL of the tests, located once in each JVM, unpacked once in each build: the folder
+ * {@code POSTGRES_BIN}, else the one that comes with the build for this platform ({@code
+ * -Dpostgresql-binaries.version=…} selects another), else {@code postgres} on the {@code PATH}.
  */
 public final class PostgresProgram implements ExternalProgram {
 
@@ -63,9 +63,11 @@ public final class PostgresProgram implements ExternalProgram {
       return new Lookup(folder, "");
     }
     String archive = archive();
-    try (InputStream packed = PostgresProgram.class.getResourceAsStream(archive)) {
-      if (packed != null) {
-        return new Lookup(unpack(packed).resolve("bin"), "");
+    URL packed = PostgresProgram.class.getResource(archive);
+    try {
+      if (packed != null) { // its address includes the version
+        String name = "program-" + Integer.toHexString(packed.toString().hashCode());
+        return new Lookup(MadeOnce.folder(name, to -> unpack(packed, to)).resolve("bin"), "");
       }
     } catch (IOException e) {
       return new Lookup(null, "the PostgreSQL of the build cannot be unpacked: " + e);
@@ -93,12 +95,10 @@ public final class PostgresProgram implements ExternalProgram {
             machine.equals("amd64") ? "x86_64" : machine.equals("aarch64") ? "arm_64" : machine);
   }
 
-  private static Path unpack(InputStream packed) throws IOException {
-    Path folder = Files.createTempDirectory("postgres-program");
-    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-    Runtime.getRuntime().addShutdownHook(new Thread(() -> TemporaryFolder.delete(folder)));
-    try (TarArchiveInputStream files =
-        new TarArchiveInputStream(new XZCompressorInputStream(packed))) {
+  private static void unpack(URL packed, Path folder) throws IOException {
+    try (InputStream archive = packed.openStream();
+        TarArchiveInputStream files =
+            new TarArchiveInputStream(new XZCompressorInputStream(archive))) {
       for (TarArchiveEntry file = files.getNextEntry(); file != null; file = files.getNextEntry()) {
         Path target = folder.resolve(file.getName()).normalize();
         if (!target.startsWith(folder)) {
@@ -119,6 +119,5 @@ public final class PostgresProgram implements ExternalProgram {
         }
       }
     }
-    return folder;
   }
 }

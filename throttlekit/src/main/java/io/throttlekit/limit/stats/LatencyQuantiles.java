@@ -10,6 +10,7 @@ import java.util.Arrays;
  */
 public final class LatencyQuantiles {
   static final int EXACT = 64; // above the 50 samples that end a window by default
+  private static final int TRIMMED_MEAN_QUANTILES = 20;
   private static final int OCTAVE = 64; // buckets per octave; their relative width is the error
   private static final int OCTAVE_BITS = 6; // log2 of OCTAVE
   private static final int BUCKETS = (Long.SIZE - 1 - OCTAVE_BITS + 1) * OCTAVE; // up to 2^63
@@ -66,6 +67,20 @@ public final class LatencyQuantiles {
       return between((double) exact[below], (double) exact[above], position - below);
     }
     return between(ranked(below), ranked(above), position - below);
+  }
+
+  /**
+   * Returns the mean of {@value #TRIMMED_MEAN_QUANTILES} quantiles. It ignores the 2.5 % of the
+   * latencies at each end, and follows a skewed distribution where a median does not.
+   *
+   * @throws IllegalStateException when there is no latency
+   */
+  public double trimmedMean() {
+    double sum = 0;
+    for (int i = 0; i < TRIMMED_MEAN_QUANTILES; i++) {
+      sum += quantile((i + 0.5) / TRIMMED_MEAN_QUANTILES);
+    }
+    return sum / TRIMMED_MEAN_QUANTILES;
   }
 
   public void reset() {

@@ -285,7 +285,8 @@ final class Assembly {
         values.flag("concurrency.load_reports"),
         values.duration("concurrency.load_report_interval"),
         values.flag("concurrency.push_limits"),
-        values.count("concurrency.max_envoys"));
+        values.count("concurrency.max_envoys"),
+        values.text("concurrency.node_id"));
   }
 
   private SensorsConfig sensors() {

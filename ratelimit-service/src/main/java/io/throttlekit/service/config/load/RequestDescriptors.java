@@ -1,6 +1,6 @@
 package io.throttlekit.service.config.load;
 
-import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.service.config.RequestDescriptor;
 import io.throttlekit.service.config.RequestDescriptor.Attribute;
@@ -160,10 +160,13 @@ final class RequestDescriptors {
       return "";
     }
     String key = notEmpty(node, KEY);
-    if (Rule.LEASE_ENTRY.equals(key)) {
+    StreamDoneEntry reserved = StreamDoneEntry.of(key);
+    if (reserved != null) {
+      String effect = reserved == StreamDoneEntry.LEASE ? "releases" : reserved.effect();
       mistakes.at(
           node,
-          key + " releases permits, and a check acquires them: leave that to stream-done calls");
+          "%s %s permits, and a check acquires them: leave that to stream-done calls"
+              .formatted(key, effect));
     }
     return key;
   }

@@ -324,6 +324,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_CONCURRENCY_LOAD_REPORT_INTERVAL", "200ms"),
         Map.entry("THROTTLEKIT_CONCURRENCY_PUSH_LIMITS", "false"),
         Map.entry("THROTTLEKIT_CONCURRENCY_MAX_ENVOYS", "16"),
+        Map.entry("THROTTLEKIT_CONCURRENCY_NODE_ID", "node-1"),
         Map.entry("THROTTLEKIT_SENSORS_LISTEN", ":17"),
         Map.entry("THROTTLEKIT_SENSORS_TLS_CERTIFICATE", "c3.pem"),
         Map.entry("THROTTLEKIT_SENSORS_TLS_KEY", "k3.pem"),

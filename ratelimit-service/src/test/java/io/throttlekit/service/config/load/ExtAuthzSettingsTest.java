@@ -143,6 +143,7 @@ class ExtAuthzSettingsTest {
                         - {key: a, value: b, default: c}
                         - {key: a, key: b, value: c}
                         - {key: throttlekit_lease, header: x-lease}
+                        - {key: throttlekit_response_code, header: x-code}
                         - {key: a, header: x, default: }
                         - {[a]: b, key: a, value: c}
                         - a
@@ -166,9 +167,11 @@ class ExtAuthzSettingsTest {
             "18:20: key is given twice",
             "19:17: throttlekit_lease releases permits, and a check acquires them: leave that to"
                 + " stream-done calls",
-            "20:39: default has to be a text",
-            "21:12: a key has to be a name",
-            "22:11: an entry has to be a map of key, header, attribute, context, value, default");
+            "20:17: throttlekit_response_code reports on permits, and a check acquires them: leave"
+                + " that to stream-done calls",
+            "21:39: default has to be a text",
+            "22:12: a key has to be a name",
+            "23:11: an entry has to be a map of key, header, attribute, context, value, default");
     assertThat(errors("ext_authz: {descriptors: {entries: []}}"))
         .singleElement()
         .asString()

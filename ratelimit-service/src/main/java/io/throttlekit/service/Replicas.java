@@ -1,0 +1,79 @@
+package io.throttlekit.service;
+
+import io.netty.channel.EventLoopGroup;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.concurrency.Fleet;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.policies.PolicyStore;
+import io.throttlekit.service.store.SharedStore;
+import io.throttlekit.service.telemetry.FleetMetrics;
+import io.throttlekit.service.telemetry.MeasuredPath;
+import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.share.ConcurrencyCoordinator;
+import io.throttlekit.share.Coordination;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.function.Function;
+
+/** The part of this process among replicas of the service that have one store. */
+final class Replicas {
+  private Replicas() {}
+
+  /**
+   * Returns a path that decides by {@code policies}, with the counters and the concurrency limits
+   * of the store; the latter are of this process alone if the store is its memory.
+   *
+   * @param loops the event loops that serve
+   */
+  static MeasuredPath path(
+      ServiceConfig config,
+      PolicyStore policies,
+      SharedStore store,
+      Telemetry telemetry,
+      TimeSource time,
+      EventLoopGroup loops) {
+    Function<Coordination, ConcurrencyCoordinator> coordinators = store.coordinators();
+    if (coordinators == null) {
+      return MeasuredPath.shared(config, policies, store.tiers(), telemetry, time, loops, null);
+    }
+    FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time);
+    Fleet fleet =
+        new Fleet(
+            nodeId(config.concurrency().nodeId(), System.getenv()),
+            coordinators,
+            new SecureRandom()::nextLong,
+            metrics);
+    MeasuredPath path =
+        MeasuredPath.shared(config, policies, store.tiers(), telemetry, time, loops, fleet);
+    metrics.show(path.path().limiter().limits());
+    return path;
+  }
+
+  /**
+   * Returns the configured id. Without one it is the name of the pod, which Kubernetes keeps unique
+   * in a namespace, or the name of the host and the id of the process.
+   *
+   * @param configured empty for none
+   * @param environment of this process
+   */
+  static String nodeId(String configured, Map<String, String> environment) {
+    if (!configured.isEmpty()) {
+      return configured;
+    }
+    String host = environment.getOrDefault("HOSTNAME", "");
+    if (!host.isEmpty() && environment.containsKey("KUBERNETES_SERVICE_HOST")) {
+      return host;
+    }
+    return (host.isEmpty() ? localHost() : host) + "-" + ProcessHandle.current().pid();
+  }
+
+  private static String localHost() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException e) {
+      return "localhost";
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package io.throttlekit.service.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.Fleet;
+import io.throttlekit.service.concurrency.FleetListener;
+import io.throttlekit.service.concurrency.PermitAcquisition;
+import io.throttlekit.service.concurrency.ReachedLimit;
+import io.throttlekit.service.concurrency.RequestPermit;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.share.Coordination;
+import io.throttlekit.share.InMemoryConcurrencyCoordinator;
+import io.throttlekit.tier.ManualTimer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ConcurrencyRouteTest {
+  private static final Rule RULE =
+      Book.of("domain: d\ndescriptors: [{key: k, concurrency: {min: 6, max: 6}}]\n")
+          .rules()
+          .getFirst();
+
+  private final ManualTime time = new ManualTime(0);
+  private final ManualTimer timer = new ManualTimer(time);
+
+  @Test
+  void showsEachSharedLimitWithoutControlCharactersOfRequests() throws Exception {
+    InMemoryConcurrencyCoordinator store =
+        new InMemoryConcurrencyCoordinator(time, Coordination.DEFAULT);
+    try (ConcurrencyLimiter limiter =
+        limiter(new Fleet("pod-1", _ -> store, () -> 1, FleetListener.NONE))) {
+      enter(limiter, "b\nc");
+      enter(limiter, "a");
+      assertThat(page(limiter).lines())
+          .hasSize(3)
+          .satisfiesExactly(
+              first -> assertThat(first).isEqualTo("# node: pod-1"),
+              second ->
+                  assertThat(second)
+                      .endsWith(
+                          "|1:k|1:a: share=6 limit=6 in_flight=1 nodes=1 steering=pod-1 (this node)"
+                              + " member"),
+              third -> assertThat(third).contains("|1:k|3:b\uFFFDc: share=6 limit=6"));
+    }
+  }
+
+  @Test
+  void showsThatALimitIsIdle() throws Exception {
+    InMemoryConcurrencyCoordinator store =
+        new InMemoryConcurrencyCoordinator(time, Coordination.DEFAULT);
+    try (ConcurrencyLimiter limiter =
+        limiter(new Fleet("pod-1", _ -> store, () -> 1, FleetListener.NONE))) {
+      enter(limiter, "a").cancelled();
+      time.advance(1_100);
+      timer.run();
+      time.advance(11_000);
+      timer.run();
+      assertThat(page(limiter))
+          .endsWith("|1:k|1:a: share=0 limit=6 in_flight=0 nodes=0 steering=- idle\n");
+    }
+  }
+
+  @Test
+  void saysThatNoLimitIsShared() throws Exception {
+    try (ConcurrencyLimiter limiter = limiter(null)) {
+      enter(limiter, "a");
+      assertThat(page(limiter))
+          .isEqualTo("# node: none, as the limits are of this process alone\n");
+    }
+  }
+
+  private ConcurrencyLimiter limiter(@Nullable Fleet fleet) {
+    return new ConcurrencyLimiter(time, timer, ConcurrencyListener.NONE, () -> 1_000, fleet);
+  }
+
+  private String page(ConcurrencyLimiter limiter) throws InterruptedException {
+    Reply reply =
+        new ConcurrencyRoute(limiter.limits(), time)
+            .answer(new HttpQuery(null, null, new byte[0], null));
+    return new String(reply.body(), StandardCharsets.UTF_8);
+  }
+
+  private static RequestPermit enter(ConcurrencyLimiter limiter, String value) {
+    ConcurrencyRule terms = Objects.requireNonNull(RULE.concurrency());
+    RequestPermit[] entered = new RequestPermit[1];
+    var _ =
+        limiter.enter(
+            List.of(
+                new ReachedLimit(
+                    RULE,
+                    terms,
+                    (ConcurrencyRule.AtService) terms.gate(),
+                    new String[] {"k", value},
+                    false,
+                    true)),
+            TimeUnit.SECONDS.toNanos(1),
+            new PermitAcquisition.AcquisitionCallback() {
+              @Override
+              public void entered(PermitAcquisition acquisition, @Nullable RequestPermit permit) {
+                entered[0] = Objects.requireNonNull(permit);
+              }
+
+              @Override
+              public void refused(PermitAcquisition acquisition) {}
+            });
+    return Objects.requireNonNull(entered[0]);
+  }
+}

@@ -1,0 +1,105 @@
+package io.throttlekit.service.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.ManualTime;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.Logged;
+import io.throttlekit.service.config.load.ConfigLoader;
+import io.throttlekit.service.server.Book;
+import io.throttlekit.share.FleetFigures;
+import io.throttlekit.store.StoreException;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FleetMetricsTest {
+  private final ManualTime time = new ManualTime(0);
+  private final PolicyBook book =
+      Book.of("domain: d\ndescriptors: [{key: a, concurrency: {}}, {key: b, concurrency: {}}]\n");
+  private final Rule one = book.rules().getFirst();
+  private final Rule other = book.rules().getLast();
+  private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
+
+  @AfterEach
+  void stop() {
+    telemetry.close();
+  }
+
+  @Test
+  void logsThatARuleIsFencedOnceInTenSecondsWithTheLastFailure() {
+    try (Logged logged = Logged.by(FleetMetrics.class)) {
+      FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time, Runnable::run);
+      metrics.heartbeatFailed(new StoreException("connection refused", null));
+      metrics.fenced(one);
+      metrics.fenced(one); // another limit of the rule
+      metrics.fenced(other);
+      metrics.unfenced(one);
+      metrics.unfenced(one);
+      assertThat(logged.lines())
+          .containsExactly(
+              "WARNING concurrency limits of a in domain d refuse all requests, as the store does"
+                  + " not answer: connection refused",
+              "WARNING concurrency limits of b in domain d refuse all requests, as the store does"
+                  + " not answer: connection refused",
+              "INFO concurrency limits of a in domain d admit requests again");
+      time.advance(10_000);
+      metrics.fenced(one);
+      assertThat(logged.lines()).hasSize(4);
+    }
+  }
+
+  @Test
+  void namesAnIdThatTwoProcessesHaveOnce() {
+    try (Logged logged = Logged.by(FleetMetrics.class)) {
+      FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time, Runnable::run);
+      metrics.sameNode("pod-1");
+      metrics.sameNode("pod-1");
+      assertThat(logged.lines())
+          .singleElement()
+          .asString()
+          .startsWith("WARNING another process has the node id pod-1, too")
+          .endsWith("concurrency.node_id");
+    }
+  }
+
+  @Test
+  void dropsLinesThatTheLogIsTooSlowFor() {
+    FleetMetrics metrics =
+        new FleetMetrics(
+            telemetry.meter(),
+            time,
+            _ -> {
+              throw new RejectedExecutionException();
+            });
+    metrics.fenced(one);
+    metrics.unfenced(one);
+    metrics.sameNode("pod-1");
+  }
+
+  @Test
+  void countsFailedHeartbeatsAndAddsUpTheLimitsOfARule() throws IOException {
+    FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time, _ -> {});
+    metrics.heartbeatFailed(new StoreException("late", null));
+    metrics.heartbeatFailed(new StoreException("late", null));
+    LimitGauges.showShares(
+        telemetry.meter(),
+        reader -> {
+          reader.accept(one, new FleetFigures(3, 10, 2, false, "x", 7, false));
+          reader.accept(one, new FleetFigures(0, 8, 3, true, "y", 0, false));
+          reader.accept(other, new FleetFigures(5, 5, 1, false, "x", 1, false));
+        });
+    assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+        .contains(
+            "throttlekit_concurrency_heartbeat_failures_total 2.0",
+            "throttlekit_concurrency_share{domain=\"d\",rule=\"a\"} 3.0",
+            "throttlekit_concurrency_fleet_limit{domain=\"d\",rule=\"a\"} 18.0",
+            "throttlekit_concurrency_nodes{domain=\"d\",rule=\"a\"} 5.0",
+            "throttlekit_concurrency_steering{domain=\"d\",rule=\"a\"} 1.0",
+            "throttlekit_concurrency_fenced{domain=\"d\",rule=\"a\"} 1.0",
+            "throttlekit_concurrency_share{domain=\"d\",rule=\"b\"} 5.0");
+  }
+}

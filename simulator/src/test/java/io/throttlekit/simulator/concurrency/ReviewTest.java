@@ -1,0 +1,80 @@
+package io.throttlekit.simulator.concurrency;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.DoubleSummaryStatistics;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Compares our default algorithm with the best fixed limit, on seeds not used to find constants.
+ */
+@Tag("slow")
+class ReviewTest {
+  private static final long[] HELD_OUT = {201};
+  private static final long[] SEARCHED = {1, 2, 3};
+  private static final double BETTER = 0.003; // chance makes that much of a difference
+
+  static Stream<ReviewScenario> scenarios() {
+    return ReviewScenarios.all().stream();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("scenarios")
+  void goodputIsCloseToThatOfTheBestFixedLimit(ReviewScenario scenario) {
+    ReviewScenario.Result exact = scenario.compare(Contenders.probedVegas(), false, HELD_OUT);
+    assertThat(exact.goodput()).isGreaterThan(0.93);
+    ReviewScenario.Result logged = scenario.compare(Contenders.probedVegas(), true, HELD_OUT);
+    assertThat(logged.goodput()).isGreaterThan(0.85);
+  }
+
+  @Test
+  @Tag("thorough")
+  void theMeanGoodputReachesItsTarget() {
+    long[] seeds = {101, 102, 103, 104, 105};
+    DoubleSummaryStatistics exact = new DoubleSummaryStatistics();
+    DoubleSummaryStatistics logged = new DoubleSummaryStatistics();
+    for (ReviewScenario scenario : ReviewScenarios.all()) {
+      exact.accept(scenario.compare(Contenders.probedVegas(), false, seeds).goodput());
+      logged.accept(scenario.compare(Contenders.probedVegas(), true, seeds).goodput());
+    }
+    assertThat(exact.getAverage()).isGreaterThanOrEqualTo(0.985);
+    assertThat(logged.getAverage()).isGreaterThanOrEqualTo(0.975);
+  }
+
+  @Test
+  @Tag("thorough")
+  void noOtherFixedLimitIsBetter() {
+    for (ReviewScenario scenario : ReviewScenarios.all()) {
+      double most = scenario.goodput(scenario.search(SEARCHED), SEARCHED);
+      double found = scenario.goodput(scenario.bestLimit(), SEARCHED);
+      assertThat(found).as(scenario.name()).isGreaterThan(most - BETTER);
+    }
+  }
+
+  @Test
+  void theBestFixedLimitIsComparedWithItself() {
+    ReviewScenario scenario = ReviewScenarios.reviewed().getFirst();
+    ReviewScenario.Result result =
+        scenario.compare(Contender.fixed(scenario.bestLimit()), false, new long[] {1});
+    assertThat(result.goodput()).isEqualTo(1, within(1e-9));
+    assertThat(result.worstMinute()).isEqualTo(1, within(1e-9));
+  }
+
+  @Test
+  void theReportHasATableForEachFigure() {
+    ReviewReport report =
+        ReviewReport.of(
+            ReviewScenarios.reviewed().subList(0, 1), List.of(Contenders.probedVegas()), 1, 1);
+    assertThat(report.markdown())
+        .containsPattern(
+            "\\| goodput, relative to the best fixed limit \\| ProbedVegas \\|\n\\|---\\|---\\|\n"
+                + "\\| `few` \\| \\d\\.\\d{3} · \\d\\.\\d{3} \\|\n\\| mean \\|")
+        .contains("worst minute", "refused below the capacity");
+  }
+}

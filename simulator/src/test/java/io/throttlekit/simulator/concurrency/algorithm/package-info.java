@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.simulator.concurrency.algorithm;
+
+import org.jspecify.annotations.NullMarked;

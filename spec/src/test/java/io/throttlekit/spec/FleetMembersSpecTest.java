@@ -1,0 +1,143 @@
+package io.throttlekit.spec;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Processes that are killed, evicted, start again or leave keep one limit together, and would not
+ * without any one of their safeguards. The counts and the lengths of the ways to a violation pin
+ * the model.
+ */
+@Tag("tlc")
+class FleetMembersSpecTest {
+  private static final Configuration WHOLE = Configuration.of("FleetMembers");
+  private static final Configuration ONE_INCARNATION = WHOLE.with("Incarnations", "{i1}");
+  private static final Configuration THREE_INCARNATIONS =
+      WHOLE.with("Incarnations", "{i1, i2, i3}");
+
+  @TempDir Path scratch;
+  private Tlc tlc;
+
+  @BeforeEach
+  void makeTlc() {
+    tlc = new Tlc(scratch);
+  }
+
+  @Test
+  void twoIncarnationsKeepTheLimit() throws IOException, InterruptedException {
+    tlc.assertHolds(WHOLE.with("MaxBeats", 3), 13_732);
+  }
+
+  @Test
+  void threeIncarnationsKeepTheLimit() throws IOException, InterruptedException {
+    tlc.assertHolds(THREE_INCARNATIONS.with("MaxBeats", 2), 4_543);
+  }
+
+  @Test
+  void oneIncarnationIsCoveredThroughAllItsGrants() throws IOException, InterruptedException {
+    tlc.assertHolds(ONE_INCARNATION, 12_615);
+  }
+
+  @Test
+  void reservationsAreWithinTheLimitIfNoRequestsAreBroughtAlong()
+      throws IOException, InterruptedException {
+    Configuration waiting = WHOLE.with("Brings", "FALSE").with("MaxBeats", 3);
+    tlc.assertHolds(waiting.invariants("Covered ReservedLimit"), 11_407);
+  }
+
+  @Test
+  @Tag("thorough")
+  void keepsTheLimitInLargerConfigurations() throws IOException, InterruptedException {
+    tlc.assertHolds(WHOLE, 118_242);
+    tlc.assertHolds(WHOLE.with("MaxBeats", 2).with("Limit", 2), 4_737);
+    tlc.assertHolds(WHOLE.with("MaxBeats", 3).with("Limit", 2), 72_039);
+    tlc.assertHolds(THREE_INCARNATIONS.with("MaxBeats", 3), 51_110);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\": in {1} states")
+  @CsvSource({
+    "own incarnation, 8",
+    "latest heartbeat only, 11",
+    "acknowledge the latest only, 9",
+    "in flight counts, 8",
+    "tombstone, 8",
+    "stop before leaving, 7",
+    "fence before the lease ends, 6",
+    "measure from sending, 6",
+    "newer grants only, 10",
+  })
+  void moreIsAppliedThanReservedWithoutASafeguard(String safeguard, int states)
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(ONE_INCARNATION.without(safeguard).invariants("Covered"), "Covered", states);
+  }
+
+  @Test
+  void moreIsAppliedThanReservedIfAnswersToAnotherIncarnationCount()
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(WHOLE.without("answers to itself only").invariants("Covered"), "Covered", 7);
+  }
+
+  /** It takes five heartbeats: two in its first life, one that joins again, and two grants. */
+  @Test
+  @Tag("thorough")
+  void moreIsAppliedThanReservedIfAnIncarnationIsUsedAfterItsLease()
+      throws IOException, InterruptedException {
+    Configuration five = ONE_INCARNATION.with("Processes", "{p1}").with("MaxBeats", 5);
+    tlc.assertRefuted(
+        five.without("new incarnation after a fence").invariants("Covered"), "Covered", 17);
+    tlc.assertHolds(five, 94_951);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\": in {1} states")
+  @CsvSource({
+    "own incarnation, 9",
+    "acknowledge the latest only, 15",
+    "in flight counts, 13",
+    "tombstone, 13",
+    "stop before leaving, 13",
+    "fence before the lease ends, 12",
+    "measure from sending, 12",
+    "newer grants only, 16",
+    "answers to itself only, 14",
+  })
+  @Tag("thorough")
+  void moreThanTheLimitIsInFlightWithoutASafeguard(String safeguard, int states)
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(
+        WHOLE.without(safeguard).invariants("InFlightLimit"), "InFlightLimit", states);
+  }
+
+  /** Only a share that no process applies is then reserved once more. */
+  @Test
+  @Tag("thorough")
+  void keepsTheLimitEvenIfAnyHeartbeatJoins() throws IOException, InterruptedException {
+    tlc.assertHolds(WHOLE.without("first heartbeat joins").with("MaxBeats", 3), 14_094);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "NeverTheWholeLimit, 6",
+    "NeverATombstone, 8",
+    "NeverHeldBack, 6",
+    "NeverAboveShare, 8",
+    "NeverBrought, 8",
+    "NeverReservedTwice, 10",
+  })
+  @Tag("thorough")
+  void reachesTheInterestingStates(String never, int states)
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(WHOLE.invariants(never), never, states);
+  }
+
+  @Test
+  @Tag("thorough")
+  void aLateHeartbeatOfAnEndedIncarnationJoins() throws IOException, InterruptedException {
+    tlc.assertRefuted(WHOLE.property("NeverAGhost"), "NeverAGhost", 5);
+  }
+}

@@ -1,0 +1,181 @@
+package io.throttlekit.limit;
+
+import io.throttlekit.limit.stats.LatencyQuantiles;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A limit of one node of a fleet, which counts its samples for the others. The limit is that of an
+ * algorithm of this node, or, without one, of the fleet.
+ *
+ * <p>Thread-safe.
+ */
+public final class DigestedLimit implements ConcurrencyLimit {
+  private final IntSupplier share;
+
+  /** Of this node, or null. Written under the lock of this. */
+  private volatile @Nullable ConcurrencyLimit local;
+
+  private volatile int fleetLimit;
+
+  // Guarded by this.
+  private IntFunction<ConcurrencyLimit> algorithms;
+  private final LatencyQuantiles latencies = new LatencyQuantiles();
+  private long dropped;
+  private long refused;
+  private int inFlight;
+  private boolean full;
+
+  private DigestedLimit(
+      @Nullable ConcurrencyLimit local,
+      IntFunction<ConcurrencyLimit> algorithms,
+      IntSupplier share,
+      int fleetLimit) {
+    this.local = local;
+    this.algorithms = algorithms;
+    this.share = share;
+    this.fleetLimit = fleetLimit;
+  }
+
+  /**
+   * Returns the limit of an algorithm of this node. It learns from a share of the limit as it would
+   * from the whole: a share that is used up is a limit that is used up.
+   *
+   * @param algorithms creates an algorithm that starts at a limit; only this object calls it
+   * @param initial where the first one starts, from 1
+   * @param share supplies the node's part of the limit, from 0
+   */
+  public static DigestedLimit ofNode(
+      IntFunction<ConcurrencyLimit> algorithms, int initial, IntSupplier share) {
+    return new DigestedLimit(algorithms.apply(initial), algorithms, share, initial);
+  }
+
+  /**
+   * Returns a limit that follows {@link #publish}.
+   *
+   * @param initial before the first one, from 1
+   */
+  public static DigestedLimit ofFleet(int initial) {
+    return new DigestedLimit(
+        null,
+        _ -> {
+          throw new IllegalStateException("the limit is that of the fleet");
+        },
+        () -> 0,
+        initial);
+  }
+
+  /**
+   * Sets the limit of the fleet, which counts where this node has no algorithm of its own.
+   *
+   * @param sampled whether this node has had samples lately. If not, its algorithm starts again at
+   *     the limit of the fleet: what it inferred before holds no longer
+   */
+  public synchronized void publish(int requests, boolean sampled) {
+    fleetLimit = requests;
+    ConcurrencyLimit own = local;
+    if (own != null && !sampled && own.limit() != requests) {
+      local = algorithms.apply(requests);
+    }
+  }
+
+  /** Replaces what creates the algorithm of this node, which starts at its current limit. */
+  public synchronized void replace(IntFunction<ConcurrencyLimit> others) {
+    ConcurrencyLimit own = local;
+    if (own != null) {
+      algorithms = others;
+      local = others.apply(own.limit());
+    }
+  }
+
+  @Override
+  public int limit() {
+    ConcurrencyLimit own = local;
+    return own == null ? fleetLimit : own.limit();
+  }
+
+  @Override
+  public synchronized void learn(Sample sample) {
+    if (sample.dropped()) {
+      dropped++;
+    } else if (sample.rttNanos() > 0) {
+      latencies.add(sample.rttNanos());
+    }
+    inFlight = Math.max(inFlight, sample.inFlight());
+    full |= sample.full();
+    ConcurrencyLimit own = local;
+    if (own != null) {
+      own.learn(scaled(sample, own.limit()));
+    }
+  }
+
+  /** Returns the sample with as much of the limit in flight as it is of the share. */
+  private Sample scaled(Sample sample, int limit) {
+    long part = Math.max(1, share.getAsInt());
+    if (part >= limit) {
+      return sample;
+    }
+    long inFlight = Math.min(limit, (sample.inFlight() * (long) limit + part - 1) / part);
+    return new Sample(
+        sample.startNanos(),
+        sample.rttNanos(),
+        sample.arrivedNanos(),
+        (int) inFlight,
+        sample.full(),
+        sample.dropped());
+  }
+
+  @Override
+  public synchronized void refused(long arrivedNanos, long requests) {
+    refused = Math.max(refused, refused + requests); // saturates on overflow
+    ConcurrencyLimit own = local;
+    if (own != null) {
+      own.refused(arrivedNanos, requests);
+    }
+  }
+
+  @Override
+  public synchronized void acknowledged(int requests, long sinceNanos) {
+    ConcurrencyLimit own = local;
+    if (own != null) {
+      own.acknowledged(requests, sinceNanos);
+    }
+  }
+
+  @Override
+  public synchronized void onTick(long nowNanos) {
+    ConcurrencyLimit own = local;
+    if (own != null) {
+      own.onTick(nowNanos);
+    }
+  }
+
+  @Override
+  public boolean isProbing() {
+    ConcurrencyLimit own = local;
+    return own != null && own.isProbing();
+  }
+
+  /** Returns the samples since the last call, or null if there were none. */
+  public synchronized @Nullable SampleDigest take() {
+    int count = latencies.count();
+    if (count == 0 && dropped == 0 && refused == 0) {
+      return null;
+    }
+    int parts = Math.min(count, SampleDigest.MAX_LATENCIES);
+    List<Long> quantiles = new ArrayList<>(parts);
+    for (int i = 0; i < parts; i++) {
+      quantiles.add((long) latencies.quantile((i + 0.5) / parts));
+    }
+    SampleDigest digest = new SampleDigest(count, dropped, refused, inFlight, full, quantiles);
+    latencies.reset();
+    dropped = 0;
+    refused = 0;
+    inFlight = 0;
+    full = false;
+    return digest;
+  }
+}

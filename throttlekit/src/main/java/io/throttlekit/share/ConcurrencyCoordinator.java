@@ -1,0 +1,27 @@
+package io.throttlekit.share;
+
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Where the nodes of a fleet agree on concurrency limits and divide them.
+ *
+ * <p>The sum of what is reserved for all nodes does not rise above the limit. Reserved for a node
+ * is the largest of the shares that it may apply and its requests in flight, until its lease ends.
+ * All leases follow the coordinator's clock. The rules are those of {@link FleetState}, which every
+ * coordinator applies in one atomic step for each call.
+ *
+ * <p>Thread-safe and non-blocking. A stage fails with a {@link
+ * io.throttlekit.store.StoreException}; the call may have taken effect all the same.
+ */
+public interface ConcurrencyCoordinator extends AutoCloseable {
+
+  /** Records a heartbeat. A repeated or overtaken one changes nothing. */
+  CompletionStage<ShareGrant> heartbeat(Heartbeat heartbeat);
+
+  /** Removes a node; later heartbeats of its incarnation are answered as evicted. */
+  CompletionStage<Void> leave(Departure departure);
+
+  /** Rejects new calls and closes connections; calls in flight may fail. */
+  @Override
+  void close();
+}

@@ -1,0 +1,393 @@
+package io.throttlekit.share;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
+import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.DigestedLimit;
+import io.throttlekit.limit.SampleDigest;
+import io.throttlekit.limiter.AdaptiveLimiter;
+import io.throttlekit.limiter.LimiterBuilder;
+import io.throttlekit.limiter.LimiterFigures;
+import io.throttlekit.share.Coordination.Aggregate;
+import io.throttlekit.share.Heartbeat.Publication;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+
+/**
+ * A node's part in one concurrency limit of a fleet: an {@link AdaptiveLimiter} that admits no more
+ * than the node's share, and the heartbeats by which the share follows demand.
+ *
+ * <p>While the limit of the fleet is constant, the requests in flight of all nodes never exceed it,
+ * if shares are {@linkplain Coordination#acknowledged acknowledged} and no node's clock runs slower
+ * than the coordinator's by more than the fence margin within a lease. A node stops to admit before
+ * its lease ends, by its own clock, so that the coordinator may give its share to others.
+ *
+ * <p>Heartbeats are sent at intervals, and at once (but not more often than the least interval)
+ * when a request is refused below an equal share, when the requests in flight have fallen to a
+ * lowered share, when a changed share or a new limit has to be acknowledged or published. In a
+ * steady state none of these happens.
+ *
+ * <p>A node without requests leaves the fleet after a while and sends nothing until the next one,
+ * for which it joins at once. Until the first answer its share is 0: a request that should wait for
+ * it calls {@link #whenJoined}.
+ *
+ * <p>Thread-safe; never blocks.
+ */
+public final class DistributedLimiter implements AutoCloseable {
+
+  /**
+   * The most heartbeats that wait for an answer: a coordinator that hangs must not collect more.
+   */
+  private static final int MAX_WAITING = 4;
+
+  private static final FleetFigures NO_MEMBER = new FleetFigures(0, 0, 0, false, "", 0, false);
+
+  private final Membership membership;
+  private final ConcurrencyCoordinator coordinator;
+  private final TimeSource time;
+  private final MembershipListener listener;
+  private final LongSupplier incarnations;
+  private final DigestedLimit limit;
+  private final Steering steering;
+  private final LeasedShare share;
+  private final AdaptiveLimiter limiter;
+  private final JoinQueue joining;
+  private final HeartbeatSchedule schedule;
+
+  /** Whether the listener was notified that nothing is admitted. */
+  private final AtomicBoolean fenced = new AtomicBoolean();
+
+  private volatile boolean closed;
+
+  private volatile FleetFigures figures = NO_MEMBER;
+
+  // Guarded by this.
+  private long usedNanos;
+  private Incarnation incarnation;
+  private int waiting;
+
+  /**
+   * Creates a node and sends its first heartbeat soon.
+   *
+   * @param coordinator of the fleet, with the same {@link Coordination} on all nodes
+   * @param aggregate that of the coordinator
+   * @param algorithms creates a limit algorithm that starts at a limit: that of the node with
+   *     {@link Aggregate#MIN} and {@link Aggregate#MEDIAN}, that of the fleet with {@link
+   *     Aggregate#POOLED}
+   * @param initial limit of the fleet before it is known, from 1
+   * @param timer follows {@code time}
+   * @param incarnations random numbers
+   * @param settings of the limiter, such as its queue; its algorithm, ceiling and clock are set
+   */
+  @SuppressWarnings("this-escape") // the first heartbeat is sent last
+  public DistributedLimiter(
+      Membership membership,
+      ConcurrencyCoordinator coordinator,
+      Aggregate aggregate,
+      IntFunction<ConcurrencyLimit> algorithms,
+      int initial,
+      TimeSource time,
+      Timer timer,
+      MembershipListener listener,
+      LongSupplier incarnations,
+      UnaryOperator<LimiterBuilder> settings) {
+    this.membership = membership;
+    this.coordinator = coordinator;
+    this.time = time;
+    this.listener = listener;
+    this.incarnations = incarnations;
+    this.steering = new Steering(algorithms);
+    this.schedule = new HeartbeatSchedule(membership, time, timer, this::wake);
+    this.share = new LeasedShare(membership.onOutage(), time, schedule::soon, schedule::awake);
+    this.limit =
+        aggregate == Aggregate.POOLED
+            ? DigestedLimit.ofFleet(initial)
+            : DigestedLimit.ofNode(algorithms, initial, share::share);
+    this.limiter =
+        settings.apply(AdaptiveLimiter.of(limit).time(time, timer).ceiling(share)).build();
+    this.joining = new JoinQueue(timer);
+    this.usedNanos = time.monotonicNanos();
+    this.incarnation = new Incarnation(membership, incarnations.getAsLong());
+    schedule.start();
+  }
+
+  /** Returns the limiter that admits the requests of this node. */
+  public AdaptiveLimiter limiter() {
+    return limiter;
+  }
+
+  /**
+   * Notes that a request arrives. It keeps this node in the fleet, or lets it join again.
+   *
+   * @return whether the share is known, so that the request can be decided now; if not, {@link
+   *     #whenJoined} waits for it
+   */
+  public boolean arrived() {
+    share.use();
+    return isDecided();
+  }
+
+  /**
+   * Joins the fleet at once if this node is no member, and waits until its share is known, joining
+   * has failed, or time is up.
+   *
+   * @param waitNanos how long to wait, from 0
+   * @param task called once, before this returns or later, on any thread
+   */
+  public void whenJoined(long waitNanos, Runnable task) {
+    share.use();
+    if (isDecided() || waitNanos <= 0) {
+      task.run();
+      return;
+    }
+    joining.add(Math.min(waitNanos, membership.leaseNanos()), task);
+    wake();
+    if (isDecided()) { // it may have joined before the task was added
+      joining.runAll();
+    }
+  }
+
+  /**
+   * Replaces the limit algorithms, for a changed rule. The new ones start at the current limits.
+   *
+   * @param algorithms creates an algorithm that starts at a limit
+   */
+  public void replaceAlgorithms(IntFunction<ConcurrencyLimit> algorithms) {
+    boolean publishes;
+    synchronized (this) {
+      Publication next = steering.replace(algorithms);
+      incarnation.publish(next);
+      publishes = next != null;
+      limit.replace(algorithms);
+    }
+    limiter.ceilingRose(); // the limit of this node may have risen
+    if (publishes) {
+      schedule.soon();
+    }
+  }
+
+  /** Returns the current figures. They are not read atomically together. */
+  public FleetFigures figures() {
+    FleetFigures last = figures;
+    boolean isFenced = share.isFenced() || (fenced.get() && !schedule.isDormant());
+    return new FleetFigures(
+        Math.min(share.requests(), limiter.figures().limit()),
+        last.limit(),
+        last.nodes(),
+        isFenced,
+        last.steering(),
+        last.epoch(),
+        last.sameId());
+  }
+
+  /**
+   * Leaves the fleet: nothing is admitted from here on. What is in flight stays reserved until the
+   * lease ends.
+   */
+  @Override
+  public void close() {
+    Departure departure;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      schedule.close();
+      share.close();
+      limiter.ceilingFell();
+      departure = incarnation.departure(limiter.figures().inFlight());
+    }
+    limiter.close();
+    joining.runAll();
+    leave(departure);
+  }
+
+  /** Returns whether the admission of a request follows by what is known. */
+  private boolean isDecided() {
+    return share.isLeased()
+        || membership.onOutage() == OnOutage.LOCAL_ONLY
+        || fenced.get() // it could not join: requests do not wait for the next attempt
+        || closed;
+  }
+
+  private void leave(Departure departure) {
+    CompletionStage<Void> answer;
+    try {
+      answer = coordinator.leave(departure);
+    } catch (RuntimeException bug) { // the lease ends by itself
+      listener.failed(bug);
+      return;
+    }
+    var _ = answer.exceptionally(_ -> null);
+  }
+
+  /** Sends the heartbeat that is due, or leaves the fleet, and schedules the next one. */
+  private void wake() {
+    if (share.isFenced() && fenced.compareAndSet(false, true)) {
+      listener.fenced();
+    }
+    Heartbeat beat = null;
+    Departure departure = null;
+    long now;
+    synchronized (this) {
+      if (closed || schedule.isDormant()) {
+        return;
+      }
+      now = time.monotonicNanos();
+      if (schedule.isDue(now) && isIdle(now) && isGivenUp()) {
+        departure = incarnation.departure(0);
+        sleep();
+      } else if (schedule.isDue(now)) {
+        schedule.sent(now);
+        if (waiting < MAX_WAITING && !(incarnation.isJoining() && waiting > 0)) {
+          waiting++;
+          beat = report();
+        }
+      }
+    }
+    if (departure != null) {
+      leave(departure);
+      listener.left();
+      return;
+    }
+    schedule.next(share, now);
+    if (beat != null) {
+      send(beat, now);
+    }
+  }
+
+  private boolean isIdle(long nowNanos) {
+    if (share.takeUsed() || isBusy()) {
+      usedNanos = nowNanos;
+      return false;
+    }
+    return waiting == 0 && nowNanos - usedNanos >= membership.idleNanos();
+  }
+
+  private boolean isBusy() {
+    LimiterFigures now = limiter.figures();
+    return now.inFlight() > 0 || now.queued() > 0;
+  }
+
+  /** Returns whether the share is not used and will not be; a request may have come meanwhile. */
+  private boolean isGivenUp() {
+    share.suspend();
+    limiter.ceilingFell();
+    boolean isUsed = isBusy() || share.takeUsed();
+    if (isUsed) {
+      usedNanos = time.monotonicNanos();
+      share.resume();
+    }
+    return !isUsed;
+  }
+
+  /** Stops heartbeats until the next request, which joins as a new incarnation. */
+  private void sleep() {
+    share.leave();
+    steering.end();
+    begin();
+    fenced.set(false); // whether the coordinator answers is not known any more
+    figures = new FleetFigures(0, figures.limit(), 0, false, "", 0, false);
+    schedule.sleep();
+  }
+
+  /** Reads the state of this node: first what it applies, then what is in flight by it. */
+  private Heartbeat report() {
+    SampleDigest digest = limit.take();
+    int inFlight = limiter.figures().inFlight();
+    share.report(inFlight);
+    return incarnation.heartbeat(limit.limit(), inFlight, digest);
+  }
+
+  private void send(Heartbeat beat, long sentNanos) {
+    CompletionStage<ShareGrant> answer;
+    try {
+      answer = coordinator.heartbeat(beat);
+    } catch (RuntimeException bug) { // a lost answer must not end the heartbeats
+      failed(bug);
+      return;
+    }
+    var _ =
+        answer.whenComplete((grant, failure) -> {
+          if (grant == null) {
+            failed(failure == null ? new IllegalStateException("no answer") : failure);
+          } else {
+            answered(beat, sentNanos, grant);
+          }
+        });
+  }
+
+  private void failed(Throwable why) {
+    boolean isOut;
+    synchronized (this) {
+      waiting--;
+      isOut = !share.isLeased() && membership.onOutage() == OnOutage.FAIL_CLOSED;
+    }
+    if (isOut && fenced.compareAndSet(false, true)) {
+      listener.fenced();
+    }
+    joining.runAll();
+    listener.failed(why);
+  }
+
+  private void answered(Heartbeat beat, long sentNanos, ShareGrant grant) {
+    boolean beatAgain = false;
+    boolean isUnfenced = false;
+    synchronized (this) {
+      waiting--;
+      if (closed || !incarnation.isNewest(beat)) {
+        return; // it answers an earlier question
+      }
+      if (grant.status() != ShareGrant.Status.MEMBER) {
+        rejoin();
+        beatAgain = grant.status() == ShareGrant.Status.EVICTED;
+      } else {
+        apply(beat, sentNanos, grant);
+        isUnfenced = !share.isOver() && fenced.compareAndSet(true, false);
+        beatAgain = incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()));
+      }
+    }
+    limiter.ceilingRose();
+    if (isUnfenced) {
+      listener.unfenced();
+    }
+    joining.runAll();
+    listener.granted(grant);
+    if (beatAgain) {
+      schedule.soon();
+    }
+  }
+
+  private void apply(Heartbeat beat, long sentNanos, ShareGrant grant) {
+    limit.publish(grant.limit(), beat.sampled());
+    int equal = grant.limit() / Math.max(1, grant.nodes());
+    // By the time when it was sent: the coordinator's lease begins later, so it ends later.
+    long until = sentNanos + membership.leaseNanos() - membership.fenceMarginNanos();
+    share.grant(grant.share(), equal, until);
+    // No request may be admitted by the earlier share once this one is acknowledged.
+    limiter.ceilingFell();
+    figures =
+        new FleetFigures(
+            grant.share(),
+            grant.limit(),
+            grant.nodes(),
+            false,
+            grant.steering(),
+            grant.epoch(),
+            grant.sameId());
+  }
+
+  /** Joins anew: what the earlier incarnation was granted is not acknowledged in the next one. */
+  private void rejoin() {
+    share.revoke();
+    limiter.ceilingFell();
+    begin();
+  }
+
+  private void begin() {
+    incarnation = new Incarnation(membership, incarnations.getAsLong());
+  }
+}

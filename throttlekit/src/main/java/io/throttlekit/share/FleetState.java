@@ -1,0 +1,366 @@
+package io.throttlekit.share;
+
+import io.throttlekit.limit.SampleDigest;
+import io.throttlekit.share.Coordination.Aggregate;
+import io.throttlekit.share.Coordination.Allocation;
+import io.throttlekit.share.ShareGrant.Status;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One concurrency limit and the nodes that divide it: what a coordinator stores for a key, and the
+ * rules by which it changes. Immutable.
+ *
+ * <p>A grant is
+ *
+ * <pre>share = min(target, max(limit − Σ reserved for others, share before))</pre>
+ *
+ * <p>so with a constant limit Σ reserved ≤ limit after every step, unless nodes bring requests
+ * along when they join. With a falling limit no share rises, and each falls to its target with the
+ * next heartbeat of its node. A node keeps its share only while it sends heartbeats: it stops by
+ * itself before its lease ends.
+ *
+ * @param nodes by id, then incarnation
+ * @param limit of the fleet; 0 before the first heartbeat
+ * @param epoch of the last steering lease; 0 before the first one
+ * @param steering who holds or held the last steering lease; null before the first one
+ * @param steeringUntilMillis when it ends, unless it is renewed
+ */
+public record FleetState(
+    SortedMap<NodeKey, Node> nodes,
+    int limit,
+    long epoch,
+    @Nullable NodeKey steering,
+    long steeringUntilMillis) {
+
+  /** The state before the first heartbeat. */
+  public static final FleetState EMPTY = new FleetState(new TreeMap<>(), 0, 0, null, 0);
+
+  /** The most nodes of a limit: a heartbeat visits each of them. */
+  public static final int MAX_NODES = 1_000;
+
+  /**
+   * How long a node steers without a heartbeat. With heartbeats every second, another one steers
+   * within 3 s after its last one.
+   */
+  public static final long STEERING_MILLIS = 1_750;
+
+  /** The most digests of a node that wait for the steering node; older ones are dropped. */
+  private static final int MAX_DIGESTS = 4;
+
+  /** A node in one incarnation. */
+  public record NodeKey(String node, long incarnation) implements Comparable<NodeKey> {
+    private static final Comparator<NodeKey> ORDER =
+        Comparator.comparing(NodeKey::node).thenComparingLong(NodeKey::incarnation);
+
+    @Override
+    public int compareTo(NodeKey other) {
+      return ORDER.compare(this, other);
+    }
+  }
+
+  /**
+   * A node.
+   *
+   * @param localLimit its own limit
+   * @param sampled whether its limit has a vote; not once it has left
+   * @param inFlight requests in flight by its last report
+   * @param peak the most requests in flight between its last two reports
+   * @param waiting whether it refused requests before its last report
+   * @param share its last grant
+   * @param generation of its last grant; 0 before the first one
+   * @param mayApply the largest of its grants since the last acknowledged one, that one included
+   * @param sequence of its last heartbeat
+   * @param untilMillis when its lease ends
+   * @param left whether it has left; then only its requests in flight are reserved
+   * @param digests that wait for the steering node
+   */
+  public record Node(
+      int localLimit,
+      boolean sampled,
+      int inFlight,
+      int peak,
+      boolean waiting,
+      int share,
+      long generation,
+      int mayApply,
+      long sequence,
+      long untilMillis,
+      boolean left,
+      List<SampleDigest> digests) {
+
+    /** Returns the permits that no other node may get. */
+    public int reserved() {
+      return Math.max(mayApply, inFlight);
+    }
+
+    /** Returns whether it had requests since its last report but one. */
+    boolean isActive() {
+      return peak > 0 || waiting;
+    }
+
+    /** Returns whether it did not use all of its share. */
+    boolean isSatisfied() {
+      return peak < share;
+    }
+
+    private Node granted(int next, boolean acknowledged) {
+      long nextGeneration = generation == 0 || next != share ? generation + 1 : generation;
+      int most = acknowledged ? Math.max(mayApply, next) : next;
+      return new Node(
+          localLimit,
+          sampled,
+          inFlight,
+          peak,
+          waiting,
+          next,
+          nextGeneration,
+          most,
+          sequence,
+          untilMillis,
+          left,
+          digests);
+    }
+
+    private Node withoutDigests() {
+      return new Node(
+          localLimit,
+          sampled,
+          inFlight,
+          peak,
+          waiting,
+          share,
+          generation,
+          mayApply,
+          sequence,
+          untilMillis,
+          left,
+          List.of());
+    }
+
+    private Node departed(int remaining) {
+      return new Node(
+          localLimit,
+          false,
+          Math.min(remaining, reserved()),
+          0,
+          false,
+          0,
+          generation,
+          0,
+          sequence,
+          untilMillis,
+          true,
+          List.of());
+    }
+  }
+
+  /** The state after a heartbeat, and its answer. */
+  public record Outcome(FleetState next, ShareGrant grant) {}
+
+  /** Copies the nodes. */
+  public FleetState {
+    nodes = Collections.unmodifiableSortedMap(new TreeMap<>(nodes));
+  }
+
+  /**
+   * Records a heartbeat.
+   *
+   * @param nowMillis by the coordinator's clock
+   */
+  public Outcome heartbeat(Coordination terms, Heartbeat beat, long nowMillis) {
+    SortedMap<NodeKey, Node> live = live(nowMillis);
+    NodeKey self = new NodeKey(beat.node(), beat.incarnation());
+    Node known = live.get(self);
+    if (known == null ? beat.sequence() != 1 : known.left) {
+      return rejected(live, Status.EVICTED);
+    }
+    if (known == null && live.size() >= MAX_NODES) {
+      return rejected(live, Status.FULL);
+    }
+    if (known != null && beat.sequence() <= known.sequence) {
+      FleetState same = with(live, limit);
+      return new Outcome(same, same.grant(self, List.of()));
+    }
+    live.put(self, reported(known, beat, nowMillis, terms.acknowledged()));
+    FleetState reported = with(live, limit).steered(self, beat, nowMillis);
+    FleetState aggregated = reported.with(live, reported.aggregate(terms.aggregate(), beat));
+    int share = aggregated.share(terms.allocation(), self, nowMillis);
+    live.put(self, aggregated.node(self).granted(share, terms.acknowledged()));
+    if (!self.equals(aggregated.steering)) {
+      FleetState next = aggregated.with(live, aggregated.limit);
+      return new Outcome(next, next.grant(self, List.of()));
+    }
+    List<SampleDigest> digests = live.values().stream().flatMap(n -> n.digests.stream()).toList();
+    live.replaceAll((_, node) -> node.withoutDigests());
+    FleetState next = aggregated.with(live, aggregated.limit);
+    return new Outcome(next, next.grant(self, digests));
+  }
+
+  /**
+   * Removes a node: of what is reserved for it, its requests in flight stay until its lease ends.
+   */
+  public FleetState leave(Departure departure, long nowMillis) {
+    SortedMap<NodeKey, Node> live = live(nowMillis);
+    live.computeIfPresent(
+        new NodeKey(departure.node(), departure.incarnation()),
+        (_, node) -> node.left ? node : node.departed(departure.inFlight()));
+    return with(live, limit);
+  }
+
+  /** Returns the permits that are reserved for all nodes together. */
+  public long reserved() {
+    return nodes.values().stream().mapToLong(Node::reserved).sum();
+  }
+
+  /** Returns whether no lease is running. */
+  public boolean isEmpty(long nowMillis) {
+    return live(nowMillis).isEmpty();
+  }
+
+  private SortedMap<NodeKey, Node> live(long nowMillis) {
+    SortedMap<NodeKey, Node> live = new TreeMap<>(nodes);
+    live.values().removeIf(node -> node.untilMillis < nowMillis);
+    return live;
+  }
+
+  private FleetState with(SortedMap<NodeKey, Node> nodes, int limit) {
+    return new FleetState(nodes, limit, epoch, steering, steeringUntilMillis);
+  }
+
+  private Node node(NodeKey key) {
+    Node node = nodes.get(key);
+    if (node == null) {
+      throw new IllegalStateException(key + " is not a member");
+    }
+    return node;
+  }
+
+  private Outcome rejected(SortedMap<NodeKey, Node> live, Status status) {
+    FleetState same = with(live, limit);
+    ShareGrant grant =
+        new ShareGrant(
+            status,
+            0,
+            Math.max(1, limit),
+            same.applied(),
+            same.members().size(),
+            0,
+            same.steeringId(),
+            0,
+            false,
+            List.of());
+    return new Outcome(same, grant);
+  }
+
+  private static Node reported(
+      @Nullable Node known, Heartbeat beat, long nowMillis, boolean acknowledged) {
+    int share = known == null ? 0 : known.share;
+    long generation = known == null ? 0 : known.generation;
+    int mayApply = known == null ? 0 : known.mayApply;
+    // The number of a grant that was never made acknowledges nothing.
+    if (!acknowledged || beat.acknowledged() == generation) {
+      mayApply = share;
+    }
+    // No more can be in flight than was reserved before; a new node may bring requests along.
+    // Without
+    // acknowledgements, a node may still have admitted by a larger share than the reserved one.
+    int inFlight =
+        known == null || !acknowledged
+            ? beat.inFlight()
+            : Math.min(beat.inFlight(), known.reserved());
+    List<SampleDigest> digests = new ArrayList<>(known == null ? List.of() : known.digests);
+    SampleDigest digest = beat.digest();
+    if (digest != null) {
+      digests.add(digest);
+    }
+    return new Node(
+        beat.localLimit(),
+        beat.sampled(),
+        inFlight,
+        Math.max(inFlight, beat.peak()),
+        beat.refused() > 0,
+        share,
+        generation,
+        mayApply,
+        beat.sequence(),
+        nowMillis + beat.leaseMillis(),
+        false,
+        List.copyOf(digests.subList(Math.max(0, digests.size() - MAX_DIGESTS), digests.size())));
+  }
+
+  /** Renews the steering lease of the node, or gives it an ended one; takes its published limit. */
+  private FleetState steered(NodeKey self, Heartbeat beat, long nowMillis) {
+    Node holder = steering == null ? null : nodes.get(steering);
+    boolean ended = holder == null || holder.left || steeringUntilMillis < nowMillis;
+    if (!self.equals(steering) && !ended) {
+      return this;
+    }
+    Heartbeat.Publication published = beat.publication();
+    boolean renewed = self.equals(steering);
+    return new FleetState(
+        nodes,
+        renewed && published != null && published.epoch() == epoch ? published.limit() : limit,
+        renewed ? epoch : epoch + 1,
+        self,
+        nowMillis + STEERING_MILLIS);
+  }
+
+  private int aggregate(Aggregate aggregate, Heartbeat beat) {
+    List<Integer> votes =
+        aggregate == Aggregate.POOLED
+            ? List.of()
+            : nodes.values().stream().filter(Node::sampled).map(Node::localLimit).sorted().toList();
+    if (votes.isEmpty()) {
+      return limit > 0 ? limit : beat.localLimit();
+    }
+    return votes.get(aggregate == Aggregate.MIN ? 0 : (votes.size() - 1) / 2);
+  }
+
+  private int share(Allocation allocation, NodeKey self, long nowMillis) {
+    Node node = node(self);
+    long free = limit - (reserved() - node.reserved());
+    List<NodeKey> members = members();
+    ShareTargets targets = new ShareTargets(limit, members.stream().map(this::node).toList());
+    long target =
+        switch (allocation) {
+          case EQUAL -> targets.equal(members.indexOf(self));
+          case DEMAND -> targets.byDemand(members.indexOf(self), nowMillis);
+        };
+    return (int) Math.min(target, Math.max(0, Math.max(free, node.share)));
+  }
+
+  /** Returns the nodes that have not left, in their order. */
+  private List<NodeKey> members() {
+    return nodes.keySet().stream().filter(key -> !node(key).left).toList();
+  }
+
+  private ShareGrant grant(NodeKey self, List<SampleDigest> digests) {
+    Node node = node(self);
+    List<NodeKey> members = members();
+    return new ShareGrant(
+        Status.MEMBER,
+        node.share,
+        limit,
+        applied(),
+        members.size(),
+        node.generation,
+        steeringId(),
+        self.equals(steering) ? epoch : 0,
+        members.stream().filter(key -> key.node().equals(self.node())).count() > 1,
+        digests);
+  }
+
+  private long applied() {
+    return nodes.values().stream().mapToLong(Node::mayApply).sum();
+  }
+
+  private String steeringId() {
+    return steering == null ? "" : steering.node();
+  }
+}

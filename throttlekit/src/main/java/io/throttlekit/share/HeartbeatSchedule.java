@@ -1,0 +1,105 @@
+package io.throttlekit.share;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
+import io.throttlekit.Wakeups;
+
+/**
+ * When a node sends its heartbeats: at intervals, earlier when they are called for, and not at all
+ * while it is dormant. Thread-safe.
+ */
+final class HeartbeatSchedule {
+  private static final long RESOLUTION_NANOS = 1_000_000;
+
+  private final Membership membership;
+  private final TimeSource time;
+  private final Wakeups wakeups;
+
+  /** When the last heartbeat was sent, and the next one is due; written under the lock of this. */
+  private volatile long beatNanos;
+
+  private volatile long dueNanos;
+  private volatile boolean dormant;
+  private volatile boolean closed;
+
+  /**
+   * Creates a schedule that begins with {@link #start}.
+   *
+   * @param wake called when a heartbeat is due
+   */
+  HeartbeatSchedule(Membership membership, TimeSource time, Timer timer, Runnable wake) {
+    this.membership = membership;
+    this.time = time;
+    this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, wake);
+    this.dueNanos = time.monotonicNanos();
+    this.beatNanos = dueNanos - membership.heartbeatNanos();
+  }
+
+  void start() {
+    wakeups.by(dueNanos, time.monotonicNanos());
+  }
+
+  /** Sends a heartbeat as soon as the least interval allows; none while dormant. */
+  void soon() {
+    if (isDueSoon()) { // without the lock: called for each refused request
+      return;
+    }
+    long soonest;
+    synchronized (this) {
+      if (isDueSoon()) {
+        return;
+      }
+      soonest = beatNanos + membership.minHeartbeatNanos();
+      dueNanos = soonest;
+    }
+    wakeups.by(soonest, time.monotonicNanos());
+  }
+
+  private boolean isDueSoon() {
+    return closed || dormant || dueNanos - beatNanos <= membership.minHeartbeatNanos();
+  }
+
+  /** Ends dormancy with a heartbeat that is due now. */
+  void awake() {
+    if (!dormant) { // without the lock: called for each request without a lease
+      return;
+    }
+    long now = time.monotonicNanos();
+    synchronized (this) {
+      dormant = false;
+      dueNanos = now;
+    }
+    wakeups.by(now, now);
+  }
+
+  boolean isDormant() {
+    return dormant;
+  }
+
+  boolean isDue(long nowNanos) {
+    return !dormant && dueNanos - nowNanos <= 0;
+  }
+
+  /** Notes that the heartbeat that was due is sent. */
+  synchronized void sent(long nowNanos) {
+    dueNanos = nowNanos + membership.heartbeatNanos();
+    beatNanos = nowNanos;
+  }
+
+  /** Wakes the node when its next heartbeat is due, or before at the end of its lease. */
+  void next(LeasedShare share, long nowNanos) {
+    long due = dueNanos;
+    long fence = share.fenceNanos();
+    boolean fences = share.isLeased() && !share.isOver() && fence - due < 0;
+    wakeups.by(fences ? fence : due, nowNanos);
+  }
+
+  /** Sends no heartbeat until {@link #awake}. */
+  void sleep() {
+    dormant = true;
+  }
+
+  void close() {
+    closed = true;
+  }
+}

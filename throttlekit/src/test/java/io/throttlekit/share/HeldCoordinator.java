@@ -1,0 +1,52 @@
+package io.throttlekit.share;
+
+import io.throttlekit.store.StoreException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/** A coordinator whose calls and answers can be held up, lost and counted. For one thread. */
+final class HeldCoordinator implements ConcurrencyCoordinator {
+  private final ConcurrencyCoordinator coordinator;
+  final List<Heartbeat> beats = new ArrayList<>();
+  final List<Departure> departures = new ArrayList<>();
+
+  /** Delivers the answers that are held, by the order of their calls. */
+  final List<Runnable> answers = new ArrayList<>();
+
+  boolean holdsAnswers;
+  boolean fails;
+
+  HeldCoordinator(ConcurrencyCoordinator coordinator) {
+    this.coordinator = coordinator;
+  }
+
+  @Override
+  public CompletionStage<ShareGrant> heartbeat(Heartbeat heartbeat) {
+    beats.add(heartbeat);
+    if (fails) {
+      return CompletableFuture.failedStage(new StoreException("it is down", null));
+    }
+    CompletionStage<ShareGrant> answer = coordinator.heartbeat(heartbeat);
+    if (!holdsAnswers) {
+      return answer;
+    }
+    CompletableFuture<ShareGrant> held = new CompletableFuture<>();
+    answers.add(() -> answer.thenAccept(held::complete));
+    return held;
+  }
+
+  @Override
+  public CompletionStage<Void> leave(Departure departure) {
+    departures.add(departure);
+    return fails
+        ? CompletableFuture.failedStage(new StoreException("it is down", null))
+        : coordinator.leave(departure);
+  }
+
+  @Override
+  public void close() {
+    coordinator.close();
+  }
+}
