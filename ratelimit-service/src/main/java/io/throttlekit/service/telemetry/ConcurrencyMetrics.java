@@ -12,14 +12,8 @@ import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.StreamEnd;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
-import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,12 +25,6 @@ import org.slf4j.LoggerFactory;
 public final class ConcurrencyMetrics implements ConcurrencyListener {
   private static final Logger LOG = LoggerFactory.getLogger(ConcurrencyMetrics.class);
   private static final String PREFIX = "throttlekit_concurrency_";
-  // algorithms move their limits all the time under changing load
-  private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
-  // lines that wait for a slow log; more are left out
-  private static final int MAX_PENDING_LINES = 20;
-  // rules are few, but reloads rename them: bounds memory
-  private static final int MAX_LOGGED_RULES = 1_000;
 
   /** Direction in which a limit changed. */
   private enum Direction {
@@ -46,7 +34,6 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   private final Meter meter;
   private final TimeSource time;
-  private final Executor logger;
   private final ByWord<Metric> counts;
   private final ByWord<Refusal> refusals;
   private final ByWord<PermitEnd> ends;
@@ -55,7 +42,9 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private final ByWord<DroppedRelease> dropped;
   private final ByWord<Direction> changes;
   private final LogInterval failureLines;
-  private final Map<String, LogInterval> lines = new ConcurrentHashMap<>();
+
+  // algorithms move their limits all the time under changing load
+  private final RuleLog moves;
 
   /**
    * Registers the counters.
@@ -63,7 +52,7 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
    * @param time limits the rate of log lines
    */
   public ConcurrencyMetrics(Meter meter, TimeSource time) {
-    this(meter, time, logger());
+    this(meter, time, RuleLog.thread("limit-log"));
   }
 
   /**
@@ -72,8 +61,8 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   ConcurrencyMetrics(Meter meter, TimeSource time, Executor logger) {
     this.meter = meter;
     this.time = time;
-    this.logger = logger;
-    this.failureLines = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
+    this.moves = new RuleLog(logger, time);
+    this.failureLines = new LogInterval(RuleLog.INTERVAL, time.monotonicNanos());
     OurCounters ours = new OurCounters(meter);
     counts =
         ours.counters(
@@ -105,17 +94,6 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
             DroppedRelease.class);
     changes =
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
-  }
-
-  /** Returns a thread for log lines, because the event loops that change limits must not block. */
-  private static Executor logger() {
-    return new ThreadPoolExecutor(
-        0, // no thread while nothing is logged
-        1,
-        LOG_INTERVAL.toMillis(),
-        TimeUnit.MILLISECONDS,
-        new ArrayBlockingQueue<>(MAX_PENDING_LINES),
-        Thread.ofPlatform().daemon().name("limit-log").factory());
   }
 
   /** Registers the gauges, which read {@code limiter} at every collection. */
@@ -169,15 +147,13 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   public void exchangeFailed(String reason) {
     counts.increment(Metric.CONCURRENCY_FAILED_EXCHANGES);
     if (failureLines.isDue(time.monotonicNanos())) {
-      try {
-        logger.execute(() ->
-            LOG.warn(
-                "releases of leases are not exchanged with other processes at present, so that"
-                    + " leases may last until their ttl: {}",
-                reason));
-      } catch (RejectedExecutionException _) {
-        // the next line comes after the interval
-      }
+      // if it is left out, the next line comes after the interval
+      var _ =
+          moves.write(() ->
+              LOG.warn(
+                  "releases of leases are not exchanged with other processes at present, so that"
+                      + " leases may last until their ttl: {}",
+                  reason));
     }
   }
 
@@ -198,26 +174,15 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
 
   @Override
   public boolean limitMoved(Rule rule, int from, int now) {
-    long nanos = time.monotonicNanos();
-    String name = rule.domain() + ": " + rule.path();
-    if (lines.size() >= MAX_LOGGED_RULES && !lines.containsKey(name)) {
-      name = "other rules"; // which then share one line per interval
-    }
-    if (!lines.computeIfAbsent(name, _ -> new LogInterval(LOG_INTERVAL, nanos)).isDue(nanos)) {
-      return false;
-    }
-    try {
-      logger.execute(() ->
-          LOG.info(
-              "the concurrency limit of {} in domain {} moved from {} to {}",
-              rule.path(),
-              rule.domain(),
-              from,
-              now));
-      return true;
-    } catch (RejectedExecutionException tooManyLines) {
-      return false;
-    }
+    return moves.write(
+        rule,
+        () ->
+            LOG.info(
+                "the concurrency limit of {} in domain {} moved from {} to {}",
+                rule.path(),
+                rule.domain(),
+                from,
+                now));
   }
 
   @Override
