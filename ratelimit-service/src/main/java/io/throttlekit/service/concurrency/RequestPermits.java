@@ -119,16 +119,6 @@ public final class RequestPermits {
     return permit != null && permit.endsWhenLogged;
   }
 
-  /** Ends the permit with this id; counts it as stale if none is open. */
-  public void end(String id, PermitEnd how) {
-    RequestPermit permit = remove(id, false);
-    if (permit == null) {
-      listener.stale();
-    } else {
-      recordEnd(permit, how);
-    }
-  }
-
   /**
    * Ends the permit with this id because Envoy reported the end of its request. If none is open,
    * the release is forwarded to the process that created the id, or counted as stale.

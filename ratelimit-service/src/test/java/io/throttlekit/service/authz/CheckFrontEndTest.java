@@ -11,6 +11,7 @@ import io.envoyproxy.envoy.service.auth.v3.CheckResponse;
 import io.envoyproxy.envoy.service.auth.v3.CheckResponse.HttpResponseCase;
 import io.throttlekit.service.admission.NoPoliciesException;
 import io.throttlekit.service.concurrency.PermitEnd;
+import io.throttlekit.service.concurrency.StreamReport;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.ResponseConfig;
@@ -104,7 +105,7 @@ class CheckFrontEndTest {
     CheckResponse admitted = authorizing.check("up", "payments");
     assertThat(authorizing.gate.permits().size()).isEqualTo(1);
     String lease = lease(admitted);
-    authorizing.gate.permits().end(lease, PermitEnd.STREAM_DONE);
+    authorizing.gate.permits().streamDone(lease, StreamReport.NONE);
     assertThat(authorizing.gate.permits().size()).isZero();
     assertThat(lease(authorizing.check("up", "payments"))).isNotEqualTo(lease);
   }

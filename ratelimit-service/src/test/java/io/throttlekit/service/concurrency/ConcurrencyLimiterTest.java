@@ -56,7 +56,7 @@ class ConcurrencyLimiterTest {
         case 3 -> { // released by the stream's end
           RequestPermit lease = taken(random, live);
           if (lease != null) {
-            gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
+            gate.permits().streamDone(lease.id(), StreamReport.NONE);
             assertThat(limiterEvents.ends).hasSize(ends + 1);
             over.add(lease);
           }
@@ -64,7 +64,7 @@ class ConcurrencyLimiterTest {
         case 4 -> { // a duplicate, or late
           RequestPermit lease = taken(random, over);
           if (lease != null) {
-            gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
+            gate.permits().streamDone(lease.id(), StreamReport.NONE);
             assertThat(limiterEvents.stale).hasValue(stale + 1);
             over.add(lease);
           }
@@ -81,7 +81,7 @@ class ConcurrencyLimiterTest {
           timer.run();
           live.removeIf(lease -> lease.isDue(time.monotonicNanos()) && over.add(lease));
         }
-        default -> gate.permits().end("forged-" + step, PermitEnd.STREAM_DONE);
+        default -> gate.permits().streamDone("forged-" + step, StreamReport.NONE);
       }
       assertThat(gate.permits().size()).isEqualTo(live.size());
       assertThat(inFlight(gate)).isEqualTo(live.size());
@@ -92,7 +92,7 @@ class ConcurrencyLimiterTest {
     assertThat(EnumSet.copyOf(limiterEvents.ends))
         .containsExactlyInAnyOrder(PermitEnd.STREAM_DONE, PermitEnd.CANCELLED, PermitEnd.EXPIRED);
     assertThat(limiterEvents.refusals).contains(Refusal.LIMIT_REACHED);
-    live.forEach(lease -> gate.permits().end(lease.id(), PermitEnd.STREAM_DONE));
+    live.forEach(lease -> gate.permits().streamDone(lease.id(), StreamReport.NONE));
     assertThat(inFlight(gate)).isZero();
   }
 
@@ -112,7 +112,7 @@ class ConcurrencyLimiterTest {
                   if (cancels) {
                     lease.cancelled();
                   } else {
-                    gate.permits().end(lease.id(), PermitEnd.STREAM_DONE);
+                    gate.permits().streamDone(lease.id(), StreamReport.NONE);
                   }
                 }));
       }
@@ -158,7 +158,7 @@ class ConcurrencyLimiterTest {
     assertThat(inFlight(gate)).isEqualTo(2);
     leaves.acquisition.cancel();
     assertThat(inFlight(gate)).isEqualTo(1);
-    gate.permits().end(first.id(), PermitEnd.STREAM_DONE);
+    gate.permits().streamDone(first.id(), StreamReport.NONE);
     assertThat(waits.lease).isNotNull();
     assertThat(leaves.lease).isNull();
     assertThat(leaves.refused).isFalse();

@@ -141,7 +141,7 @@ class PrioritizersTest {
   }
 
   private static void end(ConcurrencyLimiter limiter, SlotResult entered) {
-    limiter.permits().end(Objects.requireNonNull(entered.lease).id(), PermitEnd.STREAM_DONE);
+    limiter.permits().streamDone(Objects.requireNonNull(entered.lease).id(), StreamReport.NONE);
   }
 
   private ConcurrencyRule terms() {

@@ -17,7 +17,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.authz.CheckFixture;
-import io.throttlekit.service.concurrency.PermitEnd;
+import io.throttlekit.service.concurrency.StreamReport;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -100,7 +100,7 @@ class CheckTest {
     await().until(() -> queued() == 1);
     waiting.cancel(true);
     await().until(() -> queued() == 0);
-    authorizing.gate.permits().end(lease(first), PermitEnd.STREAM_DONE);
+    authorizing.gate.permits().streamDone(lease(first), StreamReport.NONE);
     assertThat(authorizing.gate.permits().size()).isZero();
     assertThat(authorizing.gated.leased).as("granted leases").hasValue(1);
     CheckResponse next = AuthorizationGrpc.newBlockingStub(channel).check(asking("up", "payments"));
@@ -114,7 +114,7 @@ class CheckTest {
     ListenableFuture<CheckResponse> waiting =
         AuthorizationGrpc.newFutureStub(channel).check(asking("up", "payments"));
     await().until(() -> queued() == 1);
-    authorizing.gate.permits().end(lease(first), PermitEnd.STREAM_DONE);
+    authorizing.gate.permits().streamDone(lease(first), StreamReport.NONE);
     assertThat(lease(waiting.get(30, TimeUnit.SECONDS))).isNotEmpty();
   }
 

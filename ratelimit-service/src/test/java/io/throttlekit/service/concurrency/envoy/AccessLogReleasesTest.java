@@ -7,6 +7,7 @@ import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.RecordingConcurrencyListener;
 import io.throttlekit.service.concurrency.RequestPermit;
+import io.throttlekit.service.concurrency.StreamReport;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -38,7 +39,7 @@ class AccessLogReleasesTest {
     RequestPermit lease = RecordingConcurrencyListener.lease(limiter, STREAMED);
     report(Kind.ANSWERED, lease);
     assertThat(limiterEvents.ends).isEmpty();
-    limiter.permits().end(lease.id(), PermitEnd.STREAM_DONE);
+    limiter.permits().streamDone(lease.id(), StreamReport.NONE);
     assertThat(limiterEvents.ends).containsExactly(PermitEnd.STREAM_DONE);
   }
 
