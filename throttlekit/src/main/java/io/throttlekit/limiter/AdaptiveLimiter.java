@@ -161,14 +161,15 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   /**
-   * Applies a lower {@link Ceiling}: all requests that were admitted by an earlier one are counted.
+   * Applies a lower {@link LimitBound}: requests admitted by an earlier one are in flight when this
+   * returns, and no more are admitted by it.
    */
-  public void ceilingFell() {
+  public void boundLowered() {
     state.startVersion();
   }
 
-  /** Applies a higher {@link Ceiling}: requests that wait are admitted. */
-  public void ceilingRose() {
+  /** Applies a higher {@link LimitBound}: requests that wait are admitted. */
+  public void boundRaised() {
     serve();
   }
 

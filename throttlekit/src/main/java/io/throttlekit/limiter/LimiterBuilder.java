@@ -18,7 +18,7 @@ public final class LimiterBuilder {
   TimeSource time = TimeSource.system();
   Timer timer =
       (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
-  Ceiling ceiling = Ceiling.NONE;
+  LimitBound bound = LimitBound.NONE;
   DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
 
   LimiterBuilder(ConcurrencyLimit algorithm) {
@@ -55,8 +55,8 @@ public final class LimiterBuilder {
   }
 
   /** Bounds the limit of the algorithm. */
-  public LimiterBuilder ceiling(Ceiling ceiling) {
-    this.ceiling = ceiling;
+  public LimiterBuilder bound(LimitBound bound) {
+    this.bound = bound;
     return this;
   }
 

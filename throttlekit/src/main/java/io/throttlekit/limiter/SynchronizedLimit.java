@@ -6,15 +6,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A limit algorithm below a ceiling, fed by several threads, one at a time and in the order of
- * time. Any thread may read its limit. Thread-safe; the listener is called with no lock held.
+ * A limit algorithm below a bound, fed by several threads, one at a time and in the order of time.
+ * Any thread may read its limit. Thread-safe; the listener is called with no lock held.
  */
 final class SynchronizedLimit {
   /** The least time between two ticks, so that hardly any refusal takes the lock. */
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final LimiterListener listener;
-  private final Ceiling ceiling;
+  private final LimitBound bound;
   private final Object lock = new Object();
   private volatile ConcurrencyLimit algorithm;
 
@@ -33,14 +33,14 @@ final class SynchronizedLimit {
   SynchronizedLimit(LimiterBuilder builder, long nowNanos) {
     this.algorithm = builder.algorithm;
     this.listener = builder.listener;
-    this.ceiling = builder.ceiling;
+    this.bound = builder.bound;
     this.newestNanos = nowNanos;
     this.tickedNanos = nowNanos;
   }
 
   /** Returns the limit in effect. */
   int limit() {
-    return Math.min(RequestCounts.MAX, Math.min(algorithm.limit(), ceiling.requests()));
+    return Math.min(RequestCounts.MAX, Math.min(algorithm.limit(), bound.requests()));
   }
 
   boolean isProbing() {
@@ -53,12 +53,12 @@ final class SynchronizedLimit {
    */
   void refused() {
     refused.getAndIncrement();
-    ceiling.refused();
+    bound.refused();
   }
 
   /** Counts a request that has ended, with those that are still in flight. */
   void released(int inFlight) {
-    ceiling.released(inFlight);
+    bound.released(inFlight);
   }
 
   /** Adds a sample. Returns whether the limit changed. */

@@ -80,7 +80,7 @@ public final class DistributedLimiter implements AutoCloseable {
    * @param initial limit of the fleet before it is known, from 1
    * @param timer follows {@code time}
    * @param incarnations random numbers
-   * @param settings of the limiter, such as its queue; its algorithm, ceiling and clock are set
+   * @param settings of the limiter, such as its queue; its algorithm, bound and clock are set
    */
   @SuppressWarnings("this-escape") // the first heartbeat is sent last
   public DistributedLimiter(
@@ -106,8 +106,7 @@ public final class DistributedLimiter implements AutoCloseable {
         aggregate == Aggregate.POOLED
             ? DigestedLimit.ofFleet(initial)
             : DigestedLimit.ofNode(algorithms, initial, share::share);
-    this.limiter =
-        settings.apply(AdaptiveLimiter.of(limit).time(time, timer).ceiling(share)).build();
+    this.limiter = settings.apply(AdaptiveLimiter.of(limit).time(time, timer).bound(share)).build();
     this.joining = new JoinQueue(timer);
     this.usedNanos = time.monotonicNanos();
     this.incarnation = new Incarnation(membership, incarnations.getAsLong());
@@ -163,7 +162,7 @@ public final class DistributedLimiter implements AutoCloseable {
       publishes = next != null;
       limit.replace(algorithms);
     }
-    limiter.ceilingRose(); // the limit of this node may have risen
+    limiter.boundRaised(); // the limit of this node may have risen
     if (publishes) {
       schedule.soon();
     }
@@ -197,7 +196,7 @@ public final class DistributedLimiter implements AutoCloseable {
       closed = true;
       schedule.close();
       share.close();
-      limiter.ceilingFell();
+      limiter.boundLowered();
       departure = incarnation.departure(limiter.figures().inFlight());
     }
     limiter.close();
@@ -275,7 +274,7 @@ public final class DistributedLimiter implements AutoCloseable {
   /** Returns whether the share is not used and will not be; a request may have come meanwhile. */
   private boolean isGivenUp() {
     share.suspend();
-    limiter.ceilingFell();
+    limiter.boundLowered();
     boolean isUsed = isBusy() || share.takeUsed();
     if (isUsed) {
       usedNanos = time.monotonicNanos();
@@ -350,7 +349,7 @@ public final class DistributedLimiter implements AutoCloseable {
         beatAgain = incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()));
       }
     }
-    limiter.ceilingRose();
+    limiter.boundRaised();
     if (isUnfenced) {
       listener.unfenced();
     }
@@ -368,7 +367,7 @@ public final class DistributedLimiter implements AutoCloseable {
     long until = sentNanos + membership.leaseNanos() - membership.fenceMarginNanos();
     share.grant(grant.share(), equal, until);
     // No request may be admitted by the earlier share once this one is acknowledged.
-    limiter.ceilingFell();
+    limiter.boundLowered();
     figures =
         new FleetFigures(
             grant.share(),
@@ -383,7 +382,7 @@ public final class DistributedLimiter implements AutoCloseable {
   /** Joins anew: what the earlier incarnation was granted is not acknowledged in the next one. */
   private void rejoin() {
     share.revoke();
-    limiter.ceilingFell();
+    limiter.boundLowered();
     begin();
   }
 

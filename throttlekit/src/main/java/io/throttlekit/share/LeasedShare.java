@@ -1,7 +1,7 @@
 package io.throttlekit.share;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.limiter.Ceiling;
+import io.throttlekit.limiter.LimitBound;
 
 /**
  * The share that a node applies: the bound that its limiter checks with each admission, until
@@ -9,7 +9,7 @@ import io.throttlekit.limiter.Ceiling;
  *
  * <p>Read by any thread; changed only under the lock of its {@link DistributedLimiter}.
  */
-final class LeasedShare implements Ceiling {
+final class LeasedShare implements LimitBound {
   private final OnOutage onOutage;
   private final TimeSource time;
   private final Runnable beatSoon;

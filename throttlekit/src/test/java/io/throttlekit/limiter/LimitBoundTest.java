@@ -11,12 +11,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class CeilingTest {
+class LimitBoundTest {
   private final AtomicInteger requests = new AtomicInteger(8);
   private final List<String> events = new ArrayList<>();
   private @Nullable Runnable onRead;
-  private final Ceiling ceiling =
-      new Ceiling() {
+  private final LimitBound bound =
+      new LimitBound() {
         @Override
         public int requests() {
           int read = requests.get();
@@ -40,12 +40,12 @@ class CeilingTest {
       };
   private final AdaptiveLimiter limiter =
       AdaptiveLimiter.of(new AimdLimit(new LimitRange(10, 10, 10), AimdLimit.Settings.defaults()))
-          .ceiling(ceiling)
+          .bound(bound)
           .queueing(Queueing.of(1, 1))
           .build();
 
   @Test
-  void noMoreIsAdmittedThanTheCeilingOrTheLimitAllows() {
+  void noMoreIsAdmittedThanTheBoundOrTheLimitAllows() {
     assertThat(admitted()).isEqualTo(8);
     requests.set(20);
     assertThat(admitted()).as("up to the limit").isEqualTo(2);
@@ -53,7 +53,7 @@ class CeilingTest {
   }
 
   @Test
-  void theCeilingIsNotifiedOfReleasesAndRefusals() {
+  void theBoundIsNotifiedOfReleasesAndRefusals() {
     Permit first = Objects.requireNonNull(limiter.tryAcquire());
     requests.set(1);
     assertThat(limiter.tryAcquire()).isNull();
@@ -62,11 +62,11 @@ class CeilingTest {
   }
 
   /**
-   * A thread has read the higher ceiling and not yet counted its request, when the ceiling falls
-   * and the requests in flight are read.
+   * A thread has read the higher bound and not yet counted its request, when the bound falls and
+   * the requests in flight are read.
    */
   @Test
-  void noRequestIsAdmittedByAnEarlierCeilingAfterItFell() {
+  void noRequestIsAdmittedByAnEarlierBoundAfterItFell() {
     for (int i = 0; i < 4; i++) {
       assertThat(limiter.tryAcquire()).isNotNull();
     }
@@ -74,7 +74,7 @@ class CeilingTest {
     onRead =
         () -> {
           requests.set(4);
-          limiter.ceilingFell();
+          limiter.boundLowered();
           reported.set(limiter.figures().inFlight());
         };
     assertThat(limiter.tryAcquire()).isNull();
@@ -83,7 +83,7 @@ class CeilingTest {
   }
 
   @Test
-  void requestsThatWaitAreAdmittedWhenTheCeilingRises() {
+  void requestsThatWaitAreAdmittedWhenTheBoundRises() {
     requests.set(2);
     admitted();
     List<Permit> waited = new ArrayList<>();
@@ -102,7 +102,7 @@ class CeilingTest {
         });
     assertThat(waited).isEmpty();
     requests.set(3);
-    limiter.ceilingRose();
+    limiter.boundRaised();
     assertThat(waited).hasSize(1);
   }
 

@@ -4,9 +4,9 @@ package io.throttlekit.limiter;
  * A bound of a limiter below its own limit, set from outside this process. Thread-safe; its methods
  * never block.
  */
-public interface Ceiling {
+public interface LimitBound {
   /** No bound. */
-  Ceiling NONE = () -> Integer.MAX_VALUE;
+  LimitBound NONE = () -> Integer.MAX_VALUE;
 
   /** Returns the most requests in flight, from 0. Called with locks held: calls no other code. */
   int requests();
