@@ -22,12 +22,8 @@ final class ReportedEnds {
   // Guarded by this.
   private boolean measured;
   private long measuredNanos;
-  private boolean begun;
-  private long periodNanos;
-  private int answered;
-  private int timedOut;
-  private int answeredBefore;
-  private int timedOutBefore;
+  private final Periods periods = new Periods(PERIOD_NANOS);
+  private final TimeoutCount requests = new TimeoutCount();
 
   /** Returns the evidence of a request that ended now. */
   synchronized Ending ending(StreamReport report, long nowNanos) {
@@ -61,31 +57,15 @@ final class ReportedEnds {
   }
 
   private boolean mostTimeOut() {
-    return (long) timedOut + timedOutBefore > (long) answered + answeredBefore;
+    return 2 * requests.timeouts() > requests.requests();
   }
 
   private void count(boolean timeout, long nowNanos) {
-    roll(nowNanos);
-    if (timeout) {
-      timedOut++;
-    } else {
-      answered++;
-    }
-  }
-
-  private void roll(long nowNanos) {
-    if (!begun) {
-      begun = true;
-      periodNanos = nowNanos;
-    }
-    long periods = (nowNanos - periodNanos) / PERIOD_NANOS;
-    if (periods > 0) {
-      periodNanos += periods * PERIOD_NANOS;
+    long ended = periods.ended(nowNanos);
+    if (ended > 0) {
       // more than one period without requests: the counts are too old
-      answeredBefore = periods > 1 ? 0 : answered;
-      timedOutBefore = periods > 1 ? 0 : timedOut;
-      answered = 0;
-      timedOut = 0;
+      var _ = requests.next(ended > 1);
     }
+    requests.add(timeout);
   }
 }

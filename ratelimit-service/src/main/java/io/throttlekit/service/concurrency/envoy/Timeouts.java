@@ -1,5 +1,7 @@
 package io.throttlekit.service.concurrency.envoy;
 
+import io.throttlekit.service.concurrency.Periods;
+import io.throttlekit.service.concurrency.TimeoutCount;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -38,8 +40,7 @@ final class Timeouts {
 
   private final Groups routes = new Groups();
   private final Groups clients = new Groups();
-  private boolean begun;
-  private long periodNanos;
+  private final Periods periods = new Periods(PERIOD_NANOS);
 
   /** The extent to which timeouts are evidence of overload. */
   enum Evidence {
@@ -70,62 +71,23 @@ final class Timeouts {
   }
 
   private void roll(long nowNanos) {
-    if (!begun) {
-      begun = true;
-      periodNanos = nowNanos;
-    }
-    long periods = (nowNanos - periodNanos) / PERIOD_NANOS;
-    if (periods > 0) {
-      periodNanos += periods * PERIOD_NANOS;
-      routes.next(periods > 1); // more than one period without requests: the counts are too old
-      clients.next(periods > 1);
-    }
-  }
-
-  private static final class Count {
-    long requests;
-    long timeouts;
-    long requestsBefore;
-    long timeoutsBefore;
-
-    void add(boolean timedOut) {
-      requests++;
-      timeouts += timedOut ? 1 : 0;
-    }
-
-    void add(Count other) {
-      requests += other.allRequests();
-      timeouts += other.allTimeouts();
-    }
-
-    /** Begins a period; returns whether the last one had requests. */
-    boolean next(boolean forgetAll) {
-      requestsBefore = forgetAll ? 0 : requests;
-      timeoutsBefore = forgetAll ? 0 : timeouts;
-      requests = 0;
-      timeouts = 0;
-      return requestsBefore > 0;
-    }
-
-    long allRequests() {
-      return requests + requestsBefore;
-    }
-
-    long allTimeouts() {
-      return timeouts + timeoutsBefore;
+    long ended = periods.ended(nowNanos);
+    if (ended > 0) {
+      routes.next(ended > 1); // more than one period without requests: the counts are too old
+      clients.next(ended > 1);
     }
   }
 
   private static final class Groups {
-    private final Map<String, Count> byName = new HashMap<>();
+    private final Map<String, TimeoutCount> byName = new HashMap<>();
 
     /** Requests without a name, and of names beyond the maximum. */
-    private final Count others = new Count();
+    private final TimeoutCount others = new TimeoutCount();
 
     void add(String name, boolean timedOut) {
-      Count count = name.isEmpty() ? others : byName.get(name);
+      TimeoutCount count = name.isEmpty() ? others : byName.get(name);
       if (count == null && byName.size() < MAX_GROUPS) {
-        count = new Count();
+        count = new TimeoutCount();
         byName.put(name, count);
       }
       (count == null ? others : count).add(timedOut);
@@ -138,21 +100,20 @@ final class Timeouts {
 
     Evidence evidence() {
       Tally tally = new Tally();
-      Count small = new Count();
-      Count worst = new Count();
-      for (Count count : byName.values()) {
-        if (count.allRequests() >= MIN_REQUESTS) {
-          tally.judge(count.allRequests(), count.allTimeouts());
+      TimeoutCount small = new TimeoutCount();
+      TimeoutCount worst = new TimeoutCount();
+      for (TimeoutCount count : byName.values()) {
+        if (count.requests() >= MIN_REQUESTS) {
+          tally.judge(count.requests(), count.timeouts());
         } else {
           small.add(count);
-          worst = count.allTimeouts() > worst.allTimeouts() ? count : worst;
+          worst = count.timeouts() > worst.timeouts() ? count : worst;
         }
       }
       // Each apart: one client must not lower the limit by timeouts that count as many clients'.
-      tally.judge(worst.allRequests(), worst.allTimeouts());
-      tally.judge(
-          small.allRequests() - worst.allRequests(), small.allTimeouts() - worst.allTimeouts());
-      tally.judge(others.allRequests(), others.allTimeouts());
+      tally.judge(worst.requests(), worst.timeouts());
+      tally.judge(small.requests() - worst.requests(), small.timeouts() - worst.timeouts());
+      tally.judge(others.requests(), others.timeouts());
       return tally.evidence();
     }
   }
