@@ -1,5 +1,6 @@
 package io.throttlekit.limit;
 
+import io.throttlekit.limit.stats.LatencyQuantiles;
 import java.util.List;
 
 /**
@@ -20,7 +21,10 @@ public record SampleDigest(
   public static final int MAX_LATENCIES = 20;
 
   private static final long MAX_COUNT = 1L << 40; // a sum of them does not overflow
-  private static final int MAX_REQUESTS = 1 << 30; // likewise
+
+  /** The most requests in flight: sums of them are far from overflow. */
+  public static final int MAX_REQUESTS = 1 << 30;
+
   private static final long MAX_NANOS = 3_600_000_000_000L; // an hour
 
   /**
@@ -41,10 +45,6 @@ public record SampleDigest(
 
   /** Returns the latency below which the fraction {@code q} of them lies, interpolated. */
   public long latency(double q) {
-    double position = Math.clamp(q * latencies.size() - 0.5, 0.0, latencies.size() - 1.0);
-    int below = (int) position;
-    int above = Math.min(below + 1, latencies.size() - 1);
-    double part = position - below;
-    return Math.round(latencies.get(below) * (1 - part) + latencies.get(above) * part);
+    return Math.round(LatencyQuantiles.interpolated(q, latencies.size(), latencies::get));
   }
 }

@@ -267,9 +267,8 @@ public record FleetState(
     if (!acknowledged || beat.acknowledged() == generation) {
       mayApply = share;
     }
-    // No more can be in flight than was reserved before; a new node may bring requests along.
-    // Without
-    // acknowledgements, a node may still have admitted by a larger share than the reserved one.
+    // No more can be in flight than was reserved before. But a new node may bring requests along,
+    // and without acknowledgements a node may still have admitted by a larger share.
     int inFlight =
         known == null || !acknowledged
             ? beat.inFlight()

@@ -39,7 +39,7 @@ public record Heartbeat(
     @Nullable SampleDigest digest) {
 
   /** The most of a limit, and of the requests in flight: sums of them are far from overflow. */
-  static final int MAX_REQUESTS = 1 << 30;
+  static final int MAX_REQUESTS = SampleDigest.MAX_REQUESTS;
 
   /** The longest lease, which bounds how long a node that has died keeps its share. */
   static final long MAX_LEASE_MILLIS = 3_600_000;

@@ -82,7 +82,10 @@ final class Steering {
     double part = samples <= MAX_SAMPLES ? 1 : (double) MAX_SAMPLES / samples;
     // The sum of the peaks of all nodes, of which some may have sent several digests.
     double peaks = digests.stream().mapToLong(SampleDigest::inFlight).average().orElse(1);
-    int inFlight = (int) Math.clamp(peaks * Math.min(digests.size(), grant.nodes()), 1, 1 << 30);
+    int inFlight =
+        (int)
+            Math.clamp(
+                peaks * Math.min(digests.size(), grant.nodes()), 1, SampleDigest.MAX_REQUESTS);
     boolean full = digests.stream().anyMatch(SampleDigest::full);
     List<Sample> all = new ArrayList<>();
     for (SampleDigest digest : digests) {

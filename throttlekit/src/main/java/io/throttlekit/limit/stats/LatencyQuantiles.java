@@ -1,6 +1,7 @@
 package io.throttlekit.limit.stats;
 
 import java.util.Arrays;
+import java.util.function.IntToDoubleFunction;
 
 /**
  * Quantiles of latencies, added in any order. Up to {@value #EXACT} latencies are kept, with
@@ -59,14 +60,25 @@ public final class LatencyQuantiles {
     if (count == 0) {
       throw new IllegalStateException("there is no quantile of nothing");
     }
+    if (count <= EXACT) {
+      Arrays.sort(exact, 0, count);
+      return interpolated(q, count, rank -> (double) exact[rank]);
+    }
+    return interpolated(q, count, this::ranked);
+  }
+
+  /**
+   * Returns a quantile by Hazen's interpolation.
+   *
+   * @param count of the values, from 1
+   * @param value returns the value of a rank, from 0, ascending
+   */
+  public static double interpolated(double q, int count, IntToDoubleFunction value) {
     double position = Math.clamp(q * count - 0.5, 0.0, count - 1.0);
     int below = (int) position;
     int above = Math.min(below + 1, count - 1);
-    if (count <= EXACT) {
-      Arrays.sort(exact, 0, count);
-      return between((double) exact[below], (double) exact[above], position - below);
-    }
-    return between(ranked(below), ranked(above), position - below);
+    double low = value.applyAsDouble(below);
+    return low + (value.applyAsDouble(above) - low) * (position - below);
   }
 
   /**
@@ -116,10 +128,6 @@ public final class LatencyQuantiles {
     double low = (double) ((long) (bucket - shift * OCTAVE) << shift);
     double width = (double) (1L << shift);
     return Math.clamp(low + (width - 1) * place, (double) min, (double) max);
-  }
-
-  private static double between(double low, double high, double share) {
-    return low + (high - low) * share;
   }
 
   private static int bucketOf(long nanos) {
