@@ -1,5 +1,6 @@
 package io.throttlekit.share;
 
+import static io.throttlekit.share.Permits.acquire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.limit.AimdLimit;
@@ -10,7 +11,6 @@ import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
@@ -272,16 +272,5 @@ class DormantNodeTest {
         listener,
         incarnations::incrementAndGet,
         UnaryOperator.identity());
-  }
-
-  private static List<Permit> acquire(DistributedLimiter node, int times) {
-    List<Permit> permits = new ArrayList<>();
-    for (int i = 0; i < times; i++) {
-      Permit permit = node.limiter().tryAcquire();
-      if (permit != null) {
-        permits.add(Objects.requireNonNull(permit));
-      }
-    }
-    return permits;
   }
 }

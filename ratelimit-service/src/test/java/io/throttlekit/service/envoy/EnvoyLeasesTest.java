@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -85,7 +83,7 @@ class EnvoyLeasesTest {
   @Test
   void areReleasedWhenTheClientDisconnectsDuringTheRequest() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
-      try (Socket _ = sent(mesh, "/export?hold")) {
+      try (Socket _ = mesh.sent("/export?hold")) {
         await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
         assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isEqualTo(1);
         assertThat(mesh.status("/export")).as("one is in flight").isEqualTo(429);
@@ -119,10 +117,10 @@ class EnvoyLeasesTest {
   @Test
   void areNotHeldByAClientThatDisconnectsDuringTheCall() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes(", queue: {}"))) {
-      try (Socket _ = sent(mesh, "/export?hold")) {
+      try (Socket _ = mesh.sent("/export?hold")) {
         await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
         assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isEqualTo(1);
-        try (Socket _ = sent(mesh, "/export")) {
+        try (Socket _ = mesh.sent("/export")) {
           awaitMetric(mesh, "throttlekit_concurrency_queued", 1);
         }
         awaitMetric(mesh, "throttlekit_concurrency_queued", 0);
@@ -141,7 +139,7 @@ class EnvoyLeasesTest {
         assertThat(mesh.status("/")).isEqualTo(200);
         awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"access_log\"}", i);
       }
-      try (Socket _ = sent(mesh, "/?hold")) {
+      try (Socket _ = mesh.sent("/?hold")) {
         await().atMost(LONG).until(() -> mesh.upstream().requests() == 6);
         assertThat(mesh.status("/")).as("one is in flight").isEqualTo(429);
       }
@@ -195,17 +193,6 @@ class EnvoyLeasesTest {
                     + Matcher.quoteReplacement(RATE_LIMITS.indent(32))
                     + "$4"),
         Map.of());
-  }
-
-  /** Sends a request on a connection of its own, whose response is not read. */
-  private static Socket sent(Mesh mesh, String path) throws IOException {
-    Socket socket = new Socket(InetAddress.getLoopbackAddress(), mesh.envoy().port());
-    socket
-        .getOutputStream()
-        .write(
-            ("GET " + path + " HTTP/1.1\r\nhost: mesh\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII));
-    return socket;
   }
 
   private static void awaitMetric(Mesh mesh, String name, long value) {

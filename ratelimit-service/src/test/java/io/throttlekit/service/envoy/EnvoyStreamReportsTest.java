@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -48,11 +46,11 @@ class EnvoyStreamReportsTest {
       assertThat(mesh.status("/slow?hold")).isEqualTo(504);
       awaitEnd(mesh, "timed_out", 1);
       int before = mesh.upstream().requests();
-      try (Socket _ = sent(mesh, "/?hold")) {
+      try (Socket _ = mesh.sent("/?hold")) {
         await().atMost(LONG).until(() -> mesh.upstream().requests() > before);
       }
       awaitEnd(mesh, "no_response", 1);
-      try (Socket leaves = sent(mesh, "/?part")) {
+      try (Socket leaves = mesh.sent("/?part")) {
         assertThat(leaves.getInputStream().read()).as("the response has begun").isPositive();
       }
       awaitEnd(mesh, "unmeasured", 1);
@@ -68,17 +66,6 @@ class EnvoyStreamReportsTest {
               "\nthrottlekit_concurrency_ignored_reports_total{reason=\"too_long\"} 0.0\n",
               "\nthrottlekit_concurrency_ignored_reports_total{reason=\"no_release\"} 0.0\n");
     }
-  }
-
-  /** Sends a request on a connection of its own. */
-  private static Socket sent(Mesh mesh, String path) throws IOException {
-    Socket socket = new Socket(InetAddress.getLoopbackAddress(), mesh.envoy().port());
-    socket
-        .getOutputStream()
-        .write(
-            ("GET " + path + " HTTP/1.1\r\nhost: mesh\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII));
-    return socket;
   }
 
   private static String withATimeout(String bootstrap) {

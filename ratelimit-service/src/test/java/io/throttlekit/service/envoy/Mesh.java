@@ -4,11 +4,14 @@ import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.fleet.ServiceProcess;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -134,6 +137,17 @@ final class Mesh implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted", e);
     }
+  }
+
+  /** Sends a request on a connection of its own, whose response is not read. */
+  Socket sent(String path) throws IOException {
+    Socket socket = new Socket(InetAddress.getLoopbackAddress(), envoy.port());
+    socket
+        .getOutputStream()
+        .write(
+            ("GET " + path + " HTTP/1.1\r\nhost: mesh\r\n\r\n")
+                .getBytes(StandardCharsets.US_ASCII));
+    return socket;
   }
 
   int status(String path, String... headers) throws IOException {
