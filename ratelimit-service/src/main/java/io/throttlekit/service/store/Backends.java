@@ -171,26 +171,10 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
       return null;
     }
     return connect(
-        Target.of(config),
+        Target.of(config).inBackground(),
         config,
-        settings -> PostgresReleaseExchange.connect(few(settings), time, timer, listener),
+        settings -> PostgresReleaseExchange.connect(settings, time, timer, listener),
         settings -> RedisReleaseExchange.connect(settings, time, listener, loops));
-  }
-
-  /** Returns the settings with one connection for calls, and one for the deletion of rows. */
-  private static PostgresSettings few(PostgresSettings settings) {
-    return new PostgresSettings(
-        settings.url(),
-        settings.user(),
-        settings.password(),
-        settings.schema(),
-        settings.counters(),
-        2,
-        settings.deadlineMillis(),
-        settings.leaseDeadlineMillis(),
-        settings.breaker(),
-        settings.connectTimeoutMillis(),
-        settings.collectEveryMillis());
   }
 
   private static <T extends AutoCloseable> Backend<T> connect(
