@@ -60,6 +60,7 @@ public interface SteeringExchange extends AutoCloseable {
    * @param version from 1 to {@link #MAX_NUMBER}
    * @param text at most {@link #MAX_RECORD} characters
    */
+  @SuppressWarnings("AvoidCommonTypeNames") // no code here names java.lang.Record
   record Record(long epoch, long version, String text) {
     /** Checks the ranges. */
     public Record {
