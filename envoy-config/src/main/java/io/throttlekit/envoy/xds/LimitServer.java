@@ -94,6 +94,61 @@ public final class LimitServer {
   }
 
   /**
+   * Creates a server without a plan. (Skeleton: replaces the constructor above.)
+   *
+   * @param changed called when the streams have news for the steering replica: joined, left or
+   *     acknowledged; at once, or at the end of a pause that gathers. Called by one thread at a
+   *     time, must not block, and may call this server
+   */
+  public LimitServer(
+      LimitServerSettings settings, TimeSource time, Timer timer, Runnable changed) {
+    throw new UnsupportedOperationException("skeleton");
+  }
+
+  /** The moment at which a visit began, as far as streams had joined. */
+  public record Mark(long joined) {}
+
+  /** Returns the mark of a visit that is about to begin. */
+  public Mark begin() {
+    throw new UnsupportedOperationException("skeleton");
+  }
+
+  /**
+   * Returns all streams that are subscribed, as of now or a moment before. A server that ends its
+   * streams itself should not report them as ended: their Envoys still apply their shares.
+   */
+  public List<StreamState> streams() {
+    throw new UnsupportedOperationException("skeleton");
+  }
+
+  /**
+   * Pushes the shares of a plan to the streams for which they are new. A stream gets its first
+   * share only from the answer of a visit that began after it joined: an older plan could grant it
+   * what was given to others since.
+   *
+   * @param plan newest one that was published, whether or not it was applied before; an older one
+   *     than before is ignored
+   * @param epoch in which it was published; the first part of versions that Envoys see
+   * @param mark of the visit that returned, or published, the plan
+   */
+  public void apply(SharePlan plan, String epoch, Mark mark) {
+    throw new UnsupportedOperationException("skeleton");
+  }
+
+  /**
+   * Ends all streams with UNAVAILABLE, and rejects new ones, so that their Envoys connect to
+   * another replica. Has no effect the second time.
+   */
+  public void cutOff() {
+    throw new UnsupportedOperationException("skeleton");
+  }
+
+  /** Accepts streams again. */
+  public void reachable() {
+    throw new UnsupportedOperationException("skeleton");
+  }
+
+  /**
    * Returns the services to add to a gRPC server, ADS and RTDS; a direct executor is sufficient.
    */
   public List<BindableService> services() {
