@@ -1,5 +1,7 @@
 package io.throttlekit.share;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What must be kept of a limiter's share so that another {@link LimitShares} can continue with it.
  *
@@ -37,5 +39,15 @@ public record LimiterState(
         || demand > MAX_DEMAND) {
       throw new IllegalArgumentException("a share has a value out of range");
     }
+  }
+
+  /** Returns whether another state differs in nothing but demand. */
+  public boolean hasShareOf(@Nullable LimiterState other) {
+    return other != null
+        && granted == other.granted
+        && number == other.number
+        && acknowledged == other.acknowledged
+        && acknowledgedShare == other.acknowledgedShare
+        && reserved == other.reserved;
   }
 }
