@@ -27,13 +27,11 @@ final class PolicyWarnings {
           Wording.hint(authz.domain(), book.domains()));
     }
     if (config.compatibility().shadowMode()) {
-      reportUnsteered(book, "compatibility.shadow_mode: true");
-    } else if (!config.concurrency().pushLimits()) {
-      reportUnsteered(book, "concurrency.push_limits: false");
+      reportUnsteered(book);
     }
   }
 
-  private static void reportUnsteered(PolicyBook book, String why) {
+  private static void reportUnsteered(PolicyBook book) {
     Set<String> clusters = new LinkedHashSet<>();
     for (Rule rule : book.rules()) {
       var terms = rule.concurrency();
@@ -42,6 +40,9 @@ final class PolicyWarnings {
       }
     }
     clusters.forEach(
-        cluster -> LOG.info("cluster {} is not controlled by this process ({})", cluster, why));
+        cluster ->
+            LOG.info(
+                "cluster {} is not controlled by this process (compatibility.shadow_mode: true)",
+                cluster));
   }
 }

@@ -22,6 +22,7 @@ import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.store.SharedStore;
+import io.throttlekit.service.telemetry.FleetMetrics;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
@@ -60,6 +61,7 @@ public final class RateLimitService {
   private final Health health = new Health();
   private final CountDownLatch stopping = new CountDownLatch(1);
   private final Telemetry telemetry;
+  private final FleetMetrics fleet;
   private final DecisionPath path;
   private final RateLimitMetrics metrics;
   private final @Nullable Steering steering;
@@ -84,13 +86,14 @@ public final class RateLimitService {
     } catch (IllegalArgumentException e) {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
+    this.fleet = new FleetMetrics(telemetry.meter(), time);
     MeasuredPath measured =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
     this.steering =
         steers(config)
-            ? new Steering(time, measured.limits(), config.concurrency().maxEnvoys())
+            ? Replicas.steering(config, store, time, measured.limits(), fleet)
             : null;
     this.sensors =
         new Sensors(
@@ -194,7 +197,7 @@ public final class RateLimitService {
    * because Envoys apply every pushed limit.
    */
   private static boolean steers(ServiceConfig config) {
-    return config.concurrency().pushLimits() && !config.compatibility().shadowMode();
+    return !config.compatibility().shadowMode();
   }
 
   private MeasuredPath inMemory() {
@@ -219,7 +222,7 @@ public final class RateLimitService {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
     store = shared;
-    return Replicas.path(config, policies, shared, telemetry, time, loops);
+    return Replicas.path(config, policies, shared, telemetry, time, loops, fleet);
   }
 
   private void warmUp() {
@@ -307,7 +310,12 @@ public final class RateLimitService {
         config.debug().port(),
         () ->
             servers.debug(
-                config.debug(), policies, this::describeStore, metrics::lines, path.limiter()));
+                config.debug(),
+                policies,
+                this::describeStore,
+                metrics::lines,
+                path.limiter(),
+                steering == null ? null : steering::figures));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
@@ -344,10 +352,10 @@ public final class RateLimitService {
       listening.stop();
     }
     reloader.close();
-    sensors.close();
     if (steering != null) {
-      steering.close();
+      steering.close(); // before the streams end: a report must not say that their Envoys left
     }
+    sensors.close();
     httpListeners.forEach(HttpListener::close);
     path.limiter().close();
     if (store != null) {

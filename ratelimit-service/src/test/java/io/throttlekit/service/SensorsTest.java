@@ -316,16 +316,15 @@ class SensorsTest {
     stop();
     Map<String, String> other =
         Map.of(
-            "THROTTLEKIT_CONCURRENCY_PUSH_LIMITS",
-            "false",
-            "THROTTLEKIT_CONCURRENCY_ACCESS_LOG",
-            "false");
+            "THROTTLEKIT_COMPATIBILITY_SHADOW_MODE",
+            "true");
     try (Logged logged = Logged.by(PolicyWarnings.class)) {
       CompletableFuture<Runtime> never = subscribeToLimits(start(other));
       assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
       assertThat(logged.lines())
           .containsExactly(
-              "INFO cluster up is not controlled by this process (concurrency.push_limits: false)");
+              "INFO cluster up is not controlled by this process (compatibility.shadow_mode:"
+                  + " true)");
     }
   }
 

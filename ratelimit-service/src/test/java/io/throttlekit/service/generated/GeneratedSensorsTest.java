@@ -33,6 +33,7 @@ import io.throttlekit.service.concurrency.envoy.LoadReportListener;
 import io.throttlekit.service.concurrency.envoy.LoadReports;
 import io.throttlekit.service.concurrency.envoy.Reading;
 import io.throttlekit.service.concurrency.envoy.Recorded;
+import io.throttlekit.service.server.ServedLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -43,8 +44,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -119,16 +120,10 @@ class GeneratedSensorsTest {
   @ValueSource(longs = 20_261_125)
   void damagedSubscriptionsNeverExceedTheLimit(long seed) throws Exception {
     List<Integer> acknowledged = new ArrayList<>();
-    LimitServer server =
-        new LimitServer(
-            LimitServerSettings.DEFAULT,
-            time,
-            "e",
-            (_, requests, _) -> acknowledged.add(requests),
-            (nanos, task) ->
-                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(task));
-    server.offer("up", Priority.DEFAULT, LIMIT);
+    ServedLimits server =
+        new ServedLimits(
+            LimitServerSettings.DEFAULT, time, (_, requests, _) -> acknowledged.add(requests));
+    server.offer("up", LIMIT);
     List<Attack<?>> attacks =
         List.of(
             attack(
@@ -283,7 +278,7 @@ class GeneratedSensorsTest {
   }
 
   private static <A extends Message> Attack<A> attack(
-      LimitServer server,
+      ServedLimits server,
       MethodDescriptor<?, A> method,
       Function<RandomGenerator, Message> messages) {
     BindableService service =

@@ -84,7 +84,7 @@ class ConcurrencyRouteTest {
 
   private String page(ConcurrencyLimiter limiter) throws InterruptedException {
     Reply reply =
-        new ConcurrencyRoute(limiter.limits(), time)
+        new ConcurrencyRoute(limiter.limits(), null, time)
             .answer(new HttpQuery(null, null, new byte[0], null));
     return new String(reply.body(), StandardCharsets.UTF_8);
   }

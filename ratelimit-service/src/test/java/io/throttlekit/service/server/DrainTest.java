@@ -238,16 +238,9 @@ class DrainTest {
 
   @Test
   void aLimitSubscriptionDoesNotDelayTheDrain() throws Exception {
-    LimitServer limits =
-        new LimitServer(
-            LimitServerSettings.DEFAULT,
-            TimeSource.system(),
-            "e1",
-            (_, _, _) -> {},
-            (nanos, task) ->
-                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(task));
-    limits.offer("up", Priority.DEFAULT, 10);
+    ServedLimits limits =
+        new ServedLimits(LimitServerSettings.DEFAULT, TimeSource.system(), (_, _, _) -> {});
+    limits.offer("up", 10);
     GrpcServer server =
         setup.serve(
             Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO), limits.services());

@@ -73,6 +73,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private @Nullable Record unpublishedText;
   private boolean roundIsDue;
   private boolean hasStreams;
+  private boolean lost;
   private long listedNanos;
   private long reportedNanos;
   private long succeededNanos;
@@ -168,6 +169,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
     // A process that was suspended has not failed.
     if (failures > 0 && nowNanos - succeededNanos >= CUT_OFF_NANOS && !cutOff) {
       cutOff = true;
+      lost = true;
       server.cutOff();
       events.cutOff();
       cease();
@@ -215,7 +217,8 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       return visit("", null);
     }
     reportedNanos = now;
-    String report = buffer.next(streams, now);
+    String report = buffer.next(streams, lost, now);
+    lost = false;
     if (report.length() > SteeringExchange.MAX_REPORT) {
       // Without a report the shares of these Envoys would be given to others.
       failed(new StoreException("too many streams to report", null));
@@ -375,14 +378,15 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   public void failed(Throwable why) {
     failures++;
     streamsChanged.set(true); // the report may be lost
+    lost |= cutOff;
     Throwable cause = StoreException.causeOf(why);
     events.visitFailed(String.valueOf((cause == null ? why : cause).getMessage()));
   }
 
-  /** Returns the last visit, after all streams have ended. Any thread. */
+  /** Returns the last visit, before this replica ends its streams. Any thread. */
   Visit leave() {
     Known newest = known;
-    String report = steered == null ? buffer.next(List.of(), time.monotonicNanos()) : "";
+    String report = steered == null ? buffer.next(null, true, time.monotonicNanos()) : "";
     return new Visit(
         membership.replica(),
         membership.incarnation(),

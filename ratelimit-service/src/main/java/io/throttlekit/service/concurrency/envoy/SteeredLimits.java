@@ -58,10 +58,13 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
   private final Map<ClusterLimit, Learned> learned;
   private final LimitDivision division;
   private final ReportingReplicas replicas = new ReportingReplicas(OWN_STREAMS);
+  private List<StreamState> ownStreams = List.of();
   private volatile Map<ClusterLimit, SharedLimit> limits = Map.of();
   private volatile Map<String, List<SharedLimit>> byCluster = Map.of();
   private volatile Map<ClusterLimit, Acknowledgements> acknowledgements = Map.of();
   private volatile Map<String, String> holders = Map.of();
+  private volatile Map<ClusterLimit, Long> reserved = Map.of();
+  private volatile int sharedNodes;
 
   /**
    * Continues from the newest record.
@@ -109,8 +112,8 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
       }
     }
     next.forEach((limit, of) -> {
-      if (!before.containsKey(limit) && division.limits().contains(limit)) {
-        of.granted(division.reserved(limit)); // of the record: no report may exceed it
+      if (!before.containsKey(limit)) {
+        of.granted(division.reserved(limit)); // of the record, which no report may exceed
       }
     });
   }
@@ -150,6 +153,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
 
   /** Records the discovery streams of this replica. */
   void ownStreams(List<StreamState> streams, long nowNanos) {
+    ownStreams = streams;
     division.reported(ownKey, streams, nowNanos);
   }
 
@@ -183,13 +187,19 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
     if (unused > 0) {
       events.outcomesDropped(unused);
     }
-    List<StreamState> streams = report.streams();
-    if (of == null || streams == null) {
-      return false;
+    return of != null && readStreams(of, report, nowNanos);
+  }
+
+  private boolean readStreams(Replica of, ReplicaReport report, long nowNanos) {
+    if (report.lost()) {
+      division.gone(of.key());
     }
-    boolean news = of.replace(streams);
-    division.reported(of.key(), streams, nowNanos);
-    return news;
+    List<StreamState> streams = report.streams();
+    if (streams != null) {
+      division.reported(of.key(), streams, nowNanos);
+    }
+    boolean news = report.lost() && !of.streams().isEmpty();
+    return of.replace(streams != null ? streams : report.lost() ? List.of() : of.streams()) || news;
   }
 
   private void replay(@Nullable Replica of, Load load, long nowNanos) {
@@ -216,6 +226,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
       events.sameNode(twice);
     }
     Map<String, String> tokens = new HashMap<>();
+    ownStreams.forEach(stream -> tokens.put(stream.token(), own));
     for (Replica replica : replicas.all()) {
       replica.streams().forEach(stream -> tokens.put(stream.token(), replica.id()));
     }
@@ -234,13 +245,18 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
   SharePlan round(long nowNanos) {
     SharePlan plan = division.round(nowNanos);
     Map<ClusterLimit, Acknowledgements> all = HashMap.newHashMap(limits.size());
+    Map<ClusterLimit, Long> sums = HashMap.newHashMap(limits.size());
     for (ClusterLimit limit : limits.keySet()) {
       Acknowledgements of = division.acknowledgements(limit);
       if (of != null) {
         all.put(limit, of);
       }
+      sums.put(
+          limit, division.reserved(limit).values().stream().mapToLong(Long::longValue).sum());
     }
     acknowledgements = all;
+    reserved = sums;
+    sharedNodes = division.sharedNodes();
     return plan;
   }
 
@@ -256,9 +272,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
     return all;
   }
 
-  /**
-   * Returns the ids of the other replicas that held discovery streams at the last tick, by token.
-   */
+  /** Returns the ids of the replicas that held discovery streams at the last tick, by token. */
   Map<String, String> holders() {
     return holders;
   }
@@ -278,9 +292,19 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
     });
   }
 
+  /** Passes to {@code reader} the requests reserved for Envoys by each limit, with its rule. */
+  void forEachReserved(BiConsumer<Rule, Long> reader) {
+    limits.forEach((limit, of) -> reader.accept(of.rule(), reserved.getOrDefault(limit, 0L)));
+  }
+
   /** Returns how many limits are kept from rising because too much of the log is missing. */
   long held() {
     return limits.values().stream().filter(SharedLimit::held).count();
+  }
+
+  /** Returns how many node ids have several streams, which divide their share. */
+  int sharedNodes() {
+    return sharedNodes;
   }
 
   private void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {

@@ -237,6 +237,17 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
   }
 
   /**
+   * Passes to {@code reader} the requests reserved for Envoys by each limit that this replica
+   * steers, with its rule.
+   */
+  public void forEachReserved(BiConsumer<Rule, Long> reader) {
+    SteeredLimits steered = role.steered();
+    if (steered != null) {
+      steered.forEachReserved(reader);
+    }
+  }
+
+  /**
    * Passes to {@code reader} how many requests Envoys refused because of each limit under its
    * current rule, as far as the logs show that this replica receives.
    */
@@ -256,9 +267,13 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
     return steered == null ? 0 : steered.held();
   }
 
-  /** Returns how many node ids have several streams here, which divide their share. */
+  /**
+   * Returns how many node ids have several streams, which divide their share, if this replica
+   * steers; else 0.
+   */
   public long sharedNodes() {
-    return server.sharedNodes();
+    SteeredLimits steered = role.steered();
+    return steered == null ? 0 : steered.sharedNodes();
   }
 
   /** Returns how many Envoys were rejected: too many, or without a permitted node id. */

@@ -12,8 +12,8 @@ import java.util.Map;
  * @param cutOff whether Envoys must connect to another replica, as no visit succeeds
  * @param plan newest that was published
  * @param planEpoch in which it was published; 0 for none
- * @param holders if this replica steers, ids of the other replicas that hold discovery streams, by
- *     token; else empty
+ * @param holders if this replica steers, ids of the replicas that hold discovery streams, by token;
+ *     else empty
  */
 public record SteeringFigures(
     String replica,

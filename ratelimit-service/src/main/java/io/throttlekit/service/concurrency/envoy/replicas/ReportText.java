@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * they refer, each of which is sent once.
  *
  * <pre>
- * 1 incarnation sequence dropped names streams loads left outcomes
+ * 1 incarnation sequence dropped lost names streams loads left outcomes
  * NAME                                             for each name
  * node token sent acknowledged (cluster priority share)*
  *                                                    for each stream; "-" streams for no list
@@ -39,8 +39,8 @@ final class ReportText {
   /** The most ended streams of load reports in a report. */
   static final int MAX_LEFT = 1_000;
 
-  /** The most discovery streams of a replica. */
-  static final int MAX_STREAMS = 10_000;
+  /** The most discovery streams of a replica: two of each Envoy that it may have. */
+  static final int MAX_STREAMS = 20_000;
 
   /** The most characters of the numbers of an outcome, a load, or one share of a stream. */
   static final int ITEM_CHARS = 80;
@@ -111,7 +111,7 @@ final class ReportText {
         .append(' ')
         .append(Long.toHexString(report.incarnation()))
         .append(' ');
-    add(text, report.sequence(), report.dropped(), names.size());
+    add(text, report.sequence(), report.dropped(), report.lost() ? 1 : 0, names.size());
     text.append(' ').append(streams == null ? "-" : Integer.toString(streams.size())).append(' ');
     add(text, report.loads().size(), report.left().size(), report.outcomes().size());
     text.append('\n');
@@ -191,6 +191,7 @@ final class ReportText {
       long incarnation = incarnation();
       long sequence = next(Long.MAX_VALUE);
       long dropped = next(Long.MAX_VALUE);
+      boolean lost = next(1) == 1;
       int count = (int) next(MAX_NAMES);
       int streams = streamCount();
       int loads = (int) next(MAX_LOADS);
@@ -206,6 +207,7 @@ final class ReportText {
               incarnation,
               sequence,
               dropped,
+              lost,
               streams < 0 ? null : streams(streams),
               loads(loads),
               left(left),
