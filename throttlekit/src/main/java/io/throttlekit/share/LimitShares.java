@@ -341,7 +341,7 @@ public final class LimitShares {
   }
 
   private Limiter add(String name, String id) {
-    Limiter limiter = new Limiter(name, ids.computeIfAbsent(id, _ -> new LimiterGroup()));
+    Limiter limiter = new Limiter(name, ids.computeIfAbsent(id, LimiterGroup::new));
     limiter.group.limiters.add(limiter);
     limiters.put(name, limiter);
     return limiter;
@@ -362,7 +362,9 @@ public final class LimitShares {
   private void forget(Limiter limiter) {
     limiters.remove(limiter.name);
     limiter.group.limiters.remove(limiter);
-    ids.values().removeIf(id -> id.limiters.isEmpty());
+    if (limiter.group.limiters.isEmpty()) {
+      ids.remove(limiter.group.id);
+    }
     acknowledged -= limiter.acknowledgedShare;
   }
 

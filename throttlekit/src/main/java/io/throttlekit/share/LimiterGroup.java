@@ -7,12 +7,17 @@ import java.util.stream.Stream;
 
 /** The limiters with one id, which divide one share, and their demand. Not thread-safe. */
 final class LimiterGroup {
+  final String id;
   final List<Limiter> limiters = new ArrayList<>(1);
   boolean active;
   long activeNanos;
   long demand;
   long lastTurn;
   int aim;
+
+  LimiterGroup(String id) {
+    this.id = id;
+  }
 
   /** One limiter. */
   static final class Limiter {

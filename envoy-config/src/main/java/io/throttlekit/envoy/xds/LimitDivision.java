@@ -60,6 +60,7 @@ public final class LimitDivision {
   private SharePlan plan;
   private long number;
   private long length;
+  private boolean wasFull;
 
   private LimitDivision(
       SharePlan last, long epoch, LimitServerSettings settings, LimitServerListener listener) {
@@ -260,12 +261,15 @@ public final class LimitDivision {
   /** Returns whether the text of the plan has no room for another part. */
   private boolean isFull(String name) {
     long more = name.length() + (long) SHARE_LENGTH * limits.size();
-    if (length + more > MAX_LENGTH) {
-      LOG.warn("the plan has no room for more than {} Envoys: others have no share", parts.size());
-      return true;
+    if (length + more <= MAX_LENGTH) {
+      length += more;
+      return false;
     }
-    length += more;
-    return false;
+    if (!wasFull) { // not for each Envoy in each round
+      LOG.warn("the plan has no room for more than {} Envoys: others have no share", parts.size());
+      wasFull = true;
+    }
+    return true;
   }
 
   private SharePlan current() {

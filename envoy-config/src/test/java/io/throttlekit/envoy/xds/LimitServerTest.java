@@ -211,6 +211,33 @@ class LimitServerTest {
       }
       assertThat(patiently.visits() - first).isLessThanOrEqualTo(500 + 20);
       assertThat(envoys).allMatch(envoy -> envoy.unread() <= 2 * 11); // once in each turn of 1 s
+      assertThat(patiently.record().parts()).hasSizeLessThanOrEqualTo(4);
+    }
+  }
+
+  @Test
+  void aThousandEnvoysAreServedInAFewPauses() {
+    LimitServerSettings settings = LimitServerSettings.DEFAULT;
+    try (ServedLimits fleet = new ServedLimits(settings)) {
+      fleet.offer("up", Priority.DEFAULT, 50_000);
+      fleet.offer("down", Priority.HIGH, 3_000);
+      List<FakeEnvoy> envoys = new ArrayList<>();
+      for (int i = 0; i < settings.maxStreams(); i++) {
+        envoys.add(FakeEnvoy.connect(fleet.channel(), "gateway " + i));
+      }
+      for (int pause = 0; pause < 4; pause++) {
+        fleet.pause(settings.pause());
+        envoys.forEach(FakeEnvoy::obeyAll);
+      }
+      assertThat(envoys).allMatch(envoy -> envoy.share("up") == 50);
+      assertThat(fleet.acknowledged()).contains(50_000, 3_000);
+      assertThat(fleet.visits()).isLessThanOrEqualTo(1 + 4);
+      assertThat(fleet.division().streams()).isEqualTo(1_000);
+      FakeEnvoy.connect(fleet.channel(), "one more");
+      assertThat(fleet.rejected()).isEqualTo(1);
+      SharePlan plan = fleet.record();
+      fleet.visitAll();
+      assertThat(fleet.record()).isSameAs(plan);
     }
   }
 

@@ -57,7 +57,7 @@ final class ServedLimits implements AutoCloseable {
 
   /** Starts several replicas with the same settings. */
   static ServedLimits on(int replicas) {
-    return new ServedLimits(replicas, SETTINGS.withMaxStreams(9));
+    return new ServedLimits(replicas, SETTINGS.withMaxStreams(1_000));
   }
 
   LimitServer limits() {
