@@ -83,7 +83,7 @@ final class Replicas {
         alone
             ? Membership.alone(time, nodeId(config))
             : new Membership(
-                new io.throttlekit.share.InMemorySteeringExchange(time), nodeId(config), new SecureRandom().nextLong(), false);
+                store.steering(), nodeId(config), new SecureRandom().nextLong(), false);
     return new Steering(time, settings, membership, limits, metrics);
   }
 
