@@ -154,9 +154,9 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
     }
   }
 
-  /** Returns whether visits are of use: there is a rule, an Envoy, or a record to publish. */
+  /** Returns whether visits are of use: there is a rule, an Envoy, or a limit to withdraw. */
   boolean needsVisits() {
-    return !rules.isEmpty() || hasStreams || unpublishedText != null || roundIsDue;
+    return !rules.isEmpty() || hasStreams || steered != null;
   }
 
   /** Prepares the next round, if this replica steers; notices that no visit succeeds. */
@@ -235,19 +235,23 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
         known.epoch,
         known.version,
         record,
-        mustNotSteer());
+        leavesSteering());
   }
 
   /**
-   * Returns whether this replica leaves the steering to others, as it has no rule. If there are no
-   * others, it withdraws what the last one has published.
+   * Returns whether this replica leaves the steering to others, as it has no rule: when it has
+   * withdrawn the limits, if it steers. If no other replica steers, it does, to withdraw them.
    */
-  private boolean mustNotSteer() {
-    boolean orphaned =
-        steering.isEmpty()
-            && !known.record.plan().limits().isEmpty()
-            && time.monotonicNanos() - steeredNanos >= ORPHANED_NANOS;
-    return rules.isEmpty() && steered == null && !orphaned;
+  private boolean leavesSteering() {
+    if (!rules.isEmpty()) {
+      return false;
+    }
+    boolean withdrawn = known.record.plan().limits().isEmpty();
+    if (steered != null) {
+      return withdrawn && unpublishedText == null;
+    }
+    boolean orphaned = steering.isEmpty() && time.monotonicNanos() - steeredNanos >= ORPHANED_NANOS;
+    return withdrawn || !orphaned;
   }
 
   private void publishSoon(SharePlan plan, SteeredLimits own) {
