@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import static io.throttlekit.postgres.StoreCalls.answer;
 import static io.throttlekit.postgres.StoreCalls.await;
+import static io.throttlekit.postgres.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
@@ -11,6 +12,8 @@ import io.throttlekit.share.SteeringExchange.Record;
 import io.throttlekit.share.SteeringExchange.Report;
 import io.throttlekit.share.SteeringExchange.Visit;
 import io.throttlekit.share.SteeringLease;
+import io.throttlekit.store.StoreException;
+import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -31,6 +34,10 @@ class PostgresSteeringExchangeTest {
   private static final String ROWS =
       "SELECT (SELECT concat(ctid, xmin, xmax) FROM throttlekit.steering) || (SELECT"
           + " string_agg(concat(ctid, xmin, xmax), ' ') FROM throttlekit.steering_reports)";
+
+  /** Ends commits that wait for a standby, which would wait for ever. */
+  private static final String CANCEL =
+      "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
 
   private final ManualTime clock = new ManualTime(1_700_000_000_000L);
 
@@ -163,6 +170,31 @@ class PostgresSteeringExchangeTest {
       clock.advance(1);
       assertThat(visit(exchange, "b", "").epoch()).isGreaterThan(first);
       assertThat(visit(exchange, "a", "", new Record(first, 1, "late")).published()).isFalse();
+    }
+  }
+
+  @Test
+  void leasesAndRecordsWaitForTheStandbyAndReportsDoNot() throws SQLException {
+    try (PostgresProcess server = PostgresProcess.start();
+        PostgresSteeringExchange exchange =
+            open(Wanted.of(server.url("postgres")).deadlines(300, 300));
+        Connection admin = server.connect("postgres");
+        Statement sql = admin.createStatement()) {
+      await("warm", () -> StoreCalls.answers(exchange.health()));
+      long epoch = visit(exchange, "a", "").epoch();
+      sql.execute("ALTER SYSTEM SET synchronous_standby_names = '*'"); // there is none
+      sql.execute("SELECT pg_reload_conf()");
+      Visit publication = new Visit("a", 1, "", 0, 0, new Record(epoch, 1, "x"), false);
+      await("waiting for a standby", () -> !StoreCalls.answers(exchange.visit(publication)));
+      sql.execute(CANCEL);
+      visit(exchange, "b", "report");
+      clock.advance(SteeringExchange.RENEW_MILLIS);
+      assertThat(visit(exchange, "a", "").reports()).containsExactly(new Report("b", "report"));
+      assertThat(StoreCalls.answers(exchange.visit(publication))).as("repeated").isFalse();
+      sql.execute(CANCEL);
+      clock.advance(SteeringExchange.LEASE_MILLIS + 1);
+      assertThat(failure(exchange.visit(new Visit("b", 1, "", 0, 0, null, false))))
+          .isInstanceOf(StoreException.class);
     }
   }
 }

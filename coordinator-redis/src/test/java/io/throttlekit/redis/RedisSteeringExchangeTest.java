@@ -144,6 +144,17 @@ class RedisSteeringExchangeTest {
     assertThat(ttl("steering|state")).as("renewed").isGreaterThan(7 * DAY - 60_000);
   }
 
+  @Test
+  void noMoreReportsAreStoredThanAreDelivered() {
+    RedisSteeringExchange exchange = openWithClock();
+    visit(exchange, "a", "");
+    for (int i = 0; i < 70; i++) {
+      visit(exchange, "b", "x");
+    }
+    assertThat(redis.command("LLEN", key("steering|reports")).strip()).isEqualTo("64");
+    assertThat(visit(exchange, "a", "").dropped()).isEqualTo(6);
+  }
+
   private long ttl(String kind) {
     return Long.parseLong(redis.command("PTTL", key(kind)).strip());
   }
