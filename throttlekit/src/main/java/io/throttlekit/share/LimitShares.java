@@ -172,7 +172,6 @@ public final class LimitShares {
       known.reserved = Math.max(0, mayApply);
     }
     known.present = true;
-    known.lost = false;
   }
 
   /**
@@ -202,7 +201,6 @@ public final class LimitShares {
     limiters.put(successor, known);
     known.name = successor;
     known.present = true;
-    known.lost = false;
     known.grantAgain();
   }
 

@@ -24,7 +24,7 @@ final class LimiterGroup {
     final LimiterGroup group;
     String name;
     boolean present;
-    boolean lost; // without a connection as far as is known; it may have another one
+    boolean lost; // if it is not present: it may be connected where this is not known yet
     long leftNanos;
     int granted = -1;
     long number = Long.MAX_VALUE; // nothing to acknowledge before the first grant

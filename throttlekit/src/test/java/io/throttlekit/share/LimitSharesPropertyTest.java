@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The invariants of the shares, over seeded histories of limiters that receive grants late,
- * acknowledge late or twice, disconnect, reconnect on another stream, are gone, and are succeeded by
- * others; some share an id. Divisions are continued by others from their snapshots.
+ * acknowledge late or twice, disconnect, reconnect on another stream, are gone, and are succeeded
+ * by others; some share an id. Divisions are continued by others from their snapshots.
  */
 @Tag("exploration")
 class LimitSharesPropertyTest {
@@ -237,10 +237,12 @@ class LimitSharesPropertyTest {
     private String handOver() {
       LimitShares before = shares;
       LimitShares next = new LimitShares(before.limit(), LEASE, 3, number);
-      before.snapshot().forEach((name, state) -> {
-        next.restored(name, model(name).id, state, now);
-        reached.restoredUnacknowledged += state.acknowledged() ? 0 : 1;
-      });
+      before
+          .snapshot()
+          .forEach((name, state) -> {
+            next.restored(name, model(name).id, state, now);
+            reached.restoredUnacknowledged += state.acknowledged() ? 0 : 1;
+          });
       assertThat(next.reserved()).isEqualTo(before.reserved());
       assertThat(next.acknowledged()).isEqualTo(before.acknowledged());
       assertThat(next.snapshot()).isEqualTo(before.snapshot());

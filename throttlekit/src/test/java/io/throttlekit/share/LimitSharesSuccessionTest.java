@@ -158,6 +158,7 @@ class LimitSharesSuccessionTest {
     assertThat(due()).isEmpty(); // as much is reserved already
     shares.reserve("a", 8);
     shares.reserve("x", 8);
+    assertThat(shares.acknowledged("a", number)).isFalse(); // before it is granted again
     assertThat(shares.reserved()).isEqualTo(8 + 5);
     assertThat(due()).containsExactly(grant("a", 5));
     assertThat(shares.acknowledged("a", number - 1)).isFalse();

@@ -68,8 +68,7 @@ public final class LimitDivision {
     this.listener = listener;
     this.plan = last;
     this.lastNumber = last.number();
-    this.firstNumber =
-        Math.max(lastNumber + 1, epoch < MAX_EPOCH ? epoch * NUMBERS_PER_EPOCH : 0);
+    this.firstNumber = Math.max(lastNumber + 1, epoch < MAX_EPOCH ? epoch * NUMBERS_PER_EPOCH : 0);
     this.number = firstNumber - 1;
   }
 
@@ -241,8 +240,7 @@ public final class LimitDivision {
       parts.put(name, stream.node());
     }
     limits.forEach((limit, offered) ->
-        offered.shares.joined(
-            name, stream.node(), stream.mayApply().getOrDefault(limit, 0)));
+        offered.shares.joined(name, stream.node(), stream.mayApply().getOrDefault(limit, 0)));
   }
 
   /** Returns a part of a node id that has no stream; null if there is none. */
@@ -283,8 +281,7 @@ public final class LimitDivision {
           .forEach((name, state) ->
               shares.computeIfAbsent(name, _ -> new LinkedHashMap<>()).put(limit, state));
     });
-    parts.keySet()
-        .removeIf(name -> !shares.containsKey(name) && !streams.live().containsKey(name));
+    parts.keySet().removeIf(name -> !shares.containsKey(name) && !streams.live().containsKey(name));
     Map<String, SharePlan.Part> all = LinkedHashMap.newLinkedHashMap(shares.size());
     shares.forEach((name, held) -> {
       String node = name.substring(0, name.indexOf('\n'));

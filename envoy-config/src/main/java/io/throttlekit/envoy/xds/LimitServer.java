@@ -91,8 +91,7 @@ public final class LimitServer {
    *     acknowledged; at once, or at the end of a pause that gathers them. Called by one thread at
    *     a time, must not block, and may call this server
    */
-  public LimitServer(
-      LimitServerSettings settings, TimeSource time, Timer timer, Runnable changed) {
+  public LimitServer(LimitServerSettings settings, TimeSource time, Timer timer, Runnable changed) {
     this.settings = settings;
     this.time = time;
     this.timer = timer;
@@ -241,9 +240,10 @@ public final class LimitServer {
    */
   Any resource(Layer layer) {
     Struct.Builder values = Struct.newBuilder();
-    layer.shares().forEach((limit, share) ->
-        values.putFields(
-            limit.runtimeKey(), Value.newBuilder().setNumberValue(share).build()));
+    layer
+        .shares()
+        .forEach((limit, share) ->
+            values.putFields(limit.runtimeKey(), Value.newBuilder().setNumberValue(share).build()));
     return Any.pack(Runtime.newBuilder().setName(settings.resource()).setLayer(values).build());
   }
 

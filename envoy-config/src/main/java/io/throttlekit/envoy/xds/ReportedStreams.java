@@ -18,7 +18,9 @@ final class ReportedStreams {
   private Map<String, StreamState> live = Map.of();
   private boolean stale;
 
-  /** Replaces the streams of a replica, and passes those that are new or changed to {@code news}. */
+  /**
+   * Replaces the streams of a replica, and passes those that are new or changed to {@code news}.
+   */
   void replace(String replica, List<StreamState> streams, Consumer<StreamState> news) {
     Map<String, StreamState> next = LinkedHashMap.newLinkedHashMap(streams.size());
     for (StreamState stream : streams) {
@@ -71,7 +73,8 @@ final class ReportedStreams {
   Map<String, StreamState> live() {
     if (stale) {
       Map<String, StreamState> all = new LinkedHashMap<>();
-      byReplica.values()
+      byReplica
+          .values()
           .forEach(streams ->
               streams.forEach((name, stream) -> all.merge(name, stream, ReportedStreams::both)));
       live = all;

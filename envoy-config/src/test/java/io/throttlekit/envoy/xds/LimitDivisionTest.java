@@ -122,8 +122,7 @@ class LimitDivisionTest {
   }
 
   private static StreamState stream(String node, int token, long acknowledged) {
-    return new StreamState(
-        node, "%016x".formatted(token), acknowledged, acknowledged, Map.of());
+    return new StreamState(node, "%016x".formatted(token), acknowledged, acknowledged, Map.of());
   }
 
   private static LimitDivision from(SharePlan last, long epoch) {

@@ -243,10 +243,8 @@ class LimitServerTest {
 
   @Test
   void invalidNumbersAndNamesAreRejected() {
-    assertThatThrownBy(() -> served.offer("up", Priority.DEFAULT, -1))
-        .hasMessageContaining("-1");
-    assertThatThrownBy(() -> served.offer("", Priority.DEFAULT, 1))
-        .hasMessageContaining("name");
+    assertThatThrownBy(() -> served.offer("up", Priority.DEFAULT, -1)).hasMessageContaining("-1");
+    assertThatThrownBy(() -> served.offer("", Priority.DEFAULT, 1)).hasMessageContaining("name");
     assertThatThrownBy(() ->
             new LimitServerSettings(
                 "c", 0, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ZERO))

@@ -328,14 +328,15 @@ class ReplicatedLimitsTest {
     FakeEnvoy b = FakeEnvoy.connect(second.channel(), "b");
     settle(a, b);
     served.steerFrom(SharePlan.EMPTY);
-    served.division().offer(UP, 10);
+    served.division().offer(UP, 4);
     first.report();
     second.report();
     served.round();
     assertThat(reserved("a")).isEqualTo(5);
     assertThat(reserved("b")).isEqualTo(5);
     settle(a, b);
-    assertThat(a.share("up") + b.share("up")).isEqualTo(10);
+    assertThat(a.share("up") + b.share("up")).isEqualTo(4);
+    assertThat(reserved("a") + reserved("b")).isEqualTo(4);
   }
 
   @Test
@@ -467,10 +468,12 @@ class ReplicatedLimitsTest {
   }
 
   private static void settleOn(Replica replica, FakeEnvoy... envoys) {
-    settleOn(() -> {
-      replica.visit();
-      replica.visit();
-    }, envoys);
+    settleOn(
+        () -> {
+          replica.visit();
+          replica.visit();
+        },
+        envoys);
   }
 
   private static void settleOn(Runnable visits, FakeEnvoy... envoys) {

@@ -148,8 +148,7 @@ final class ServedLimits implements AutoCloseable {
   }
 
   private LimitDivision steering() {
-    return LimitDivision.from(
-        record, epoch, settings, this::acknowledged, time.monotonicNanos());
+    return LimitDivision.from(record, epoch, settings, this::acknowledged, time.monotonicNanos());
   }
 
   /** Publishes what has changed. */

@@ -78,8 +78,7 @@ class SharePlanTest {
         "shares 1\nlimit\tDEFAULT\t1\tup\npart\t0123456789abcdef\ta\t2,0,1,1,0,1\n",
       })
   void anyOtherTextIsRejected(String text) {
-    assertThatThrownBy(() -> SharePlan.parse(text, 7))
-        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> SharePlan.parse(text, 7)).isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
@@ -137,18 +136,16 @@ class SharePlanTest {
         LimitDivision.from(
             SharePlan.EMPTY, WALL_MILLIS, LimitServerSettings.DEFAULT, (_, _, _) -> {}, 0);
     for (String cluster : clusters) {
-      division.offer(
-          new ClusterLimit(cluster, Priority.DEFAULT), 400 + clusters.indexOf(cluster));
+      division.offer(new ClusterLimit(cluster, Priority.DEFAULT), 400 + clusters.indexOf(cluster));
     }
     List<StreamState> streams = new ArrayList<>();
     for (String node : nodes) {
-      streams.add(
-          new StreamState(node, "%016x".formatted(streams.size()), 0, 0, Map.of()));
+      streams.add(new StreamState(node, "%016x".formatted(streams.size()), 0, 0, Map.of()));
     }
     division.reported("r", streams, 0);
     long number = division.round(0).number();
-    streams.replaceAll(stream ->
-        new StreamState(stream.node(), stream.token(), number, number, Map.of()));
+    streams.replaceAll(
+        stream -> new StreamState(stream.node(), stream.token(), number, number, Map.of()));
     division.reported("r", streams, 0);
     for (String node : nodes) {
       for (String cluster : clusters) {
