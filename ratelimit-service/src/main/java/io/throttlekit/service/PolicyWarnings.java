@@ -39,10 +39,9 @@ final class PolicyWarnings {
         clusters.add(at.cluster());
       }
     }
-    clusters.forEach(
-        cluster ->
-            LOG.info(
-                "cluster {} is not controlled by this process (compatibility.shadow_mode: true)",
-                cluster));
+    clusters.forEach(cluster ->
+        LOG.info(
+            "cluster {} is not controlled by this process (compatibility.shadow_mode: true)",
+            cluster));
   }
 }

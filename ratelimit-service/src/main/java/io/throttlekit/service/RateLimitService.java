@@ -22,6 +22,7 @@ import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.store.SharedStore;
+import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.FleetMetrics;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
@@ -92,9 +93,7 @@ public final class RateLimitService {
     this.path = measured.path();
     this.metrics = measured.metrics();
     this.steering =
-        steers(config)
-            ? Replicas.steering(config, store, time, measured.limits(), fleet)
-            : null;
+        steers(config) ? Replicas.steering(config, store, time, measured.limits(), fleet) : null;
     this.sensors =
         new Sensors(
             config, path.limiter().permits(), steering, telemetry.meter(), time, () -> marking);
@@ -320,7 +319,12 @@ public final class RateLimitService {
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
-    GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
+    DecisionTracing tracing = telemetry.tracing();
+    GrpcServer server =
+        path.server(
+            config.grpc(),
+            health,
+            tracing == null ? null : tracing.with(path.limiter().limits()::shared));
     var _ = new ServerMetrics(telemetry.meter(), "throttlekit_grpc_", server);
     server.start();
     grpc = server;

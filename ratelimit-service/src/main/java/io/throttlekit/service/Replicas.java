@@ -45,12 +45,7 @@ final class Replicas {
     if (coordinators == null) {
       return MeasuredPath.shared(config, policies, store.tiers(), telemetry, time, loops, null);
     }
-    Fleet fleet =
-        new Fleet(
-            nodeId(config),
-            coordinators,
-            new SecureRandom()::nextLong,
-            metrics);
+    Fleet fleet = new Fleet(nodeId(config), coordinators, new SecureRandom()::nextLong, metrics);
     MeasuredPath path =
         MeasuredPath.shared(config, policies, store.tiers(), telemetry, time, loops, fleet);
     metrics.show(path.path().limiter().limits());

@@ -100,11 +100,7 @@ final class Sensors implements AutoCloseable {
       services.addAll(steering.services());
       LimitGauges.show(meter, steering::forEach);
       LimitGauges.showSteering(
-          meter,
-          steering::figures,
-          steering::held,
-          steering::sharedNodes,
-          steering::rejected);
+          meter, steering::figures, steering::held, steering::sharedNodes, steering::rejected);
       LimitGauges.showAcknowledgements(meter, steering::forEachAcknowledged);
       LimitGauges.showReserved(meter, steering::forEachReserved);
       LimitGauges.showRefusals(meter, steering::forEachRefusals);

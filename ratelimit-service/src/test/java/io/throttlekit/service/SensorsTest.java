@@ -314,10 +314,7 @@ class SensorsTest {
     assertThat(sample("throttlekit_concurrency_refused_by_envoys_total" + labels)).isEqualTo("0.0");
     assertThat(sample("throttlekit_concurrency_shared_node_ids")).isEqualTo("0.0");
     stop();
-    Map<String, String> other =
-        Map.of(
-            "THROTTLEKIT_COMPATIBILITY_SHADOW_MODE",
-            "true");
+    Map<String, String> other = Map.of("THROTTLEKIT_COMPATIBILITY_SHADOW_MODE", "true");
     try (Logged logged = Logged.by(PolicyWarnings.class)) {
       CompletableFuture<Runtime> never = subscribeToLimits(start(other));
       assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");

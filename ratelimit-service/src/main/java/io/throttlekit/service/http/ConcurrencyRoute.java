@@ -65,16 +65,19 @@ final class ConcurrencyRoute implements Route {
                 figures.planEpoch(),
                 plan.number(),
                 figures.cutOff() ? " cut_off" : ""));
-    plan.limits().forEach((limit, requests) -> {
-      List<SharePlan.Part> parts =
-          plan.parts().stream().filter(part -> part.shares().containsKey(limit)).toList();
-      long reserved =
-          parts.stream().mapToLong(part -> Objects.requireNonNull(part.shares().get(limit)).reserved()).sum();
-      text.append(
-          "%s: limit=%d reserved=%d envoys=%d%n"
-              .formatted(name(limit), requests, reserved, parts.size()));
-      parts.forEach(part -> text.append(line(limit, part, figures)));
-    });
+    plan.limits()
+        .forEach((limit, requests) -> {
+          List<SharePlan.Part> parts =
+              plan.parts().stream().filter(part -> part.shares().containsKey(limit)).toList();
+          long reserved =
+              parts.stream()
+                  .mapToLong(part -> Objects.requireNonNull(part.shares().get(limit)).reserved())
+                  .sum();
+          text.append(
+              "%s: limit=%d reserved=%d envoys=%d%n"
+                  .formatted(name(limit), requests, reserved, parts.size()));
+          parts.forEach(part -> text.append(line(limit, part, figures)));
+        });
     return text.toString();
   }
 

@@ -126,15 +126,15 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
   @Override
   public void began(long epoch) {
     var _ =
-        recoveries.write(() ->
-            LOG.info("this replica steers the limits of Envoys now, in epoch {}", epoch));
+        recoveries.write(
+            () -> LOG.info("this replica steers the limits of Envoys now, in epoch {}", epoch));
   }
 
   @Override
   public void ended() {
     var _ =
-        recoveries.write(() ->
-            LOG.info("this replica does not steer the limits of Envoys any more"));
+        recoveries.write(
+            () -> LOG.info("this replica does not steer the limits of Envoys any more"));
   }
 
   @Override

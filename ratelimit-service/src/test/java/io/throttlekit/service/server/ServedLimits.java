@@ -25,8 +25,7 @@ public final class ServedLimits {
   private final LimitDivision division;
 
   /** Creates limits that notify {@code listener} of acknowledgements. */
-  public ServedLimits(
-      LimitServerSettings settings, TimeSource time, LimitServerListener listener) {
+  public ServedLimits(LimitServerSettings settings, TimeSource time, LimitServerListener listener) {
     this.time = time;
     this.server =
         new LimitServer(

@@ -69,14 +69,12 @@ class MetricsPageTest {
       new LoadReportMetrics(fixture.telemetry.meter());
       SteeringFigures figures =
           new SteeringFigures("a", "", 0, false, SharePlan.EMPTY, 0, Map.of());
-      LimitGauges.showSteering(
-          fixture.telemetry.meter(), () -> figures, () -> 0, () -> 0, () -> 0);
+      LimitGauges.showSteering(fixture.telemetry.meter(), () -> figures, () -> 0, () -> 0, () -> 0);
       var _ = ServerMetrics.refusedClients(fixture.telemetry.meter());
       Rule rule = Book.of(LIMIT).rules().getFirst();
       LimitGauges.showAcknowledgements(
           fixture.telemetry.meter(), reader -> reader.accept(rule, new Acknowledgements(0, 0, 0)));
-      LimitGauges.showReserved(
-          fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
+      LimitGauges.showReserved(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       LimitGauges.showShares(
           fixture.telemetry.meter(),
           reader -> reader.accept(rule, new FleetFigures(0, 0, 0, false, "", 0, false)));

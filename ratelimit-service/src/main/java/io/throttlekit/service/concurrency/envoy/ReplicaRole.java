@@ -322,9 +322,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private void begin(long next, long now) {
     SteeredLimits before = steered;
     SteeringRecord last =
-        before == null
-            ? known.record
-            : new SteeringRecord(known.record.plan(), before.learned());
+        before == null ? known.record : new SteeringRecord(known.record.plan(), before.learned());
     unpublished = null;
     unpublishedText = null;
     epoch = next;

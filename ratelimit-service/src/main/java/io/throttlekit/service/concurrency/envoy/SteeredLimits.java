@@ -32,8 +32,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The limits that this replica steers, from the beginning of its lease to the end: their algorithms,
- * and their division among the Envoys of all replicas.
+ * The limits that this replica steers, from the beginning of its lease to the end: their
+ * algorithms, and their division among the Envoys of all replicas.
  *
  * <p>Samples and figures: any thread. All else: one thread at a time. Times are monotonic ns of
  * this process.
@@ -88,8 +88,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
     this.listener = listener;
     this.events = events;
     this.learned = last.learned();
-    this.division =
-        LimitDivision.from(last.plan(), epoch, settings, this::acknowledged, nowNanos);
+    this.division = LimitDivision.from(last.plan(), epoch, settings, this::acknowledged, nowNanos);
   }
 
   /**
@@ -99,7 +98,8 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
   void follow(Map<ClusterLimit, Rule> rules, long nowNanos) {
     Map<ClusterLimit, SharedLimit> before = limits;
     Map<ClusterLimit, SharedLimit> next = new LinkedHashMap<>();
-    rules.forEach((limit, rule) -> next.put(limit, follow(limit, before.get(limit), rule, nowNanos)));
+    rules.forEach(
+        (limit, rule) -> next.put(limit, follow(limit, before.get(limit), rule, nowNanos)));
     Map<String, List<SharedLimit>> clusters = new HashMap<>();
     next.forEach(
         (limit, of) -> clusters.computeIfAbsent(limit.cluster(), _ -> new ArrayList<>()).add(of));
@@ -127,8 +127,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
     }
     Learned start = learned.getOrDefault(limit, new Learned(terms.range().initial(), 0));
     SharedLimit created = new SharedLimit(rule, terms, listener, start, nowNanos);
-    LOG.info(
-        "{} is controlled, from {} requests on", inWords(limit), created.learned().limit());
+    LOG.info("{} is controlled, from {} requests on", inWords(limit), created.learned().limit());
     return created;
   }
 
@@ -203,8 +202,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
   }
 
   private void replay(@Nullable Replica of, Load load, long nowNanos) {
-    long stream =
-        of == null ? load.stream() : replicas.stream(of, load.node(), load.stream());
+    long stream = of == null ? load.stream() : replicas.stream(of, load.node(), load.stream());
     if (stream > 0 && !of(load.cluster()).isEmpty() && load.ageMicros() <= MAX_AGE_MICROS) {
       reported(
           load.node(),
@@ -251,8 +249,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
       if (of != null) {
         all.put(limit, of);
       }
-      sums.put(
-          limit, division.reserved(limit).values().stream().mapToLong(Long::longValue).sum());
+      sums.put(limit, division.reserved(limit).values().stream().mapToLong(Long::longValue).sum());
     }
     acknowledgements = all;
     reserved = sums;

@@ -42,16 +42,13 @@ class HostileReplicaTest {
   /** Reports of Envoys that do not exist, or of an hour ago. */
   private enum Hostile {
     NOTHING(_ -> null, _ -> null),
-    LOADS_OF_10_000_NODES(
-        i -> new Load("n" + i, i, "up", 1L << 48, 0, 0), _ -> null),
-    LOADS_OF_10_000_CLUSTERS(
-        i -> new Load("first", i, "c" + i, 1L << 48, 1L << 48, 0), _ -> null),
+    LOADS_OF_10_000_NODES(i -> new Load("n" + i, i, "up", 1L << 48, 0, 0), _ -> null),
+    LOADS_OF_10_000_CLUSTERS(i -> new Load("first", i, "c" + i, 1L << 48, 1L << 48, 0), _ -> null),
     LOADS_OF_AN_HOUR_AGO(
         i -> new Load("first", i, "up", 1L << 48, 1L << 48, HOUR_MICROS), _ -> null),
     REFUSALS_OF_10_000_NODES(_ -> null, i -> outcome("n" + i, "up", Kind.LIMIT_REACHED, 0, 0)),
     TIMEOUTS_OF_10_000_CLUSTERS(_ -> null, i -> outcome("first", "c" + i, Kind.TIMED_OUT, 0, 0)),
-    TIMEOUTS_OF_AN_HOUR_AGO(
-        _ -> null, _ -> outcome("first", "up", Kind.TIMED_OUT, 0, HOUR_MICROS));
+    TIMEOUTS_OF_AN_HOUR_AGO(_ -> null, _ -> outcome("first", "up", Kind.TIMED_OUT, 0, HOUR_MICROS));
 
     private final IntFunction<Load> load;
     private final IntFunction<Outcome> outcome;
@@ -91,10 +88,7 @@ class HostileReplicaTest {
       if (round > 1 && round < 5) {
         List<Load> loads = filled(hostile.load, round);
         List<Outcome> outcomes = filled(hostile.outcome, round);
-        send(
-            fleet,
-            "c",
-            new ReplicaReport(5, round, 0, false, null, loads, List.of(), outcomes));
+        send(fleet, "c", new ReplicaReport(5, round, 0, false, null, loads, List.of(), outcomes));
       }
       load(fleet);
       course.add(
@@ -117,8 +111,7 @@ class HostileReplicaTest {
   void aReplayedReportIsRejected() {
     List<Outcome> outcomes =
         Collections.nCopies(100, new Outcome("first", "up", Kind.TIMED_OUT, 0, 0, 0, "", ""));
-    ReplicaReport report =
-        new ReplicaReport(5, 7, 0, false, null, List.of(), List.of(), outcomes);
+    ReplicaReport report = new ReplicaReport(5, 7, 0, false, null, List.of(), List.of(), outcomes);
     send("c", report);
     fleet.pass(100);
     assertThat(fleet.replica(0).events.rejections).isEmpty();

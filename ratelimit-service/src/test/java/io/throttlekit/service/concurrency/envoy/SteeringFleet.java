@@ -185,8 +185,7 @@ final class SteeringFleet implements AutoCloseable {
     }
 
     void load(String node, long stream, long inProgress, long succeeded) {
-      steering.reported(
-          node, stream, Readings.load(inProgress, succeeded), clock.monotonicNanos());
+      steering.reported(node, stream, Readings.load(inProgress, succeeded), clock.monotonicNanos());
     }
 
     boolean steers() {

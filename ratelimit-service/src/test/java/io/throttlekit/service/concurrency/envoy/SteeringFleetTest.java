@@ -371,8 +371,8 @@ class SteeringFleetTest {
         replica.steering.forEachAcknowledged((_, acknowledged) -> all.add(acknowledged)));
     assertThat(all).containsExactly(new Acknowledgements(1, 0, 0));
     List<Long> reserved = new ArrayList<>();
-    fleet.replicas.forEach(replica ->
-        replica.steering.forEachReserved((_, requests) -> reserved.add(requests)));
+    fleet.replicas.forEach(
+        replica -> replica.steering.forEachReserved((_, requests) -> reserved.add(requests)));
     assertThat(reserved).containsExactly(20L);
     assertThat(fleet.replica(0).steering.figures().holders().values()).containsExactly("b");
   }

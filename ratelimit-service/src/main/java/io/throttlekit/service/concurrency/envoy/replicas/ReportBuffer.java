@@ -79,8 +79,7 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
       return;
     }
     long succeeded = load.succeeded() + (before == null ? 0 : before.succeeded);
-    loads.put(
-        source, new Latest(load.inProgress(), Math.min(succeeded, MAX_COUNT), arrivedNanos));
+    loads.put(source, new Latest(load.inProgress(), Math.min(succeeded, MAX_COUNT), arrivedNanos));
   }
 
   /** Adds the end of a stream of load reports. */
@@ -104,8 +103,8 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
 
   /** Passes on what waits and removes it, as this replica steers now. */
   public synchronized void drainTo(OutcomeListener ends, LoadListener reports) {
-    outcomes.forEach(next ->
-        ends.ended(next.node, next.reading, next.beganNanos, next.arrivedNanos));
+    outcomes.forEach(
+        next -> ends.ended(next.node, next.reading, next.beganNanos, next.arrivedNanos));
     loads.forEach((source, load) ->
         reports.reported(
             source.node,
@@ -137,8 +136,7 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
     }
     List<Outcome> some = takeOutcomes(room / LOADS_PART, nowNanos);
     ReplicaReport report =
-        new ReplicaReport(
-            incarnation, ++sequence, dropped, lost, streams, someLoads, left, some);
+        new ReplicaReport(incarnation, ++sequence, dropped, lost, streams, someLoads, left, some);
     left.clear();
     dropped = 0;
     return report.text();

@@ -13,11 +13,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The text of a {@link ReplicaReport}: lines of decimal numbers, after a table of the names to which
- * they refer, each of which is sent once.
+ * The text of a {@link ReplicaReport}: lines of decimal numbers, after a table of the names to
+ * which they refer, each of which is sent once.
  *
  * <pre>
  * 1 incarnation sequence dropped lost names streams loads left outcomes
@@ -107,10 +106,7 @@ final class ReportText {
       body.append('\n');
     }
     StringBuilder text = new StringBuilder(body.length() + 32 * names.size() + 100);
-    text.append(FORMAT)
-        .append(' ')
-        .append(Long.toHexString(report.incarnation()))
-        .append(' ');
+    text.append(FORMAT).append(' ').append(Long.toHexString(report.incarnation())).append(' ');
     add(text, report.sequence(), report.dropped(), report.lost() ? 1 : 0, names.size());
     text.append(' ').append(streams == null ? "-" : Integer.toString(streams.size())).append(' ');
     add(text, report.loads().size(), report.left().size(), report.outcomes().size());

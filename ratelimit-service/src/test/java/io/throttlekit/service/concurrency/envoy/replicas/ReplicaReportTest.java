@@ -56,10 +56,8 @@ class ReplicaReportTest {
     Outcome outcome = new Outcome(name, "up", Kind.SHED, 0, 0, 0, name, name);
     ReplicaReport read =
         ReplicaReport.parse(
-            new ReplicaReport(1, 1, 0, false, null, List.of(), List.of(), List.of(outcome))
-                .text());
-    assertThat(read.outcomes().getFirst().route())
-        .isEqualTo("a\uFFFDb\uFFFDc\uFFFDd\uD83D\uDE00");
+            new ReplicaReport(1, 1, 0, false, null, List.of(), List.of(), List.of(outcome)).text());
+    assertThat(read.outcomes().getFirst().route()).isEqualTo("a\uFFFDb\uFFFDc\uFFFDd\uD83D\uDE00");
   }
 
   @ParameterizedTest
