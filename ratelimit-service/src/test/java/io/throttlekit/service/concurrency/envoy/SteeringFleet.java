@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Predicate;
 
 /**
  * Replicas that steer fake Envoys through one exchange, in the thread of the test and in simulated
@@ -74,7 +73,6 @@ final class SteeringFleet implements AutoCloseable {
     private final Deque<Runnable> held = new ArrayDeque<>();
     private final TimeSource clock;
     Network network = Network.UP;
-    Predicate<SteeringExchange.Visit> lost = _ -> false;
 
     private Replica(String id, long incarnation) {
       this.id = id;
@@ -122,9 +120,6 @@ final class SteeringFleet implements AutoCloseable {
     }
 
     private CompletionStage<SteeringExchange.Answer> visit(SteeringExchange.Visit visit) {
-      if (lost.test(visit)) {
-        return CompletableFuture.failedStage(StoreException.late("lost"));
-      }
       return switch (network) {
         case UP -> exchange.visit(visit);
         case DOWN -> CompletableFuture.failedStage(StoreException.late("down"));

@@ -185,6 +185,19 @@ class SteeringFleetTest {
   }
 
   @Test
+  void aShareIsPushedOnlyAfterItsRecordWasPublished() {
+    fleet.pass(1_000);
+    Replica steering = fleet.steeringOne();
+    steering.network = Network.DOWN;
+    FakeEnvoy envoy = steering.connect("e");
+    fleet.pass(1_000);
+    assertThat(envoy.share("up")).isEqualTo(-1);
+    steering.network = Network.UP;
+    fleet.pass(1_500);
+    assertThat(envoy.share("up")).isEqualTo(20);
+  }
+
+  @Test
   void aReplacedReplicaPublishesNothing() {
     fleet.limit = 20;
     Replica first = fleet.replica(0);
@@ -293,6 +306,42 @@ class SteeringFleetTest {
     fleet.pass(100);
     assertThat(fleet.steeringOne()).isNotSameAs(first);
     assertThat(envoy.share("up")).isEqualTo(20);
+  }
+
+  /** They still apply their shares, whatever is in flight now. */
+  @Test
+  void sharesOfTheEnvoysOfAStoppedReplicaStayReserved() {
+    fleet.limit = 20;
+    fleet.replica(1).connect("e");
+    FakeEnvoy other = fleet.replica(2).connect("other");
+    fleet.pass(1_000);
+    Replica stopped = fleet.replica(1);
+    stopped.close();
+    fleet.replicas.remove(stopped);
+    for (int second = 0; second < 10; second++) {
+      fleet.replica(0).load("e", 7, 0, 0);
+      fleet.pass(1_000);
+    }
+    assertThat(other.share("up")).isEqualTo(10);
+  }
+
+  /** It ended their streams itself, so they still apply their shares. */
+  @Test
+  void sharesOfTheEnvoysOfAReplicaThatWasCutOffStayReserved() {
+    fleet.limit = 20;
+    fleet.replica(1).connect("e");
+    FakeEnvoy other = fleet.replica(2).connect("other");
+    fleet.pass(1_000);
+    Replica cut = fleet.replica(1);
+    cut.network = Network.ANSWERS_LOST; // so that its reports arrive
+    fleet.pass(5_500);
+    assertThat(cut.events.cutOffs).isEqualTo(1);
+    cut.network = Network.UP;
+    for (int second = 0; second < 8; second++) {
+      fleet.replica(0).load("e", 7, 0, 0);
+      fleet.pass(1_000);
+    }
+    assertThat(other.share("up")).isEqualTo(10);
   }
 
   @Test
