@@ -80,13 +80,16 @@ class EnvoyLimitTest {
       awaitIdle(envoy);
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
+      List<String> tokens = limits.tokens();
       servers.removeFirst().shutdownNow().awaitTermination();
       await().atMost(TIMEOUT).until(() -> connected(envoy).contains("connected_state: 0"));
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
-      serve(port, 2).offer("upstream", Priority.DEFAULT, 3);
+      SteeredLimits other = serve(port, 2);
+      other.offer("upstream", Priority.DEFAULT, 3);
       awaitAcknowledged(3);
       assertThat(passOf(5, envoy)).isEqualTo(3);
+      assertThat(other.tokens()).isEqualTo(tokens).hasSize(1);
       assertThat(envoy.log()).doesNotContain("[error]");
     }
   }
@@ -124,12 +127,20 @@ class EnvoyLimitTest {
 
   @Test
   void appliesALimitOverDelta() throws Exception {
-    serve(0, 1).offer("upstream", Priority.DEFAULT, 2);
-    String delta =
-        bootstrap(servers.getFirst().getPort()).replace("api_type: GRPC", "api_type: DELTA_GRPC");
+    int port = reserved.number();
+    SteeredLimits limits = serve(port, 1);
+    limits.offer("upstream", Priority.DEFAULT, 2);
+    String delta = bootstrap(port).replace("api_type: GRPC", "api_type: DELTA_GRPC");
     try (EnvoyProcess envoy = start(delta)) {
       awaitAcknowledged(2);
       assertThat(passOf(3, envoy)).isEqualTo(2);
+
+      List<String> tokens = limits.tokens();
+      servers.removeFirst().shutdownNow().awaitTermination();
+      SteeredLimits other = serve(port, 2);
+      other.offer("upstream", Priority.DEFAULT, 3);
+      awaitAcknowledged(3);
+      assertThat(other.tokens()).isEqualTo(tokens).hasSize(1);
     }
   }
 

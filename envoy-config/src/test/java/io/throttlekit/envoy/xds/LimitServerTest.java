@@ -66,8 +66,10 @@ class LimitServerTest {
     a.acknowledge(lowered);
     b.obeyAll();
     assertThat(b.share("up")).isEqualTo(5);
+    int visits = served.visits();
     a.acknowledge(lowered); // and again
     assertThat(a.unread() + b.unread()).isZero();
+    assertThat(served.visits()).isEqualTo(visits);
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.envoyproxy.envoy.config.core.v3.Node;
 import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
 import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryResponse;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.envoyproxy.envoy.service.runtime.v3.Runtime;
 import io.grpc.stub.StreamObserver;
@@ -156,6 +157,34 @@ class ReplicatedLimitsTest {
     assertThat(served.record().parts()).hasSize(3);
     assertThat(served.record().parts())
         .allSatisfy(part -> assertThat(part.token()).matches("[0-9a-f]{16}"));
+  }
+
+  @Test
+  void aStreamWaitsForAPlanThatContainsIt() {
+    served.offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.connect(first.channel(), "a");
+    first.apply(served.record(), first.limits().begin());
+    assertThat(a.unread()).isZero(); // an empty layer would be the threshold of its bootstrap
+    settle(a);
+    assertThat(a.share("up")).isEqualTo(10);
+  }
+
+  @Test
+  void aSubscribedStreamKeepsItsTokenWhateverVersionItPresents() {
+    served.offer("up", Priority.DEFAULT, 10);
+    FakeEnvoy a = FakeEnvoy.reconnect(first.channel(), "a", "e1.7.0123456789abcdef");
+    a.obeyAll();
+    FakeEnvoy b = FakeEnvoy.connect(second.channel(), "b");
+    settle(a, b);
+    a.send(
+        DiscoveryRequest.newBuilder()
+            .setTypeUrl(Wire.TYPE_URL)
+            .setVersionInfo(b.version())
+            .addResourceNames("concurrency_limits")
+            .build());
+    assertThat(token(first)).isEqualTo("0123456789abcdef");
+    a.disconnect();
+    assertThat(first.limits().streams()).isEmpty();
   }
 
   @Test

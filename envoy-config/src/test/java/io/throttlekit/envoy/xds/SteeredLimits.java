@@ -50,6 +50,11 @@ final class SteeredLimits {
     visit();
   }
 
+  /** Returns the tokens of the Envoys that are connected. */
+  List<String> tokens() {
+    return server.streams().stream().map(StreamState::token).toList();
+  }
+
   private synchronized void visit() {
     Mark mark = server.begin();
     long now = time.monotonicNanos();
