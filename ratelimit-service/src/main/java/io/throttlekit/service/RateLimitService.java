@@ -15,6 +15,7 @@ import io.throttlekit.service.http.MetricsRoute;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
+import io.throttlekit.service.server.CallTracing;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
@@ -22,7 +23,6 @@ import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.store.SharedStore;
-import io.throttlekit.service.telemetry.DecisionTracing;
 import io.throttlekit.service.telemetry.FleetMetrics;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
@@ -92,8 +92,7 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
-    this.steering =
-        steers(config) ? Replicas.steering(config, store, time, measured.limits(), fleet) : null;
+    this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =
         new Sensors(
             config, path.limiter().permits(), steering, telemetry.meter(), time, () -> marking);
@@ -189,14 +188,6 @@ public final class RateLimitService {
   /** Returns whether this process reports that it serves. */
   public boolean healthy() {
     return health.serving();
-  }
-
-  /**
-   * Returns whether this process pushes limits to Envoys: a service in shadow mode must not,
-   * because Envoys apply every pushed limit.
-   */
-  private static boolean steers(ServiceConfig config) {
-    return !config.compatibility().shadowMode();
   }
 
   private MeasuredPath inMemory() {
@@ -319,12 +310,8 @@ public final class RateLimitService {
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
-    DecisionTracing tracing = telemetry.tracing();
-    GrpcServer server =
-        path.server(
-            config.grpc(),
-            health,
-            tracing == null ? null : tracing.with(path.limiter().limits()::shared));
+    CallTracing tracing = telemetry.tracing(path.limiter().limits()::shared);
+    GrpcServer server = path.server(config.grpc(), health, tracing);
     var _ = new ServerMetrics(telemetry.meter(), "throttlekit_grpc_", server);
     server.start();
     grpc = server;

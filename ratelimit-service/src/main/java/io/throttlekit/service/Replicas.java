@@ -54,17 +54,20 @@ final class Replicas {
 
   /**
    * Returns the part in which this process pushes limits to Envoys, together with the replicas that
-   * have its store.
+   * have its store; null for a service in shadow mode, because Envoys apply every pushed limit.
    *
    * @param store null if counters are in the memory of this process, which steers alone then
    * @param limits notified when a limit changes
    */
-  static Steering steering(
+  static @Nullable Steering steering(
       ServiceConfig config,
       @Nullable SharedStore store,
       TimeSource time,
       ConcurrencyListener limits,
       FleetMetrics metrics) {
+    if (config.compatibility().shadowMode()) {
+      return null;
+    }
     LimitServerSettings defaults = LimitServerSettings.DEFAULT;
     LimitServerSettings settings =
         new LimitServerSettings(

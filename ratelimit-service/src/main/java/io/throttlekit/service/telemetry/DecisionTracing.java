@@ -49,8 +49,7 @@ public final class DecisionTracing implements CallTracing {
     this(tracer, ratio, random, (_, _) -> null);
   }
 
-  private DecisionTracing(
-      Tracer tracer, double ratio, DoubleSupplier random, SharedLimits limits) {
+  private DecisionTracing(Tracer tracer, double ratio, DoubleSupplier random, SharedLimits limits) {
     this.limits = limits;
     this.tracer = tracer;
     this.ratio = ratio;

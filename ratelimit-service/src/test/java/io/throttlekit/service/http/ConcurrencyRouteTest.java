@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
-import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.ClusterLimit;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.LimitDivision;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.envoy.xds.SharePlan;
@@ -111,8 +111,7 @@ class ConcurrencyRouteTest {
   private static SharePlan steered(ManualTime time) {
     long now = time.monotonicNanos();
     LimitDivision division =
-        LimitDivision.from(
-            SharePlan.EMPTY, 1, LimitServerSettings.DEFAULT, (_, _, _) -> {}, now);
+        LimitDivision.from(SharePlan.EMPTY, 1, LimitServerSettings.DEFAULT, (_, _, _) -> {}, now);
     division.offer(new ClusterLimit("up", Priority.HIGH), 20);
     division.reported(
         "pod-1", List.of(new StreamState("edge-1", "0123456789abcdef", 0, 0, Map.of())), now);

@@ -69,8 +69,7 @@ class DecisionTracingTest {
 
   @Test
   void recordsTheStateOfAConcurrencyLimitThatReplicasShare() {
-    Rule rule =
-        Book.of("domain: d\ndescriptors: [{key: k, concurrency: {}}]\n").rules().getFirst();
+    Rule rule = Book.of("domain: d\ndescriptors: [{key: k, concurrency: {}}]\n").rules().getFirst();
     String[] entries = {"k", "v"};
     Decision decision = Decision.refuse(3, 0, 0, 1_000);
     Verdict verdict = new Verdict(true, Role.ENFORCED, rule, null, decision, DecidedBy.NONE);

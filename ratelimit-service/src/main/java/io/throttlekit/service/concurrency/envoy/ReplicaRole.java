@@ -205,7 +205,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       roundIsDue = false;
       publishSoon(own.round(now), own);
     }
-    return visit("", unpublishedText);
+    return visit("", unpublishedText, leavesSteering());
   }
 
   private @Nullable Visit reporting(@Nullable List<StreamState> streams, long now) {
@@ -214,7 +214,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
             || buffer.isFull()
             || (now - reportedNanos >= REPORT_NANOS && !buffer.isEmpty());
     if (!due) {
-      return visit("", null);
+      return visit("", null, leavesSteering());
     }
     reportedNanos = now;
     String report = buffer.next(streams, lost, now);
@@ -224,18 +224,19 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       failed(new StoreException("too many streams to report", null));
       return null;
     }
-    return visit(report, null);
+    return visit(report, null, leavesSteering());
   }
 
-  private Visit visit(String report, @Nullable Record record) {
+  private Visit visit(String report, @Nullable Record record, boolean leaving) {
+    Known newest = known;
     return new Visit(
         membership.replica(),
         membership.incarnation(),
         report,
-        known.epoch,
-        known.version,
+        newest.epoch,
+        newest.version,
         record,
-        leavesSteering());
+        leaving);
   }
 
   /**
@@ -387,15 +388,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
 
   /** Returns the last visit, before this replica ends its streams. Any thread. */
   Visit leave() {
-    Known newest = known;
     String report = steered == null ? buffer.next(null, true, time.monotonicNanos()) : "";
-    return new Visit(
-        membership.replica(),
-        membership.incarnation(),
-        report.length() > SteeringExchange.MAX_REPORT ? "" : report,
-        newest.epoch,
-        newest.version,
-        null,
-        true);
+    return visit(report.length() > SteeringExchange.MAX_REPORT ? "" : report, null, true);
   }
 }

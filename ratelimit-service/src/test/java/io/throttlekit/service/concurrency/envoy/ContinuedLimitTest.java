@@ -57,10 +57,6 @@ class ContinuedLimitTest {
             .rules()
             .getFirst();
     return new SharedLimit(
-        rule,
-        Objects.requireNonNull(rule.concurrency()),
-        ConcurrencyListener.NONE,
-        learned,
-        0);
+        rule, Objects.requireNonNull(rule.concurrency()), ConcurrencyListener.NONE, learned, 0);
   }
 }
