@@ -76,9 +76,8 @@ final class Replicas {
             config.concurrency().envoyHold(),
             defaults.turn(),
             defaults.pause());
-    boolean alone = store == null || config.store().address().inMemory();
     Membership membership =
-        alone
+        store == null || config.store().address().inMemory()
             ? Membership.alone(time, nodeId(config))
             : new Membership(
                 store.steering(), nodeId(config), new SecureRandom().nextLong(), false);
