@@ -63,8 +63,7 @@ class DeadReplicaTest {
     boolean answersAreLost;
 
     Replica(String node) {
-      Fleet fleet =
-          new Fleet(node, _ -> this, incarnations::incrementAndGet, FleetListener.NONE);
+      Fleet fleet = new Fleet(node, _ -> this, incarnations::incrementAndGet, FleetListener.NONE);
       limiter = new ConcurrencyLimiter(time, timer, events, () -> 1_000, fleet);
       limiter.permits().forwardThrough(this, CompletableFuture.completedStage(true));
     }
@@ -141,8 +140,7 @@ class DeadReplicaTest {
 
   private int remnants(Rule rule) {
     String key = key(rule);
-    Heartbeat probe =
-        new Heartbeat(key, "probe", -1, 2, 1, false, 0, 0, 0, 0, 1, 0, null, null);
+    Heartbeat probe = new Heartbeat(key, "probe", -1, 2, 1, false, 0, 0, 0, 0, 1, 0, null, null);
     return store().heartbeat(probe).toCompletableFuture().join().remnants().stream()
         .mapToInt(Remnant::permits)
         .sum();
