@@ -30,7 +30,7 @@ public final class FleetReport {
   private final Map<String, List<Figures>> results;
 
   /** The figures of each row of a scenario in one column, and the time to follow. */
-  private record Figures(double[] goodput, double[] p99, double followed) {}
+  private record Figures(List<Double> goodput, List<Double> p99, double followed) {}
 
   private FleetReport(
       List<FleetRow> rows, List<FleetShape> shapes, Map<String, List<Figures>> results) {
@@ -106,7 +106,7 @@ public final class FleetReport {
     text.append('\n').append(head("p99, ms"));
     for (FleetRow row : rows) {
       text.append("| %s |".formatted(row.name()));
-      text.append(cells(row, figures -> figures.p99()[index(row)]));
+      text.append(cells(row, figures -> figures.p99().get(index(row))));
     }
     rows.stream()
         .filter(row -> row.scenario().name().equals(FleetRow.HALVED))
@@ -119,7 +119,7 @@ public final class FleetReport {
 
   /** Returns the goodput of a row; column 0 is one process. */
   double goodput(FleetRow row, int column) {
-    return of(row, column).goodput()[index(row)];
+    return of(row, column).goodput().get(index(row));
   }
 
   private String cells(FleetRow row, ToDoubleFunction<Figures> figure) {
@@ -172,7 +172,8 @@ public final class FleetReport {
         followed = Math.max(followed, FleetRow.followed(course));
       }
     }
-    return new Figures(goodput, p99, followed);
+    return new Figures(
+        Arrays.stream(goodput).boxed().toList(), Arrays.stream(p99).boxed().toList(), followed);
   }
 
   private static String number(double figure, String format) {
