@@ -17,14 +17,12 @@ import java.util.regex.Pattern;
  */
 public final class DemoService implements AutoCloseable {
   private static final Pattern READY =
-      Pattern.compile(
-          "(?m)^ready grpc=\\S+:(\\d+) .*?debug=\\S+:(\\d+)(?: sensors=\\S+:(\\d+))?$");
+      Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*?(?:sensors=\\S+:(\\d+))?$");
   private static final Duration START_TIMEOUT =
       Duration.ofSeconds(60); // several JVMs start at once
 
   private final ChildProcess process;
   private int port;
-  private int debugPort;
   private int sensorsPort;
 
   private DemoService(ChildProcess process) {
@@ -35,10 +33,11 @@ public final class DemoService implements AutoCloseable {
    * Ports on loopback.
    *
    * @param grpc of the service; 0 is any free port
+   * @param debug of the debug pages; 0 is any free port
    * @param sensors for Envoy's reports; 0 is any free port
    */
-  public record Ports(int grpc, int sensors) {
-    static final Ports ANY = new Ports(0, 0);
+  public record Ports(int grpc, int debug, int sensors) {
+    static final Ports ANY = new Ports(0, 0, 0);
   }
 
   /** Starts the service with counters in memory, and waits until it is ready. */
@@ -85,7 +84,7 @@ public final class DemoService implements AutoCloseable {
                 "--policies=" + policy,
                 "--grpc-port=" + ports.grpc(),
                 "--http-port=0",
-                "--debug-port=0"));
+                "--debug-port=" + ports.debug()));
     command.addAll(arguments);
     Map<String, String> settings = new HashMap<>(environment);
     settings.put("THROTTLEKIT_WARM_UP_REQUESTS", "1000");
@@ -101,8 +100,7 @@ public final class DemoService implements AutoCloseable {
     if (port == 0) {
       MatchResult ready = process.awaitLog(READY, START_TIMEOUT);
       port = Integer.parseInt(ready.group(1));
-      debugPort = Integer.parseInt(ready.group(2));
-      sensorsPort = ready.group(3) == null ? 0 : Integer.parseInt(ready.group(3));
+      sensorsPort = ready.group(2) == null ? 0 : Integer.parseInt(ready.group(2));
     }
     return port;
   }
@@ -110,11 +108,6 @@ public final class DemoService implements AutoCloseable {
   /** Returns the gRPC port, once the service is ready. */
   public int port() {
     return port;
-  }
-
-  /** Returns the port of the debug pages, once the service is ready. */
-  public int debugPort() {
-    return debugPort;
   }
 
   /** Returns the port for Envoy's reports; 0 if no rule needs them. */

@@ -76,24 +76,21 @@ public final class Replica {
     Files.createDirectories(folder);
     TcpProxy toStore = TcpProxy.to(store.port());
     started.push(toStore::close);
-    ReservedPort grpc = ReservedPort.take();
-    started.push(grpc::close);
-    ReservedPort sensors = ReservedPort.take();
-    started.push(sensors::close);
+    DemoService.Ports ports =
+        new DemoService.Ports(reserved(started), reserved(started), reserved(started));
     Map<String, String> all = new HashMap<>(ENVIRONMENT);
     all.put("THROTTLEKIT_STORE_URI", store.uri().apply(toStore.port()));
     all.put("THROTTLEKIT_CONCURRENCY_NODE_ID", name);
     all.putAll(environment);
-    Replica replica =
-        new Replica(
-            name,
-            policy,
-            folder,
-            toStore,
-            all,
-            new DemoService.Ports(grpc.number(), sensors.number()));
+    Replica replica = new Replica(name, policy, folder, toStore, all, ports);
     started.push(replica::end);
     return replica;
+  }
+
+  private static int reserved(Undo started) {
+    ReservedPort port = ReservedPort.take();
+    started.push(port::close);
+    return port.number();
   }
 
   private DemoService launch() throws IOException {
@@ -170,7 +167,7 @@ public final class Replica {
    * @throws IOException if it does not answer
    */
   public String page(String path) throws IOException {
-    URI uri = URI.create("http://127.0.0.1:" + service.debugPort() + path);
+    URI uri = URI.create("http://127.0.0.1:" + ports.debug() + path);
     try {
       return http.send(
               HttpRequest.newBuilder(uri).timeout(PAGE_TIMEOUT).build(), BodyHandlers.ofString())

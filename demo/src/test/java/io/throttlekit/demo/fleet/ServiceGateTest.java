@@ -8,6 +8,7 @@ import io.throttlekit.demo.load.Course;
 import io.throttlekit.simulator.concurrency.Chance;
 import io.throttlekit.testkit.envoy.EnvoyProgram;
 import io.throttlekit.testkit.envoy.RealEnvoy;
+import io.throttlekit.testkit.postgres.RealPostgres;
 import io.throttlekit.testkit.redis.RealRedis;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @RealEnvoy
 @RealRedis
+@RealPostgres
 class ServiceGateTest {
   private static final int LIMIT = 12;
   private static final double PER_SECOND = 100;
