@@ -26,7 +26,7 @@ final class Shares implements AutoCloseable {
   /** Longest list of sums above the limit; the first ones explain more than the last. */
   private static final int MAX_VIOLATIONS = 20;
 
-  private final List<FleetEnvoy> envoys;
+  private final List<Share> envoys;
   private final int limit;
   private final ScheduledExecutorService clock =
       Executors.newSingleThreadScheduledExecutor(
@@ -41,10 +41,17 @@ final class Shares implements AutoCloseable {
   private long longestAtZeroNanos;
   private @Nullable IOException failure;
 
+  /** The share of an Envoy. */
+  @FunctionalInterface
+  interface Share {
+    /** Reads it now; −1 while there is none. */
+    int read() throws IOException;
+  }
+
   /**
    * @param limit sums above it are violations
    */
-  Shares(List<FleetEnvoy> envoys, int limit, TimeSource time) {
+  Shares(List<Share> envoys, int limit, TimeSource time) {
     this.envoys = envoys;
     this.limit = limit;
     this.time = time;
@@ -64,8 +71,9 @@ final class Shares implements AutoCloseable {
   record Figures(
       int read, int counted, int max, List<String> violations, long longestAtZeroMillis) {}
 
+  /** Starts to read. */
   void start() {
-    var _ = clock.scheduleAtFixedRate(this::readSafely, 0, INTERVAL_MILLIS, MILLISECONDS);
+    var _ = clock.scheduleAtFixedRate(this::readAll, 0, INTERVAL_MILLIS, MILLISECONDS);
   }
 
   /** Returns the newest shares in the order of the Envoys. */
@@ -93,11 +101,12 @@ final class Shares implements AutoCloseable {
     return figures;
   }
 
-  private void readSafely() {
+  /** Reads all shares once. */
+  void readAll() {
     try {
       List<Integer> shares = new ArrayList<>();
-      for (FleetEnvoy envoy : envoys) {
-        shares.add(envoy.maxRequests());
+      for (Share envoy : envoys) {
+        shares.add(envoy.read());
       }
       add(shares);
     } catch (IOException e) {
