@@ -55,8 +55,8 @@ public final class DemoMain implements Callable<Integer> {
   @Option(
       names = "--replicas",
       description =
-          "with --overload: this many replicas of the service, from 2 to 8, that share a store, behind"
-              + " four Envoys with loads of 8:4:2:1; the one that steers is killed half way")
+          "with --overload: this many replicas of the service, from 2 to 8, that share a store,"
+              + " behind four Envoys with loads of 8:4:2:1; the one that steers is killed half way")
   private @Nullable String replicas;
 
   @Option(

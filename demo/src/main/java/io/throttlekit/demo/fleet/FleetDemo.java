@@ -197,7 +197,8 @@ public final class FleetDemo {
       if (!until(end)) {
         return Optional.empty();
       }
-      boolean _ = stop.await(CLIENT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS); // the last responses
+      boolean _ =
+          stop.await(CLIENT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS); // the last responses
       return Optional.of(
           new FleetSummary.Row(
               times,

@@ -64,8 +64,8 @@ public record FleetSummary(FleetPlan plan, double perSecond, List<Row> rows) {
               number(row.worst())));
     }
     table.append(
-        ("before, during, after: goodput before the kill, without the replica, and with a new one in"
-                + " its place:%nanswers in time, as a share of the smaller of load and capacity")
+        ("before, during, after: goodput before the kill, without the replica, and with a new one"
+                + " in its place:%nanswers in time, as a share of the smaller of load and capacity")
             .formatted());
     return table.toString();
   }

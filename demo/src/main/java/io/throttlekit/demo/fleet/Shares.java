@@ -91,8 +91,7 @@ final class Shares implements AutoCloseable {
       throw new IOException("an Envoy does not show its share", failure);
     }
     Figures figures =
-        new Figures(
-            read, counted, max, List.copyOf(violations), longestAtZeroNanos / 1_000_000);
+        new Figures(read, counted, max, List.copyOf(violations), longestAtZeroNanos / 1_000_000);
     read = 0;
     counted = 0;
     max = 0;

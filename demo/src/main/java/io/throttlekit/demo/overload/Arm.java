@@ -2,16 +2,16 @@ package io.throttlekit.demo.overload;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
-import io.throttlekit.demo.load.Capacity;
-import io.throttlekit.demo.load.Course;
-import io.throttlekit.demo.load.Client;
-import io.throttlekit.demo.load.Workers;
-import io.throttlekit.demo.load.Backend;
 import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.DemoService;
 import io.throttlekit.demo.Undo;
+import io.throttlekit.demo.load.Backend;
+import io.throttlekit.demo.load.Capacity;
+import io.throttlekit.demo.load.Client;
+import io.throttlekit.demo.load.Course;
+import io.throttlekit.demo.load.Workers;
 import io.throttlekit.simulator.concurrency.Chance;
 import io.throttlekit.testkit.envoy.EnvoyProcess;
 import java.io.IOException;

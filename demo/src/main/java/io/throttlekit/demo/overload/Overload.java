@@ -1,14 +1,14 @@
 package io.throttlekit.demo.overload;
 
-import io.throttlekit.demo.load.Capacity;
-import io.throttlekit.demo.load.Course;
-import io.throttlekit.demo.load.OpenLoad;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.Undo;
 import io.throttlekit.demo.UnusableEnvoyException;
+import io.throttlekit.demo.load.Capacity;
+import io.throttlekit.demo.load.Course;
 import io.throttlekit.demo.load.Course.Figures;
+import io.throttlekit.demo.load.OpenLoad;
 import io.throttlekit.simulator.concurrency.Chance;
 import io.throttlekit.testkit.envoy.EnvoyBinary;
 import io.throttlekit.testkit.envoy.EnvoyLookup;

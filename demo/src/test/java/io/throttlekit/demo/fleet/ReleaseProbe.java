@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures how soon a release takes effect that reaches another replica than that of its permit: the
- * only permit of a limit is acquired at one, released at the other, and acquired again.
+ * Measures how soon a release takes effect that reaches another replica than that of its permit:
+ * the only permit of a limit is acquired at one, released at the other, and acquired again.
  */
 final class ReleaseProbe implements AutoCloseable {
   /** A limit of one request. Only one replica uses it, so this one has all of it. */
@@ -67,8 +67,7 @@ final class ReleaseProbe implements AutoCloseable {
 
   private static Optional<String> permit(RateLimitResponse response) {
     return response.getOverallCode() == Code.OK
-        ? Optional.of(
-            response.getDynamicMetadata().getFieldsOrThrow("lease").getStringValue())
+        ? Optional.of(response.getDynamicMetadata().getFieldsOrThrow("lease").getStringValue())
         : Optional.empty();
   }
 

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
  * Three replicas that share a limit, behind two real Envoys that call them in turn and deny what
  * they cannot ask for. The upstream counts the requests in flight.
  *
- * <p>The limit is constant. One request in twenty lasts longer than the replicas need to notice that
- * another one is away.
+ * <p>The limit is constant. One request in twenty lasts longer than the replicas need to notice
+ * that another one is away.
  */
 @RealEnvoy
 @RealRedis

@@ -14,8 +14,7 @@ class SharesTest {
   private boolean away;
   private long millis;
 
-  private final Shares shares =
-      new Shares(List.of(this::one, () -> other), 10, new TestTime());
+  private final Shares shares = new Shares(List.of(this::one, () -> other), 10, new TestTime());
 
   /** The time of this test. */
   private final class TestTime implements TimeSource {

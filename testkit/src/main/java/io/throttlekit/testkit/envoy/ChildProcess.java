@@ -94,7 +94,9 @@ public final class ChildProcess implements AutoCloseable {
     return process.pid();
   }
 
-  /** Kills the program (SIGKILL), as a crash would, also while it is suspended; waits for its end. */
+  /**
+   * Kills the program (SIGKILL), as a crash would, also while it is suspended; waits for its end.
+   */
   public void kill() throws IOException {
     process.destroyForcibly();
     if (!awaitEnd(KILL_MILLIS)) {
