@@ -96,6 +96,27 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
       ) SELECT count(*) FROM dropped;
       """;
 
+  /**
+   * Returns releases that were never returned (address, address, address). Not those of which an
+   * equal one was returned or is older: a call that failed may have been repeated.
+   */
+  private static final String CLAIM =
+      """
+      WITH fresh AS (
+        SELECT number FROM releases
+          WHERE address = ? AND delivery IS NULL AND kept_until_millis >= %1$s
+          ORDER BY number LIMIT %4$d FOR UPDATE
+      ), claimed AS (
+        UPDATE releases r SET delivery = txid_current() FROM fresh f
+          WHERE r.address = ? AND r.number = f.number AND r.delivery IS NULL
+          RETURNING r.number, r.release
+      ) SELECT release FROM claimed c
+          WHERE NOT EXISTS (SELECT FROM releases o
+            WHERE o.address = ? AND o.release = c.release AND o.number <> c.number
+              AND (o.number < c.number OR o.delivery IS NOT NULL))
+          ORDER BY number;
+      """;
+
   /** Creates an exchange, possibly with a test's clock. */
   PostgresReleaseExchange(PostgresSettings settings, Surroundings around) {
     super(settings, false, null, EXPIRED, around);
@@ -118,6 +139,26 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
     ReleaseExchange.requireValid(address, outgoing);
     List<Release> sent = List.copyOf(outgoing);
     return call(Deadline.LEASE, session -> exchange(session, address, receipt, sent));
+  }
+
+  @Override
+  public CompletionStage<List<String>> claim(String address) {
+    Release.requireAddress(address);
+    return call(Deadline.LEASE, session -> claim(session, address));
+  }
+
+  private static List<String> claim(Session session, String address) throws SQLException {
+    String sql = CLAIM.formatted(session.clock(), 0, 0, MAX_BATCH);
+    try (PreparedStatement last = session.prepareLast(sql, address, address, address)) {
+      last.execute();
+      List<String> releases = new ArrayList<>();
+      try (ResultSet rows = last.getResultSet()) {
+        while (rows.next()) {
+          releases.add(rows.getString(1));
+        }
+      }
+      return releases;
+    }
   }
 
   private static Delivery exchange(

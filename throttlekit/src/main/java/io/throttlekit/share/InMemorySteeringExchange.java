@@ -44,8 +44,7 @@ public final class InMemorySteeringExchange implements SteeringExchange {
     boolean steers = holds(visit, now);
     boolean published = steers && publish(visit.record());
     if (!visit.report().isEmpty()) {
-      reports.addLast(
-          new Waiting(new Report(visit.replica(), visit.report()), now + KEPT_MILLIS));
+      reports.addLast(new Waiting(new Report(visit.replica(), visit.report()), now + KEPT_MILLIS));
       if (reports.size() > MAX_REPORTS) {
         reports.removeFirst();
         dropped++;
@@ -106,9 +105,7 @@ public final class InMemorySteeringExchange implements SteeringExchange {
     boolean newer =
         next != null
             && next.epoch() == epoch
-            && (current == null
-                || current.epoch() < epoch
-                || current.version() < next.version());
+            && (current == null || current.epoch() < epoch || current.version() < next.version());
     if (newer) {
       record = next;
     }
@@ -120,8 +117,7 @@ public final class InMemorySteeringExchange implements SteeringExchange {
     boolean known =
         current == null
             || current.epoch() < visit.knownEpoch()
-            || (current.epoch() == visit.knownEpoch()
-                && current.version() <= visit.knownVersion());
+            || (current.epoch() == visit.knownEpoch() && current.version() <= visit.knownVersion());
     return known ? null : current;
   }
 

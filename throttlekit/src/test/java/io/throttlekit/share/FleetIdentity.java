@@ -4,7 +4,6 @@ import io.throttlekit.share.FleetMoment.Answer;
 import io.throttlekit.share.FleetMoment.Beat;
 import io.throttlekit.share.FleetMoment.Leaving;
 import io.throttlekit.share.FleetMoment.NodeProcess;
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import java.nio.LongBuffer;
 import java.util.Arrays;
@@ -77,7 +76,7 @@ final class FleetIdentity {
   }
 
   /** Returns whether a node may affect anything later. */
-  private boolean isRelevant(Node node) {
+  private boolean isRelevant(NodeState node) {
     return node.untilMillis() >= state.now();
   }
 
@@ -100,7 +99,7 @@ final class FleetIdentity {
         process.left() ? 1 : 0);
   }
 
-  private long packed(NodeKey key, Node node) {
+  private long packed(NodeKey key, NodeState node) {
     return packed(
         rank(key.incarnation()),
         sequence(key.incarnation(), node.sequence()),

@@ -8,7 +8,6 @@ import io.throttlekit.share.FleetMoment.Budget;
 import io.throttlekit.share.FleetMoment.Leaving;
 import io.throttlekit.share.FleetMoment.NodeProcess;
 import io.throttlekit.share.FleetScope.Flaw;
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.ShareGrant.Status;
 import java.util.ArrayList;
@@ -117,6 +116,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
             0,
             process.generation(),
             LEASE,
+            0,
             null,
             null);
     Beat beat = new Beat(i, heartbeat, state.now(), false);
@@ -181,7 +181,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   private void arrive(String event, FleetMoment state, Beat beat, List<Step<FleetMoment>> steps) {
     Heartbeat heartbeat = beat.heartbeat();
     NodeKey key = new NodeKey(heartbeat.node(), heartbeat.incarnation());
-    Node known = state.fleet().nodes().get(key);
+    NodeState known = state.fleet().nodes().get(key);
     Coordination terms =
         new Coordination(Aggregate.POOLED, scope.allocation(), scope.acknowledged());
     FleetState.Outcome outcome = state.fleet().heartbeat(terms, heartbeat, state.now());
@@ -197,7 +197,11 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   private void reached(
-      @Nullable Node known, Heartbeat heartbeat, int now, ShareGrant grant, @Nullable Node next) {
+      @Nullable NodeState known,
+      Heartbeat heartbeat,
+      int now,
+      ShareGrant grant,
+      @Nullable NodeState next) {
     if (known != null && heartbeat.sequence() <= known.sequence()) {
       reached.add("overtaken heartbeat");
     }
@@ -276,7 +280,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   @Override
   public @Nullable String broken(FleetMoment state) {
     long reserved = 0;
-    for (Node node : state.fleet().nodes().values()) {
+    for (NodeState node : state.fleet().nodes().values()) {
       boolean live = node.untilMillis() >= state.now();
       reserved += !live ? 0 : scope.acknowledged() ? node.reserved() : node.share();
     }
@@ -288,7 +292,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     }
     for (int i = 0; i < scope.processes(); i++) {
       NodeProcess process = state.processes().get(i);
-      Node node = state.fleet().nodes().get(new NodeKey(id(i), process.incarnation()));
+      NodeState node = state.fleet().nodes().get(new NodeKey(id(i), process.incarnation()));
       int covered = node == null || node.untilMillis() < state.now() ? 0 : node.reserved();
       if (scope.acknowledged() && Math.max(process.share(), process.inFlight()) > covered) {
         return "Covered";

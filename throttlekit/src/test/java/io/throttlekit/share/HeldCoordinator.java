@@ -46,6 +46,11 @@ final class HeldCoordinator implements ConcurrencyCoordinator {
   }
 
   @Override
+  public CompletionStage<Void> released(ReleasedPermits released) {
+    return coordinator.released(released);
+  }
+
+  @Override
   public void close() {
     coordinator.close();
   }

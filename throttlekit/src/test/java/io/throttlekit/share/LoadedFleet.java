@@ -154,6 +154,12 @@ final class LoadedFleet {
       return CompletableFuture.completedStage(null);
     }
 
+    @Override
+    public CompletionStage<Void> released(ReleasedPermits released) {
+      send(() -> coordinator.released(released));
+      return CompletableFuture.completedStage(null);
+    }
+
     private void send(Runnable message) {
       if (!cut && random.nextDouble() >= loss) {
         time.runAfter(

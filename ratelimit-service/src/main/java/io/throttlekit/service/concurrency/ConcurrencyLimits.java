@@ -47,6 +47,9 @@ public final class ConcurrencyLimits {
   /** The replicas that share the limits, or null if none do. */
   final @Nullable Fleet fleet;
 
+  /** Counts the releases of other replicas' permits that have died. */
+  final OrphanedReleases orphans;
+
   /**
    * Creates an empty set.
    *
@@ -59,11 +62,13 @@ public final class ConcurrencyLimits {
       Timer timer,
       ConcurrencyListener listener,
       @Nullable Fleet fleet,
+      OrphanedReleases orphans,
       int maxIdle) {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
     this.fleet = fleet;
+    this.orphans = orphans;
     this.prioritizers = new Prioritizers(time, listener);
     // Runnable::run: evictions run on the calling thread, not in the common pool
     this.known =

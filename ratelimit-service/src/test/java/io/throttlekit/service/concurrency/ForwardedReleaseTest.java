@@ -2,6 +2,7 @@ package io.throttlekit.service.concurrency;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -71,7 +72,9 @@ class ForwardedReleaseTest {
     assertThat(PermitIds.addressIn(ID)).isEqualTo("zik0zj-mh2k9x1c");
     for (long start : new long[] {0, 1_800_000_000_000L, Long.MAX_VALUE}) {
       PermitIds ids = new PermitIds(start);
-      assertThat(IntStream.range(0, 100).mapToObj(_ -> PermitIds.addressIn(ids.next())))
+      assertThat(
+              IntStream.range(0, 100)
+                  .mapToObj(_ -> PermitIds.addressIn(ids.next(List.of(), false))))
           .containsOnly(ids.address());
     }
     assertThat(new PermitIds(0).address()).isNotEqualTo(new PermitIds(0).address());
