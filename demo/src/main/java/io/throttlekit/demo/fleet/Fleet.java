@@ -16,12 +16,12 @@ final class Fleet {
   /** The share of an Envoy until the service has sent one; the lowest that is none of them. */
   private static final int INITIAL = 1;
 
-  private static final String STEERING = "throttlekit_concurrency_steering";
-
+  private final Gate gate;
   private final List<Replica> replicas;
   private final List<FleetEnvoy> envoys;
 
-  private Fleet(List<Replica> replicas, List<FleetEnvoy> envoys) {
+  private Fleet(Gate gate, List<Replica> replicas, List<FleetEnvoy> envoys) {
+    this.gate = gate;
     this.replicas = List.copyOf(replicas);
     this.envoys = List.copyOf(envoys);
   }
@@ -60,7 +60,7 @@ final class Fleet {
       started.push(process::close);
       envoys.add(new FleetEnvoy(name, weight, process));
     }
-    return new Fleet(replicas, envoys);
+    return new Fleet(settings.gate(), replicas, envoys);
   }
 
   private static String bootstrap(
@@ -109,14 +109,6 @@ final class Fleet {
 
   /** Returns the replica that computes the limit now; empty if none does, as far as they answer. */
   Optional<Replica> steering() {
-    return replicas.stream().filter(Fleet::steers).findFirst();
-  }
-
-  private static boolean steers(Replica replica) {
-    try {
-      return replica.metric(STEERING) > 0;
-    } catch (IOException e) {
-      return false; // it is away
-    }
+    return replicas.stream().filter(gate::steers).findFirst();
   }
 }

@@ -5,7 +5,6 @@ import io.throttlekit.demo.load.Course.Figures;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.Locale;
-import java.util.function.DoubleBinaryOperator;
 import java.util.stream.Collectors;
 
 /** Prints what a fleet does: a line every few seconds, and one for each event. */
@@ -56,10 +55,7 @@ final class FleetLines {
   }
 
   private double limit() {
-    return switch (plan.gate()) {
-      case SERVICE -> of("throttlekit_concurrency_fleet_limit", Math::max);
-      case ENVOY -> of("throttlekit_concurrency_limit", Math::max);
-    };
+    return fleet.replicas().stream().mapToDouble(plan.gate()::limit).max().orElse(0);
   }
 
   private String shares() {
@@ -67,7 +63,7 @@ final class FleetLines {
       case SERVICE ->
           "replicas "
               + fleet.replicas().stream()
-                  .map(replica -> whole(metric(replica, "throttlekit_concurrency_share")))
+                  .map(replica -> whole(plan.gate().share(replica)))
                   .collect(Collectors.joining(" "));
       case ENVOY ->
           "Envoys "
@@ -80,20 +76,6 @@ final class FleetLines {
       return Integer.toString(envoy.maxRequests());
     } catch (IOException e) {
       return "?";
-    }
-  }
-
-  private double of(String metric, DoubleBinaryOperator together) {
-    return fleet.replicas().stream()
-        .mapToDouble(replica -> metric(replica, metric))
-        .reduce(0, together);
-  }
-
-  private static double metric(Replica replica, String metric) {
-    try {
-      return replica.metric(metric);
-    } catch (IOException e) {
-      return 0; // it is away
     }
   }
 
