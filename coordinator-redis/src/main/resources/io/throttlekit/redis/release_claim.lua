@@ -15,7 +15,7 @@ local reply = {new_epoch}
 if tonumber(until_millis) < now or not newest or tonumber(match(newest, '^%d+')) <= returned then
   return reply
 end
-local before, ttl = {}, call('PTTL', KEYS[2])
+local before = {}
 local items = call('LRANGE', KEYS[3], 0, -1)
 for i = 1, #items do
   local number, kept_until, text = match(items[i], '^(%d+) (%d+) (.*)$')
@@ -32,7 +32,5 @@ for i = 1, #items do
   before[text] = true
 end
 call('SET', KEYS[2], until_millis .. ' ' .. digits(returned))
-if ttl > 0 then
-  call('PEXPIRE', KEYS[2], digits(ttl))
-end
+expire_after(KEYS[2], tonumber(until_millis))
 return reply
