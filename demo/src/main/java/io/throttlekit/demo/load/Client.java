@@ -1,4 +1,4 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Everything runs on one event loop, on which {@link #send} is called.
  */
-final class Client {
+public final class Client {
   /** More than are in use at the highest load, and fewer than a process may open. */
   private static final int MAX_CONNECTIONS = 4_000;
 
@@ -52,7 +52,7 @@ final class Client {
    * @param timeout of a request
    * @param course receives the outcome of each request
    */
-  Client(int port, EventLoop loop, Duration timeout, Course course, TimeSource time) {
+  public Client(int port, EventLoop loop, Duration timeout, Course course, TimeSource time) {
     this.loop = loop;
     this.waitTimeoutNanos = timeout.toNanos();
     this.course = course;
@@ -74,7 +74,7 @@ final class Client {
    * @param second of the course
    * @param intendedNanos scheduled time, from which its latency and timeout are measured
    */
-  void send(int second, long intendedNanos) {
+  public void send(int second, long intendedNanos) {
     Connection free = idle.pollLast();
     while (free != null && !free.channel.isActive()) { // closed by Envoy while it was idle
       free = idle.pollLast();

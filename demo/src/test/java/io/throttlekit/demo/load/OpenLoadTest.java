@@ -1,4 +1,4 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -24,11 +24,13 @@ import org.jspecify.annotations.Nullable;
  * An upstream on loopback that responds with 200 when one of its {@link Workers} has served the
  * request. It uses HTTP/2 without TLS, so that requests that time out do not cost connections.
  */
-final class Backend {
+public final class Backend {
   private final Channel listener;
+  private final InFlight inFlight;
 
-  private Backend(Channel listener) {
+  private Backend(Channel listener, InFlight inFlight) {
     this.listener = listener;
+    this.inFlight = inFlight;
   }
 
   /**
@@ -36,29 +38,38 @@ final class Backend {
    *
    * @throws IOException if no port is available
    */
-  static Backend start(Workers workers, EventLoopGroup loops) throws IOException {
+  public static Backend start(Workers workers, EventLoopGroup loops) throws IOException {
+    InFlight inFlight = new InFlight();
     ChannelFuture bound =
         new ServerBootstrap()
             .group(loops)
             .channel(EventLoops.serverChannel())
-            .childHandler(new Connection(workers))
+            .childHandler(new Connection(workers, inFlight))
             .bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .awaitUninterruptibly();
     if (!bound.isSuccess()) {
       throw new IOException("the upstream cannot listen on loopback", bound.cause());
     }
-    return new Backend(bound.channel());
+    return new Backend(bound.channel(), inFlight);
   }
 
-  int port() {
+  /** Returns its port on loopback. */
+  public int port() {
     return ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  /** Returns the count of requests that are waiting or being served. */
+  public InFlight inFlight() {
+    return inFlight;
   }
 
   private static final class Connection extends ChannelInitializer<Channel> {
     private final Workers workers;
+    private final InFlight inFlight;
 
-    Connection(Workers workers) {
+    Connection(Workers workers, InFlight inFlight) {
       this.workers = workers;
+      this.inFlight = inFlight;
     }
 
     @Override
@@ -69,29 +80,34 @@ final class Backend {
               Http2FrameCodecBuilder.forServer()
                   .decoderEnforceMaxRstFramesPerWindow(0, 0) // timeouts are not an attack
                   .build(),
-              new Http2MultiplexHandler(new Streams(workers)));
+              new Http2MultiplexHandler(new Streams(workers, inFlight)));
     }
   }
 
   private static final class Streams extends ChannelInitializer<Channel> {
     private final Workers workers;
+    private final InFlight inFlight;
 
-    Streams(Workers workers) {
+    Streams(Workers workers, InFlight inFlight) {
       this.workers = workers;
+      this.inFlight = inFlight;
     }
 
     @Override
     protected void initChannel(Channel stream) {
-      stream.pipeline().addLast(new Request(workers));
+      stream.pipeline().addLast(new Request(workers, inFlight));
     }
   }
 
   private static final class Request extends SimpleChannelInboundHandler<Http2StreamFrame> {
     private final Workers workers;
+    private final InFlight inFlight;
     private Workers.@Nullable Job job;
+    private boolean counted;
 
-    Request(Workers workers) {
+    Request(Workers workers, InFlight inFlight) {
       this.workers = workers;
+      this.inFlight = inFlight;
     }
 
     @Override
@@ -103,11 +119,14 @@ final class Backend {
             default -> false;
           };
       if (complete) {
+        counted = true;
+        inFlight.begin();
         job = workers.accept(() -> answer(stream));
       }
     }
 
-    private static void answer(ChannelHandlerContext stream) {
+    private void answer(ChannelHandlerContext stream) {
+      ended(); // before Envoy can know of the end, and send another request
       var _ =
           stream.writeAndFlush(
               new DefaultHttp2HeadersFrame(new DefaultHttp2Headers().status("200"), true));
@@ -115,8 +134,16 @@ final class Backend {
 
     @Override
     public void channelInactive(ChannelHandlerContext stream) {
+      ended();
       if (job != null) {
         job.leave();
+      }
+    }
+
+    private void ended() {
+      if (counted) {
+        counted = false;
+        inFlight.end();
       }
     }
 

@@ -1,4 +1,4 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import io.throttlekit.simulator.concurrency.Lengths;
 import java.time.Duration;
@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param service mean service time of a request
  * @param lengths distribution of the service time
  */
-record Capacity(int workers, Duration service, Lengths lengths) {
+public record Capacity(int workers, Duration service, Lengths lengths) {
   private static final double MAX_PER_SECOND = 300; // see the constructor
   private static final int GOOD_WITHIN = 5; // times the service time, as in the simulation
 
@@ -19,14 +19,15 @@ record Capacity(int workers, Duration service, Lengths lengths) {
    * five times this load, with clients and upstreams, fit on two processors; at 250 a second they
    * did not.
    */
-  static final Capacity USUAL = new Capacity(10, Duration.ofMillis(80), Lengths.logNormal(0.5));
+  public static final Capacity USUAL =
+      new Capacity(10, Duration.ofMillis(80), Lengths.logNormal(0.5));
 
   /**
    * @throws IllegalArgumentException if there is no worker or no time, or if the capacity exceeds
    *     300 requests a second: five times as many, for each of three Envoys, must fit on a small
    *     machine
    */
-  Capacity {
+  public Capacity {
     if (workers < 1
         || !service.isPositive()
         || workers * 1e9 / service.toNanos() > MAX_PER_SECOND) {
@@ -36,12 +37,12 @@ record Capacity(int workers, Duration service, Lengths lengths) {
   }
 
   /** Returns the requests per second with all workers busy. */
-  double perSecond() {
+  public double perSecond() {
     return workers * 1e9 / service.toNanos();
   }
 
   /** Returns the time within which a response counts as good. */
-  Duration deadline() {
+  public Duration deadline() {
     return service.multipliedBy(GOOD_WITHIN);
   }
 }

@@ -1,4 +1,4 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import java.time.Duration;
 import java.util.EnumMap;
@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  *
  * <p>Thread-safe. A second is complete only once the client timeout has passed after it.
  */
-final class Course {
+public final class Course {
   private static final int PERCENTILE = 99;
 
   private final List<Second> seconds;
@@ -44,11 +44,11 @@ final class Course {
    *     timeout. Empty if all were refused
    * @param limit median of the limit in effect; empty if there is none
    */
-  record Figures(
+  public record Figures(
       long good, long late, long refused, long failed, OptionalInt p99Millis, OptionalInt limit) {
 
     /** Returns the number of scheduled requests. */
-    long offered() {
+    public long offered() {
       return good + late + refused + failed;
     }
 
@@ -58,7 +58,7 @@ final class Course {
      *
      * @param possible requests that the upstream can serve in these seconds
      */
-    double goodput(double possible) {
+    public double goodput(double possible) {
       return offered() == 0 ? 0 : good / Math.min((double) offered(), possible);
     }
   }
@@ -68,7 +68,7 @@ final class Course {
    * @param good time within which a response counts as good
    * @param timeout of clients, whole ms
    */
-  Course(int length, Duration good, Duration timeout) {
+  public Course(int length, Duration good, Duration timeout) {
     this.goodNanos = good.toNanos();
     this.maxMillis = (int) timeout.toMillis();
     this.seconds = Stream.generate(() -> new Second(maxMillis)).limit(length).toList();
@@ -82,7 +82,7 @@ final class Course {
    * @param status of HTTP
    * @param nanos since its scheduled time
    */
-  void answered(int second, int status, long nanos) {
+  public void answered(int second, int status, long nanos) {
     switch (status) {
       case 200 -> admitted(second, nanos <= goodNanos ? Outcome.GOOD : Outcome.LATE, nanos);
       case 429, 503 -> seconds.get(second).count(Outcome.REFUSED);
@@ -91,17 +91,17 @@ final class Course {
   }
 
   /** Records a request that timed out or could not be sent. */
-  void failed(int second) {
+  public void failed(int second) {
     admitted(second, Outcome.FAILED, maxMillis * 1_000_000L);
   }
 
   /** Records the limit in effect in a second, from 0. */
-  void limit(int second, int requests) {
+  public void limit(int second, int requests) {
     limits.set(second, requests + 1); // 0 stands for unknown
   }
 
   /** Returns the outcomes from one second to another, exclusive. */
-  Figures figures(int from, int to) {
+  public Figures figures(int from, int to) {
     List<Second> span = seconds.subList(from, to);
     return new Figures(
         sum(span, Outcome.GOOD),

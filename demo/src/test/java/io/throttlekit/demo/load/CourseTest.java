@@ -1,8 +1,8 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.demo.load.Course.Figures;
 import java.time.Duration;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,9 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.demo.overload.Workers.Job;
+import io.throttlekit.demo.load.Workers.Job;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

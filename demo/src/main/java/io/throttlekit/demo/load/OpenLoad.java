@@ -1,4 +1,4 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
@@ -19,7 +19,7 @@ import java.util.stream.IntStream;
  * <p>Due requests are sent together, at most one ms late while the machine keeps up; {@link
  * #latestNanos} returns the actual delay.
  */
-final class OpenLoad {
+public final class OpenLoad {
   private static final long TICK_NANOS = 1_000_000; // the longest delay while the machine keeps up
 
   private final EventLoop loop;
@@ -36,7 +36,7 @@ final class OpenLoad {
 
   /** Sends requests on the event loop. */
   @FunctionalInterface
-  interface Sender {
+  public interface Sender {
     /**
      * Sends a request.
      *
@@ -51,7 +51,7 @@ final class OpenLoad {
    * @param perSecond arrival rate of a second, above 0
    * @param timeout time after which every request has ended, in whatever way
    */
-  OpenLoad(
+  public OpenLoad(
       EventLoop loop,
       Chance chance,
       int seconds,
@@ -69,14 +69,14 @@ final class OpenLoad {
   }
 
   /** Starts the load. */
-  void start(long atNanos) {
+  public void start(long atNanos) {
     startNanos = atNanos;
     nextNanos = atNanos;
     loop.execute(this::tick);
   }
 
   /** Stops sending. */
-  void stop() {
+  public void stop() {
     loop.execute(this::end);
   }
 
@@ -85,14 +85,14 @@ final class OpenLoad {
    *
    * @throws IllegalStateException if that takes a minute longer than expected
    */
-  void awaitAnswers() throws InterruptedException {
+  public void awaitAnswers() throws InterruptedException {
     if (!answered.await(timeout.toSeconds() + 60, TimeUnit.SECONDS)) {
       throw new IllegalStateException("the machine is too busy to end the load");
     }
   }
 
   /** Returns the longest delay of a request from one second to another, exclusive. */
-  long latestNanos(int from, int to) {
+  public long latestNanos(int from, int to) {
     return IntStream.range(from, to).mapToLong(latest::get).max().orElse(0);
   }
 

@@ -1,4 +1,4 @@
-package io.throttlekit.demo.overload;
+package io.throttlekit.demo.load;
 
 import io.throttlekit.TimeSource;
 import java.util.ArrayDeque;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class Workers {
+public final class Workers {
   private final LongSupplier serviceNanos;
   private final Alarm alarm;
   private final TimeSource time;
@@ -27,7 +27,7 @@ final class Workers {
 
   /** Schedules tasks. */
   @FunctionalInterface
-  interface Alarm {
+  public interface Alarm {
     /**
      * Runs a task at the given time, on any thread.
      *
@@ -40,7 +40,7 @@ final class Workers {
    * @param workers from 0
    * @param serviceNanos draws a service time; called by one thread at a time
    */
-  Workers(int workers, LongSupplier serviceNanos, Alarm alarm, TimeSource time) {
+  public Workers(int workers, LongSupplier serviceNanos, Alarm alarm, TimeSource time) {
     this.workers = workers;
     this.serviceNanos = serviceNanos;
     this.alarm = alarm;
@@ -48,7 +48,7 @@ final class Workers {
   }
 
   /** A request that waits or is served. */
-  static final class Job {
+  public static final class Job {
     private volatile @Nullable Runnable answer;
 
     private Job(Runnable answer) {
@@ -77,7 +77,7 @@ final class Workers {
    *
    * @param answer called once, when a worker has served it, unless the client has left before
    */
-  synchronized Job accept(Runnable answer) {
+  public synchronized Job accept(Runnable answer) {
     Job job = new Job(answer);
     if (busy < workers) {
       begin(job, time.monotonicNanos());
@@ -88,7 +88,7 @@ final class Workers {
   }
 
   /** Changes the number of workers; busy ones finish their requests first. */
-  synchronized void employ(int count) {
+  public synchronized void employ(int count) {
     workers = count;
     long now = time.monotonicNanos();
     while (busy < workers && !queue.isEmpty()) {
@@ -97,17 +97,17 @@ final class Workers {
   }
 
   /** Removes requests from the queue whose client has left, as a restart would. */
-  synchronized void removeAbandoned() {
+  public synchronized void removeAbandoned() {
     queue.removeIf(Job::isAbandoned);
   }
 
   /** Returns the number of waiting requests. */
-  synchronized int waiting() {
+  public synchronized int waiting() {
     return queue.size();
   }
 
   /** Returns the number of requests that were served, including those whose client had left. */
-  synchronized long served() {
+  public synchronized long served() {
     return served;
   }
 
