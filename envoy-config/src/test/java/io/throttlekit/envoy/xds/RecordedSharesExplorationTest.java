@@ -171,9 +171,7 @@ class RecordedSharesExplorationTest {
       visits++;
       Node node = nodes[r];
       Record record =
-          node.next == null
-              ? null
-              : new Record(node.epoch, node.next.number(), node.next.text());
+          node.next == null ? null : new Record(node.epoch, node.next.number(), node.next.text());
       Record copy = node.copy;
       StringBuilder report = new StringBuilder("r");
       node.marked.clear();
@@ -295,15 +293,24 @@ class RecordedSharesExplorationTest {
     public Object snapshot() {
       Map<String, Object> all = new TreeMap<>();
       all.put("counts", List.of(visits, moves, demands, takeovers, clock.millis));
-      all.put("envoys", Arrays.toString(home) + Arrays.toString(isFresh)
-          + Arrays.toString(applied) + Arrays.toString(at));
+      all.put(
+          "envoys",
+          Arrays.toString(home)
+              + Arrays.toString(isFresh)
+              + Arrays.toString(applied)
+              + Arrays.toString(at));
       all.put("record", String.valueOf(published()));
       for (int r = 0; r < 2; r++) {
         Node node = nodes[r];
         all.put(
             "r" + r,
-            node.copy + "|" + (node.next == null ? "" : node.next.number() + node.next.text())
-                + node.answer + node.marked + node.inputs + node.epoch);
+            node.copy
+                + "|"
+                + (node.next == null ? "" : node.next.number() + node.next.text())
+                + node.answer
+                + node.marked
+                + node.inputs
+                + node.epoch);
       }
       return new HashMap<>(all);
     }
