@@ -2,8 +2,8 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
-import io.throttlekit.share.SteeringExchange;
-import io.throttlekit.share.SteeringLease;
+import io.throttlekit.steering.SteeringExchange;
+import io.throttlekit.steering.SteeringLease;
 import io.throttlekit.store.StoreListener;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -1,8 +1,8 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.share.SteeringExchange;
-import io.throttlekit.share.SteeringExchangeConformance;
+import io.throttlekit.steering.SteeringExchange;
+import io.throttlekit.steering.SteeringExchangeConformance;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;

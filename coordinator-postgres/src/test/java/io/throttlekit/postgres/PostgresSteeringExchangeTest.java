@@ -6,12 +6,12 @@ import static io.throttlekit.postgres.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.share.SteeringExchange;
-import io.throttlekit.share.SteeringExchange.Answer;
-import io.throttlekit.share.SteeringExchange.Record;
-import io.throttlekit.share.SteeringExchange.Report;
-import io.throttlekit.share.SteeringExchange.Visit;
-import io.throttlekit.share.SteeringLease;
+import io.throttlekit.steering.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Record;
+import io.throttlekit.steering.SteeringExchange.Report;
+import io.throttlekit.steering.SteeringExchange.Visit;
+import io.throttlekit.steering.SteeringLease;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;

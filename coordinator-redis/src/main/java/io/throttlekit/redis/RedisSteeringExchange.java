@@ -3,7 +3,7 @@ package io.throttlekit.redis;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.redis.FederationKeys.Place;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
-import io.throttlekit.share.SteeringExchange.Answer;
-import io.throttlekit.share.SteeringExchange.Record;
-import io.throttlekit.share.SteeringExchange.Report;
-import io.throttlekit.share.SteeringExchange.Visit;
-import io.throttlekit.share.SteeringLease;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Record;
+import io.throttlekit.steering.SteeringExchange.Report;
+import io.throttlekit.steering.SteeringExchange.Visit;
+import io.throttlekit.steering.SteeringLease;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;

@@ -1,9 +1,9 @@
 package io.throttlekit.envoy.xds;
 
-import io.throttlekit.share.Acknowledgements;
-import io.throttlekit.share.LimitShares;
-import io.throttlekit.share.LimiterState;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.Acknowledgements;
+import io.throttlekit.steering.LimitShares;
+import io.throttlekit.steering.LimiterState;
+import io.throttlekit.steering.SteeringExchange;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

@@ -1,6 +1,6 @@
 package io.throttlekit.envoy.xds;
 
-import io.throttlekit.share.LimitShares;
+import io.throttlekit.steering.LimitShares;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

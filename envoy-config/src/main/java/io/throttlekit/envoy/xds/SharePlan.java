@@ -1,6 +1,6 @@
 package io.throttlekit.envoy.xds;
 
-import io.throttlekit.share.LimiterState;
+import io.throttlekit.steering.LimiterState;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;

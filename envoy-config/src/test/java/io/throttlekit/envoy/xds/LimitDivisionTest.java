@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
-import io.throttlekit.share.Acknowledgements;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.Acknowledgements;
+import io.throttlekit.steering.SteeringExchange;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -7,7 +7,7 @@ import io.throttlekit.service.concurrency.ConcurrencyLimits;
 import io.throttlekit.service.concurrency.FleetLimit;
 import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.share.FleetFigures;
-import io.throttlekit.share.LimiterState;
+import io.throttlekit.steering.LimiterState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -13,7 +13,7 @@ import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.ReleaseExchange;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.TierListener;

@@ -7,7 +7,7 @@ import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.envoy.SteeringFigures;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.steering.Acknowledgements;
 import io.throttlekit.share.FleetFigures;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;

@@ -27,7 +27,7 @@ import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.StoreException;

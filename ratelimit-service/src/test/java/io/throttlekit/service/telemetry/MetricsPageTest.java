@@ -15,7 +15,7 @@ import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.steering.Acknowledgements;
 import io.throttlekit.share.FleetFigures;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,8 +1,8 @@
 package io.throttlekit.service.concurrency.envoy;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.share.InMemorySteeringExchange;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.InMemorySteeringExchange;
+import io.throttlekit.steering.SteeringExchange;
 
 /**
  * The place of this process among the replicas that steer Envoys together.

@@ -18,7 +18,7 @@ import io.throttlekit.service.concurrency.envoy.replicas.ReportingReplicas;
 import io.throttlekit.service.concurrency.envoy.replicas.ReportingReplicas.Replica;
 import io.throttlekit.service.concurrency.envoy.replicas.SteeringRecord;
 import io.throttlekit.service.concurrency.envoy.replicas.SteeringRecord.Learned;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.steering.Acknowledgements;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

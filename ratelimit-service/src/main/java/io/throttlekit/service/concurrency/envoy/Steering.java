@@ -15,7 +15,7 @@ import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.envoy.replicas.Visits;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.steering.Acknowledgements;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;

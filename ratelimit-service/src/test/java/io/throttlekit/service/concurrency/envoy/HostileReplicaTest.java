@@ -10,7 +10,7 @@ import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
 import io.throttlekit.service.server.Book;
-import io.throttlekit.share.SteeringExchange.Visit;
+import io.throttlekit.steering.SteeringExchange.Visit;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -7,7 +7,7 @@ import io.throttlekit.envoy.xds.FakeEnvoy;
 import io.throttlekit.service.concurrency.envoy.SteeringFleet.Network;
 import io.throttlekit.service.concurrency.envoy.SteeringFleet.Replica;
 import io.throttlekit.service.server.Book;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.steering.Acknowledgements;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

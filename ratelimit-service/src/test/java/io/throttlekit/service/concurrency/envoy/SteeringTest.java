@@ -16,7 +16,7 @@ import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.server.Book;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.steering.Acknowledgements;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

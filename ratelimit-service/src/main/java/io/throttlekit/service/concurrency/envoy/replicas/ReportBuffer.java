@@ -8,7 +8,7 @@ import io.throttlekit.service.concurrency.envoy.Reading;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

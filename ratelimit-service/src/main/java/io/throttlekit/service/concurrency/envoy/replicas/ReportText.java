@@ -7,7 +7,7 @@ import io.throttlekit.service.concurrency.envoy.Kind;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
-import io.throttlekit.share.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.throttlekit.service.concurrency.envoy.replicas;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
-import io.throttlekit.share.SteeringExchange;
-import io.throttlekit.share.SteeringExchange.Answer;
-import io.throttlekit.share.SteeringExchange.Visit;
+import io.throttlekit.steering.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Visit;
 import io.throttlekit.store.StoreException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;

@@ -1,4 +1,4 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
 import java.util.ArrayList;
 import java.util.Collection;

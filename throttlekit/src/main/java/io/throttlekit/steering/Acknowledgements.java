@@ -1,4 +1,4 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
 /**
  * How far the limiters of one concurrency limit have acknowledged their shares.

@@ -1,9 +1,9 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
-import static io.throttlekit.share.SteeringExchange.LEASE_MILLIS;
-import static io.throttlekit.share.SteeringExchange.RENEW_MILLIS;
+import static io.throttlekit.steering.SteeringExchange.LEASE_MILLIS;
+import static io.throttlekit.steering.SteeringExchange.RENEW_MILLIS;
 
-import io.throttlekit.share.SteeringExchange.Visit;
+import io.throttlekit.steering.SteeringExchange.Visit;
 
 /**
  * The lease of the replica that steers, by the rules of {@link SteeringExchange}.

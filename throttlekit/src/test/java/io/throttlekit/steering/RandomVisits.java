@@ -1,11 +1,11 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.share.SteeringExchange.Answer;
-import io.throttlekit.share.SteeringExchange.Record;
-import io.throttlekit.share.SteeringExchange.Visit;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Record;
+import io.throttlekit.steering.SteeringExchange.Visit;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;

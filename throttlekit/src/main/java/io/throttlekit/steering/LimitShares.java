@@ -1,6 +1,7 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
-import io.throttlekit.share.LimiterGroup.Limiter;
+import io.throttlekit.share.DemandSplit;
+import io.throttlekit.steering.LimiterGroup.Limiter;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

@@ -1,9 +1,9 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.throttlekit.share.LimitShares.Grant;
+import io.throttlekit.steering.LimitShares.Grant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -1,13 +1,13 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.share.SteeringExchange.Answer;
-import io.throttlekit.share.SteeringExchange.Record;
-import io.throttlekit.share.SteeringExchange.Report;
-import io.throttlekit.share.SteeringExchange.Visit;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Record;
+import io.throttlekit.steering.SteeringExchange.Report;
+import io.throttlekit.steering.SteeringExchange.Visit;
 import io.throttlekit.store.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,4 +1,4 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
 import java.util.List;
 import java.util.concurrent.CompletionStage;

@@ -1,8 +1,8 @@
-package io.throttlekit.share;
+package io.throttlekit.steering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.share.LimitShares.Grant;
+import io.throttlekit.steering.LimitShares.Grant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
