@@ -56,7 +56,7 @@ class FleetMembersSpecTest {
   void keepsTheLimitInLargerConfigurations() throws IOException, InterruptedException {
     tlc.assertHolds(WHOLE, 165_916);
     tlc.assertHolds(WHOLE.with("MaxBeats", 2).with("Limit", 2), 7_967);
-    tlc.assertHolds(WHOLE.with("MaxBeats", 3).with("Limit", 2), 72_039);
+    tlc.assertHolds(WHOLE.with("MaxBeats", 3).with("Limit", 2), 115_062);
     tlc.assertHolds(THREE_INCARNATIONS.with("MaxBeats", 3), 79_935);
   }
 
