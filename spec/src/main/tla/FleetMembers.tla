@@ -334,12 +334,6 @@ NeverATombstone ==
   \A i \in Incarnations :
     member[i].state = "left" /\ departure[i] # NotSent => member[i].inFlight = 0
 
-(* Requests of a process that has died go on while another process admits some. *)
-NeverARemnant ==
-  \A i \in Incarnations :
-    member[i].state = "left" /\ departure[i] = NotSent /\ InFlightOf(i) > 0 =>
-      \A j \in Incarnations \ {i} : InFlightOf(j) = 0
-
 (* A release elsewhere makes room for a request of another process. *)
 NeverCountedElsewhere ==
   [][\A i \in Incarnations : elsewhere'[i] < elsewhere[i] => member'[i].state = "unknown"]_vars
