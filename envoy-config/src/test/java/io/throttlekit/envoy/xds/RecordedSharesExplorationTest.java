@@ -245,7 +245,7 @@ class RecordedSharesExplorationTest {
 
     private static List<StreamState> streams(String report) {
       List<StreamState> streams = new ArrayList<>();
-      for (String stream : report.substring(1).strip().split(" ")) {
+      for (String stream : report.substring(1).strip().split(" ", -1)) {
         if (!stream.isEmpty()) {
           int e = stream.charAt(0) - '0';
           long number = Long.parseLong(stream.substring(2));
