@@ -40,7 +40,10 @@ class ServiceGateTest {
   private static final int LONG_EACH = 20;
   private static final long SEED = 1;
   private static final Duration TIMEOUT = Duration.ofSeconds(30); // longer than any request
-  private static final int PROBES = 50;
+  private static final int PROBES_PER_SECOND = 10;
+
+  /** The promise is for 99 % of the releases; a busy machine delays some. */
+  private static final long RELEASE_MILLIS = 100;
 
   @TempDir private Path folder;
   private final Undo started = new Undo();
@@ -105,12 +108,13 @@ class ServiceGateTest {
     assertThat(load.await(without)).isTrue();
     long[] delays;
     try (ReleaseProbe probe = new ReleaseProbe(replicas.getFirst(), replicas.getLast(), time)) {
-      delays = probe.delays(PROBES);
+      delays = probe.delays(PROBES_PER_SECOND * Math.min(without, 30));
     }
     story.stage("undisturbed");
     System.out.printf(
-        "releases at another replica took effect within %d ms (median), %d ms (all but one)%n",
-        delays(delays, PROBES / 2), delays(delays, PROBES - 2));
+        "releases at another replica took effect within %d ms (median), %d ms (99 %%)%n",
+        quantile(delays, .5), quantile(delays, .99));
+    assertThat(quantile(delays, .5)).as("ms, median").isLessThanOrEqualTo(RELEASE_MILLIS);
     for (Replica replica : replicas) {
       assertThat(replica.metric("throttlekit_concurrency_released_total{by=\"expired\"}")).isZero();
       assertThat(replica.metric("throttlekit_concurrency_received_releases_total")).isPositive();
@@ -132,10 +136,9 @@ class ServiceGateTest {
         });
   }
 
-  /** Returns a delay by its rank from 0, in ms. */
-  private static long delays(long[] delays, int rank) {
-    long[] sorted = delays.clone();
+  private static long quantile(long[] nanos, double quantile) {
+    long[] sorted = nanos.clone();
     Arrays.sort(sorted);
-    return sorted[rank] / 1_000_000;
+    return sorted[(int) Math.ceil(quantile * sorted.length) - 1] / 1_000_000;
   }
 }
