@@ -96,27 +96,6 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
       ) SELECT count(*) FROM dropped;
       """;
 
-  /**
-   * Returns releases that were never returned (address, address, address). Not those of which an
-   * equal one was returned or is older: a call that failed may have been repeated.
-   */
-  private static final String CLAIM =
-      """
-      WITH fresh AS (
-        SELECT number FROM releases
-          WHERE address = ? AND delivery IS NULL AND kept_until_millis >= %1$s
-          ORDER BY number LIMIT %4$d FOR UPDATE
-      ), claimed AS (
-        UPDATE releases r SET delivery = txid_current() FROM fresh f
-          WHERE r.address = ? AND r.number = f.number AND r.delivery IS NULL
-          RETURNING r.number, r.release
-      ) SELECT release FROM claimed c
-          WHERE NOT EXISTS (SELECT FROM releases o
-            WHERE o.address = ? AND o.release = c.release AND o.number <> c.number
-              AND (o.number < c.number OR o.delivery IS NOT NULL))
-          ORDER BY number;
-      """;
-
   /** Creates an exchange, possibly with a test's clock. */
   PostgresReleaseExchange(PostgresSettings settings, Surroundings around) {
     super(settings, false, null, EXPIRED, around);
@@ -148,7 +127,25 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
   }
 
   private static List<String> claim(Session session, String address) throws SQLException {
-    String sql = CLAIM.formatted(session.clock(), 0, 0, MAX_BATCH);
+    // Not those of which an equal one was returned or is older: a call that failed may have been
+    // repeated.
+    String sql =
+        """
+        WITH fresh AS (
+          SELECT number FROM releases
+            WHERE address = ? AND delivery IS NULL AND kept_until_millis >= %1$s
+            ORDER BY number LIMIT %2$d FOR UPDATE
+        ), claimed AS (
+          UPDATE releases r SET delivery = txid_current() FROM fresh f
+            WHERE r.address = ? AND r.number = f.number AND r.delivery IS NULL
+            RETURNING r.number, r.release
+        ) SELECT release FROM claimed c
+            WHERE NOT EXISTS (SELECT FROM releases o
+              WHERE o.address = ? AND o.release = c.release AND o.number <> c.number
+                AND (o.number < c.number OR o.delivery IS NOT NULL))
+            ORDER BY number;
+        """
+            .formatted(session.clock(), MAX_BATCH);
     try (PreparedStatement last = session.prepareLast(sql, address, address, address)) {
       last.execute();
       List<String> releases = new ArrayList<>();

@@ -99,8 +99,10 @@ final class Sensors implements AutoCloseable {
       outcomes = outcomes.andThen(steering);
       services.addAll(steering.services());
       LimitGauges.show(meter, steering::forEach);
-      LimitGauges.showSteering(meter, steering::held, steering::sharedNodes, steering::rejected);
+      LimitGauges.showSteering(
+          meter, steering::figures, steering::held, steering::sharedNodes, steering::rejected);
       LimitGauges.showAcknowledgements(meter, steering::forEachAcknowledged);
+      LimitGauges.showReserved(meter, steering::forEachReserved);
       LimitGauges.showRefusals(meter, steering::forEachRefusals);
     }
     if (config.accessLog()) {

@@ -207,6 +207,21 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   /** By the thread that feeds samples. */
   @Override
+  public long baselineNanos() {
+    return (long) baseline.nanos();
+  }
+
+  @Override
+  public void resume(long baselineNanos, long nowNanos) {
+    if (baselineNanos > 0) {
+      baseline.resume(baselineNanos);
+      double wait = settings.probeIntervalNanos() * (1 + random.nextDouble(JITTER));
+      state = new Steady(nowNanos + (long) wait, false);
+    }
+  }
+
+  /** By the thread that feeds samples. */
+  @Override
   public boolean isProbing() {
     return state instanceof Probing;
   }

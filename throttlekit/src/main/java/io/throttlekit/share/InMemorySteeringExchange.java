@@ -20,13 +20,10 @@ public final class InMemorySteeringExchange implements SteeringExchange {
 
   // Guarded by this.
   private final Deque<Waiting> reports = new ArrayDeque<>();
-  private @Nullable Holder holder;
+  private SteeringLease lease = SteeringLease.NONE;
   private @Nullable Record record;
-  private long epoch;
   private long dropped;
   private boolean closed;
-
-  private record Holder(String replica, long incarnation, long untilMillis) {}
 
   private record Waiting(Report report, long keptUntilMillis) {}
 
@@ -41,84 +38,63 @@ public final class InMemorySteeringExchange implements SteeringExchange {
       return CompletableFuture.failedStage(StoreException.notSent("the exchange is closed"));
     }
     long now = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos());
-    boolean steers = holds(visit, now);
+    lease = lease.after(visit, now, time.wallMillis());
+    boolean steers = lease.isOf(visit);
     boolean published = steers && publish(visit.record());
     if (!visit.report().isEmpty()) {
-      reports.addLast(new Waiting(new Report(visit.replica(), visit.report()), now + KEPT_MILLIS));
-      if (reports.size() > MAX_REPORTS) {
-        reports.removeFirst();
-        dropped++;
-      }
+      leave(new Report(visit.replica(), visit.report()), now);
     }
-    List<Report> delivered = new ArrayList<>();
-    long droppedBefore = 0;
-    if (steers) {
-      for (Waiting waiting : reports) {
-        if (waiting.keptUntilMillis() >= now) {
-          delivered.add(waiting.report());
-        } else {
-          dropped++;
-        }
-      }
-      reports.clear();
-      droppedBefore = dropped;
-      dropped = 0;
-    }
-    Holder current = holder;
+    List<Report> delivered = steers ? deliver(now) : List.of();
+    long droppedBefore = steers ? dropped : 0;
+    dropped -= droppedBefore;
     return CompletableFuture.completedStage(
         new Answer(
-            current == null ? "" : current.replica(),
-            steers ? epoch : 0,
+            lease.holder(now),
+            steers ? lease.epoch() : 0,
             published,
             published ? null : newer(visit),
             delivered,
             droppedBefore));
   }
 
-  /** Renews, takes or gives up the lease, and returns whether the replica holds it. */
-  private boolean holds(Visit visit, long nowMillis) {
-    Holder current = holder;
-    boolean own =
-        current != null
-            && current.replica().equals(visit.replica())
-            && current.incarnation() == visit.incarnation();
-    boolean ended = current == null || current.untilMillis() < nowMillis;
-    if (visit.leaving()) {
-      if (own) {
-        holder = null;
-      }
+  /** Returns whether the record to publish is the current one now. */
+  private boolean publish(@Nullable Record next) {
+    if (next == null || next.epoch() != lease.epoch()) {
       return false;
     }
-    if (!own && !ended) {
-      return false;
+    Record current = record;
+    if (current == null || next.isNewerThan(current.epoch(), current.version())) {
+      record = next;
+      return true;
     }
-    if (!own) {
-      // by the wall clock, so that no epoch is used again after a loss of the data
-      epoch = Math.max(epoch + 1, time.wallMillis());
-    }
-    holder = new Holder(visit.replica(), visit.incarnation(), nowMillis + LEASE_MILLIS);
-    return true;
+    return current.epoch() == next.epoch() && current.version() == next.version();
   }
 
-  private boolean publish(@Nullable Record next) {
-    Record current = record;
-    boolean newer =
-        next != null
-            && next.epoch() == epoch
-            && (current == null || current.epoch() < epoch || current.version() < next.version());
-    if (newer) {
-      record = next;
+  private void leave(Report report, long nowMillis) {
+    reports.addLast(new Waiting(report, nowMillis + KEPT_MILLIS));
+    if (reports.size() > MAX_REPORTS) {
+      reports.removeFirst();
+      dropped++;
     }
-    return newer;
+  }
+
+  private List<Report> deliver(long nowMillis) {
+    List<Report> delivered = new ArrayList<>();
+    for (Waiting waiting : reports) {
+      if (waiting.keptUntilMillis() >= nowMillis) {
+        delivered.add(waiting.report());
+      } else {
+        dropped++;
+      }
+    }
+    reports.clear();
+    return delivered;
   }
 
   private @Nullable Record newer(Visit visit) {
     Record current = record;
-    boolean known =
-        current == null
-            || current.epoch() < visit.knownEpoch()
-            || (current.epoch() == visit.knownEpoch() && current.version() <= visit.knownVersion());
-    return known ? null : current;
+    boolean news = current != null && current.isNewerThan(visit.knownEpoch(), visit.knownVersion());
+    return news ? current : null;
   }
 
   @Override

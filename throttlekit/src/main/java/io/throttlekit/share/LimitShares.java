@@ -1,14 +1,14 @@
 package io.throttlekit.share;
 
+import io.throttlekit.share.LimiterGroup.Limiter;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /**
  * Divides one concurrency limit among the limiters that apply it, each of which receives its share
@@ -27,7 +27,12 @@ import java.util.stream.Stream;
  *
  * <p>Limitation: a limiter applies its last share for ever. One that left and still admits requests
  * is not counted once its lease has expired, or once it has reported that nothing is in flight. A
- * limit that a limiter applies before its first grant is not counted at all.
+ * limit that a limiter applies before its first grant is not counted at all, unless it joins with
+ * it: then Σ reserved rises by what it may apply already.
+ *
+ * <p>A division can continue where another one ended, from its {@link #snapshot}. All limiters are
+ * then disconnected at first, so everything that was granted stays reserved. Numbers continue above
+ * those of the snapshot: an acknowledgement means the same whichever division it reaches.
  *
  * <p>A limiter is one connection. Limiters with the same id divide one share equally: demand is
  * reported by id, and an id has the same weight however many limiters it has.
@@ -61,23 +66,16 @@ public final class LimitShares {
     }
   }
 
-  private static final long DEMAND_NANOS = 10_000_000_000L; // see reported
   private static final long MAX_DEMAND = 1 << 30; // sums of them are far from overflow
 
-  /** Ids with recent demand first; among them the id whose last turn is the longest ago. */
-  private static final Comparator<Id> FIRST =
-      Comparator.comparing((Id id) -> !id.active).thenComparingLong(id -> id.lastTurn);
-
   private final long leaseNanos;
-  private final long turnNanos;
   private final Map<String, Limiter> limiters =
       new TreeMap<>(); // sorted: same history, same shares
-  private final Map<String, Id> ids = new TreeMap<>();
+  private final Map<String, LimiterGroup> ids = new TreeMap<>();
+  private final TurnOrder order;
   private int limit;
   private long acknowledged;
   private long lastNumber;
-  private long turns;
-  private long turnBegan;
 
   /**
    * Creates the division of a limit of which no share is granted.
@@ -90,12 +88,22 @@ public final class LimitShares {
    * @throws IllegalArgumentException when a number is out of range
    */
   public LimitShares(int limit, long leaseNanos, long turnNanos) {
+    this(limit, leaseNanos, turnNanos, 0);
+  }
+
+  /**
+   * Creates the division of a limit that continues another one; see {@link #restored}.
+   *
+   * @param lastNumber number of its last round; 0 if there was none
+   */
+  public LimitShares(int limit, long leaseNanos, long turnNanos, long lastNumber) {
     if (leaseNanos < 1 || turnNanos < 1) {
       throw new IllegalArgumentException(
           "leases and turns take at least 1 ns, were " + leaseNanos + " and " + turnNanos);
     }
     this.leaseNanos = leaseNanos;
-    this.turnNanos = turnNanos;
+    this.order = new TurnOrder(turnNanos);
+    this.lastNumber = lastNumber;
     limit(limit);
   }
 
@@ -118,51 +126,117 @@ public final class LimitShares {
   }
 
   /**
-   * Connects a limiter, for the first time or again. Does nothing while it is connected.
+   * Restores a limiter from a snapshot. It is disconnected, and its lease begins now: it may be
+   * connected where this division has not learned it yet.
+   *
+   * @param limiter unique name of the limiter
+   * @param id shared by the limiters that divide one share
+   * @throws IllegalArgumentException when the limiter is known, or its number is above the last
+   */
+  public void restored(String limiter, String id, LimiterState state, long nowNanos) {
+    if (limiters.containsKey(limiter) || state.number() > lastNumber) {
+      throw new IllegalArgumentException("the snapshot does not belong to this division");
+    }
+    Limiter known = add(limiter, id);
+    known.restore(state, nowNanos);
+    acknowledged += state.acknowledgedShare();
+  }
+
+  /** Returns the state of all limiters by name, in their order; to be taken after a round. */
+  public Map<String, LimiterState> snapshot() {
+    Map<String, LimiterState> all = LinkedHashMap.newLinkedHashMap(limiters.size());
+    limiters.forEach((name, limiter) -> all.put(name, limiter.state()));
+    return all;
+  }
+
+  /**
+   * Connects a limiter that applies no share, for the first time, or one that is known, again. Does
+   * nothing while it is connected.
    *
    * @param limiter unique name of the limiter
    * @param id shared by the limiters that divide one share; ignored for a known limiter
    */
   public void joined(String limiter, String id) {
+    joined(limiter, id, 0);
+  }
+
+  /**
+   * Connects a limiter, for the first time or again. Does nothing while it is connected.
+   *
+   * @param mayApply the most that the limiter may apply already, from 0; ignored for a known one
+   */
+  public void joined(String limiter, String id, int mayApply) {
     Limiter known = limiters.get(limiter);
     if (known == null) {
-      known = new Limiter(limiter, ids.computeIfAbsent(id, _ -> new Id()));
-      known.id.limiters.add(known);
-      limiters.put(limiter, known);
+      known = add(limiter, id);
+      known.reserved = Math.max(0, mayApply);
     }
     known.present = true;
   }
 
+  /**
+   * Reserves what a limiter may apply by a grant of which this division has no record, and grants
+   * to it again in the next round. Does nothing if as much is reserved already.
+   */
+  public void reserve(String limiter, int mayApply) {
+    Limiter known = limiters.get(limiter);
+    if (known != null && mayApply > known.reserved) {
+      known.reserved = mayApply;
+      known.grantAgain();
+    }
+  }
+
+  /**
+   * Connects a new limiter in the place of a disconnected one with the same id, as if that had come
+   * back with another name: the reservation passes over, and the next round grants again, since the
+   * successor may apply none of the grants. Does nothing if the first is unknown or connected, or
+   * the successor known.
+   */
+  public void succeeded(String limiter, String successor) {
+    Limiter known = limiters.get(limiter);
+    if (known == null || known.present || limiters.containsKey(successor)) {
+      return;
+    }
+    limiters.remove(limiter);
+    limiters.put(successor, known);
+    known.name = successor;
+    known.present = true;
+    known.grantAgain();
+  }
+
   /** Disconnects a limiter. Does nothing if it is not connected. */
   public void left(String limiter, long nowNanos) {
-    Limiter known = limiters.get(limiter);
-    if (known != null && known.present) {
-      known.present = false;
-      known.leftNanos = nowNanos;
-      if (known.reserved == 0) {
-        forget(known);
-      }
-    }
+    disconnect(limiter, false, nowNanos);
+  }
+
+  /**
+   * Disconnects a limiter of which only the connection is known to be lost: its share stays
+   * reserved for the lease even if its id reports that nothing is in flight. Does nothing if it is
+   * not connected.
+   */
+  public void lost(String limiter, long nowNanos) {
+    disconnect(limiter, true, nowNanos);
   }
 
   /**
    * Reports the demand of an id, the sum of both numbers. The demand rises at once, falls by at
    * most a quarter with each report, and expires 10 s after the last report above 0. Limiters that
-   * left are removed if nothing is in flight and no limiter of the id is connected.
+   * left, but not those that were lost or restored, are removed if nothing is in flight and no
+   * limiter of the id is connected.
    *
    * @param inFlight requests in flight, clamped to the range from 0 to the reservation of the id
    * @param refused requests since the last report, clamped to the range from 0 to 2^30; the demand
    *     is at most twice the reservation, and at most 2 without one
    */
   public void reported(String id, long inFlight, long refused, long nowNanos) {
-    Id known = ids.get(id);
+    LimiterGroup known = ids.get(id);
     if (known == null) {
       return;
     }
     // No limiter of the id is connected: the report can only release what they held.
     if (known.limiters.stream().noneMatch(limiter -> limiter.present)) {
       if (inFlight == 0) {
-        List.copyOf(known.limiters).forEach(this::forget);
+        known.limiters.stream().filter(limiter -> !limiter.lost).toList().forEach(this::forget);
       }
       return;
     }
@@ -213,13 +287,13 @@ public final class LimitShares {
         .filter(limiter -> !limiter.present && nowNanos - limiter.leftNanos >= leaseNanos)
         .toList()
         .forEach(this::forget);
-    List<Id> order = inOrder(nowNanos);
-    aim(order);
-    List<Limiter> present = order.stream().flatMap(Id::present).toList();
+    List<LimiterGroup> turns = order.of(ids.values(), slots(), nowNanos);
+    aim(turns);
+    List<Limiter> present = turns.stream().flatMap(LimiterGroup::present).toList();
     List<Grant> grants = new ArrayList<>();
     // Smaller shares go out first: slots become free only when they are acknowledged.
     grant(present, limiter -> limiter.granted > limiter.next, grants);
-    raise(present);
+    LimiterGroup.raise(present, limit - reserved());
     grant(present, limiter -> limiter.granted < limiter.next, grants);
     return grants;
   }
@@ -264,10 +338,31 @@ public final class LimitShares {
     return new Acknowledgements(there, unacknowledged, heldBack);
   }
 
+  private Limiter add(String name, String id) {
+    Limiter limiter = new Limiter(name, ids.computeIfAbsent(id, LimiterGroup::new));
+    limiter.group.limiters.add(limiter);
+    limiters.put(name, limiter);
+    return limiter;
+  }
+
+  private void disconnect(String limiter, boolean lost, long nowNanos) {
+    Limiter known = limiters.get(limiter);
+    if (known != null && known.present) {
+      known.present = false;
+      known.lost = lost;
+      known.leftNanos = nowNanos;
+      if (known.reserved == 0) {
+        forget(known);
+      }
+    }
+  }
+
   private void forget(Limiter limiter) {
     limiters.remove(limiter.name);
-    limiter.id.limiters.remove(limiter);
-    ids.values().removeIf(id -> id.limiters.isEmpty());
+    limiter.group.limiters.remove(limiter);
+    if (limiter.group.limiters.isEmpty()) {
+      ids.remove(limiter.group.id);
+    }
     acknowledged -= limiter.acknowledgedShare;
   }
 
@@ -275,66 +370,14 @@ public final class LimitShares {
     return limiters.values().stream().filter(g -> !g.present).mapToLong(g -> g.reserved).sum();
   }
 
-  /** Returns the ids with a connected limiter, in the order of their turns. */
-  private List<Id> inOrder(long nowNanos) {
-    List<Id> order = new ArrayList<>(ids.size());
-    for (Id id : ids.values()) {
-      if (id.active && nowNanos - id.activeNanos >= DEMAND_NANOS) {
-        id.active = false;
-        id.demand = 0;
-      }
-      if (id.present().findAny().isPresent()) {
-        order.add(id);
-      }
-    }
-    order.sort(FIRST);
-    // Fewer slots than ids: after each turn, the ids that had a slot go to the end.
-    if (slots() < order.size() && (turns == 0 || nowNanos - turnBegan >= turnNanos)) {
-      turnBegan = nowNanos;
-      order.stream().filter(id -> id.aim > 0).forEach(id -> id.lastTurn = ++turns);
-      order.sort(FIRST);
-    }
-    return order;
-  }
-
   private int slots() {
     return (int) Math.max(0, limit - reservedForAbsent());
   }
 
-  private void aim(List<Id> order) {
-    int[] shares = DemandSplit.of(slots(), order.stream().mapToLong(id -> id.demand).toArray());
+  private void aim(List<LimiterGroup> turns) {
+    int[] shares = DemandSplit.of(slots(), turns.stream().mapToLong(id -> id.demand).toArray());
     for (int i = 0; i < shares.length; i++) {
-      Id id = order.get(i);
-      id.aim = shares[i];
-      divide(id.aim, id.present().toList());
-    }
-  }
-
-  /** Divides a share into equal parts; the first ones take one more if there is a remainder. */
-  private static void divide(int share, List<Limiter> present) {
-    for (int i = 0; i < present.size(); i++) {
-      Limiter limiter = present.get(i);
-      limiter.aim = share / present.size() + (i < share % present.size() ? 1 : 0);
-      limiter.next = limiter.granted < 0 ? 0 : Math.min(limiter.granted, limiter.aim);
-    }
-  }
-
-  /** Grants one slot to each limiter that is to have one, then the rest, smallest shares first. */
-  private void raise(List<Limiter> present) {
-    long room = limit - reserved();
-    List<Limiter> order =
-        present.stream().sorted(Comparator.comparingInt(limiter -> limiter.next)).toList();
-    for (int max : new int[] {1, Integer.MAX_VALUE}) {
-      for (Limiter limiter : order) {
-        // A limiter may rise up to its own reservation even when no other slot is free.
-        long reach = limiter.reserved + Math.max(0, room);
-        int next = (int) Math.min(Math.min(limiter.aim, max), reach);
-        if (next > limiter.next) {
-          limiter.next = next;
-          room -= Math.max(0, next - limiter.reserved);
-          limiter.reserved = Math.max(limiter.reserved, next);
-        }
-      }
+      turns.get(i).aim(shares[i]);
     }
   }
 
@@ -351,42 +394,5 @@ public final class LimitShares {
 
   private static long clamp(long requests) {
     return Math.clamp(requests, 0, MAX_DEMAND);
-  }
-
-  /** The limiters that divide one share, and their demand. */
-  private static final class Id {
-    final List<Limiter> limiters = new ArrayList<>(1);
-    boolean active;
-    long activeNanos;
-    long demand;
-    long lastTurn;
-    int aim;
-
-    Stream<Limiter> present() {
-      return limiters.stream().filter(limiter -> limiter.present);
-    }
-
-    long reserved() {
-      return limiters.stream().mapToLong(limiter -> limiter.reserved).sum();
-    }
-  }
-
-  private static final class Limiter {
-    final String name;
-    final Id id;
-    boolean present;
-    long leftNanos;
-    int granted = -1;
-    long number = Long.MAX_VALUE; // nothing to acknowledge before the first grant
-    boolean acknowledged;
-    int acknowledgedShare;
-    int reserved;
-    int aim;
-    int next;
-
-    Limiter(String name, Id id) {
-      this.name = name;
-      this.id = id;
-    }
   }
 }

@@ -51,14 +51,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
             scope.faults().crashes());
     return List.of(
         new FleetMoment(
-            FleetState.EMPTY,
-            processes,
-            List.of(),
-            List.of(),
-            List.of(),
-            List.of(),
-            0,
-            budget));
+            FleetState.EMPTY, processes, List.of(), List.of(), List.of(), List.of(), 0, budget));
   }
 
   @Override
@@ -96,8 +89,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   /** Adds the end of a request whose process has crashed, and the report of such an end. */
-  private void releaseElsewhere(
-      FleetMoment state, Orphans orphans, List<Step<FleetMoment>> steps) {
+  private void releaseElsewhere(FleetMoment state, Orphans orphans, List<Step<FleetMoment>> steps) {
     List<Orphans> others = without(state.orphans(), orphans);
     String name = NAMES.get(orphans.process());
     if (orphans.inFlight() > 0) {
@@ -122,8 +114,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
               orphans.released() - 1,
               orphans.until());
       FleetState next = state.fleet().released(new ReleasedPermits("k", 0, 1), state.now());
-      steps.add(
-          new Step<>("count" + name, state.withOrphans(with(others, reported)).with(next)));
+      steps.add(new Step<>("count" + name, state.withOrphans(with(others, reported)).with(next)));
     }
   }
 
@@ -223,7 +214,8 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     if (budget.departures() > 0 && !process.left() && process.sequence() > 0) {
       Departure departure = new Departure("k", id(i), process.incarnation(), process.inFlight());
       List<Leaving> departures = with(state.departures(), new Leaving(i, departure));
-      FleetMoment leaving = state
+      FleetMoment leaving =
+          state
               .with(i, process.leaving())
               .withDepartures(departures)
               .with(budget.withoutDeparture());

@@ -126,8 +126,7 @@ class FleetModelTest {
   }
 
   @ParameterizedTest(name = "{0}")
-  @EnumSource(
-      names = {"REPORTS_NO_TIME_TO_LIVE", "REPORTS_RELEASES_THAT_THE_PROCESS_HAS_SEEN"})
+  @EnumSource(names = {"REPORTS_NO_TIME_TO_LIVE", "REPORTS_RELEASES_THAT_THE_PROCESS_HAS_SEEN"})
   void requestsOfACrashedProcessExceedTheLimitIfARuleIsNotFollowed(Flaw flaw) {
     FleetScope scope = ONE.with(new Faults(3, 0, 0, 1)).with(flaw);
     Exploration seen = Explorer.explore(new FleetModel(scope, new HashSet<>()), MAX_STATES);

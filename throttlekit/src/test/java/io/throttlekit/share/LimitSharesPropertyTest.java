@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The invariants of the shares, over seeded histories of limiters that receive grants late,
- * acknowledge late or twice, disconnect, reconnect on another stream, and are gone; some share an
- * id.
+ * acknowledge late or twice, disconnect, reconnect on another stream, are gone, and are succeeded
+ * by others; some share an id. Divisions are continued by others from their snapshots.
  */
 @Tag("exploration")
 class LimitSharesPropertyTest {
@@ -79,6 +79,9 @@ class LimitSharesPropertyTest {
     assertThat(reached.overfull).isGreaterThan(1_000);
     assertThat(reached.takenOver).isGreaterThan(100);
     assertThat(reached.alike).isGreaterThan(1_000);
+    assertThat(reached.succeeded).isGreaterThan(100);
+    assertThat(reached.restored).isGreaterThan(1_000);
+    assertThat(reached.restoredUnacknowledged).isGreaterThan(1_000);
   }
 
   private static final class Reached {
@@ -89,6 +92,9 @@ class LimitSharesPropertyTest {
     int overfull;
     int takenOver;
     int alike;
+    int succeeded;
+    int restored;
+    int restoredUnacknowledged;
   }
 
   /** A limiter with the messages in transit to it and from it. */
@@ -109,7 +115,7 @@ class LimitSharesPropertyTest {
   }
 
   private static final class Fleet {
-    final LimitShares shares;
+    LimitShares shares;
     final Map<String, ModelLimiter> gates = new LinkedHashMap<>();
     private final SplittableRandom random;
     private final Reached reached;
@@ -143,7 +149,7 @@ class LimitSharesPropertyTest {
     }
 
     String step() {
-      String name = "g" + random.nextInt(gates.size());
+      String name = List.copyOf(gates.keySet()).get(random.nextInt(gates.size()));
       ModelLimiter gate = model(name);
       String done = name + " " + anything(name, gate);
       reached.overfull += shares.reserved() > shares.limit() ? 1 : 0;
@@ -158,7 +164,8 @@ class LimitSharesPropertyTest {
     }
 
     private String anything(String name, ModelLimiter gate) {
-      return switch (random.nextInt(13)) {
+      return switch (random.nextInt(14)) {
+        case 13 -> random.nextInt(3) == 0 ? handOver() : "goes on";
         case 12 -> takeOver(name, gate);
         case 0 -> connect(name, gate);
         case 1 -> random.nextInt(3) == 0 ? disconnect(name, gate) : "stays";
@@ -194,8 +201,11 @@ class LimitSharesPropertyTest {
     }
 
     private String connect(String name, ModelLimiter gate) {
-      if (gate.connected || (!gate.alive && shares.share(name).isPresent())) {
-        return "is there or not gone yet"; // a new limiter needs a new name
+      if (gate.connected) {
+        return "is there";
+      }
+      if (!gate.alive && isKnown(name)) {
+        return succeed(name, gate); // a new limiter needs a new name
       }
       reached.returned += gate.alive ? 1 : 0;
       gate.alive = true;
@@ -204,6 +214,50 @@ class LimitSharesPropertyTest {
       round();
       sendCurrentGrant(name, gate);
       return "connects";
+    }
+
+    /** Connects a new limiter in the place of one that is gone. */
+    private String succeed(String name, ModelLimiter gate) {
+      reached.succeeded++;
+      String successor = name + "'";
+      gates.remove(name);
+      ModelLimiter next = new ModelLimiter(gate.id);
+      next.alive = true;
+      next.connected = true;
+      next.fromGate.addAll(gate.fromGate); // of another limiter, whatever they acknowledge
+      gates.put(successor, next);
+      shares.succeeded(name, successor);
+      shares.joined(successor, next.id);
+      round();
+      sendCurrentGrant(successor, next);
+      return "is succeeded";
+    }
+
+    /** Continues with another division, which learns of only some connections at once. */
+    private String handOver() {
+      LimitShares before = shares;
+      LimitShares next = new LimitShares(before.limit(), LEASE, 3, number);
+      before
+          .snapshot()
+          .forEach((name, state) -> {
+            next.restored(name, model(name).id, state, now);
+            reached.restoredUnacknowledged += state.acknowledged() ? 0 : 1;
+          });
+      assertThat(next.reserved()).isEqualTo(before.reserved());
+      assertThat(next.acknowledged()).isEqualTo(before.acknowledged());
+      assertThat(next.snapshot()).isEqualTo(before.snapshot());
+      shares = next;
+      reached.restored++;
+      gates.forEach((name, gate) -> {
+        gate.leftNanos = now;
+        if (gate.connected && random.nextBoolean()) {
+          shares.joined(name, gate.id);
+        } else {
+          gate.connected = false; // goes on, and what was sent to it arrives
+        }
+      });
+      round();
+      return "sees another division";
     }
 
     /** Connects a limiter on a second stream while the first is open. */
@@ -248,6 +302,7 @@ class LimitSharesPropertyTest {
     private String end(ModelLimiter gate) {
       gate.alive = false;
       gate.obeys = 0;
+      gate.toGate.clear();
       gate.lastHeard = 0;
       return "ends";
     }
@@ -300,13 +355,17 @@ class LimitSharesPropertyTest {
     }
 
     private int known() {
-      return (int) gates.keySet().stream().filter(n -> shares.share(n).isPresent()).count();
+      return (int) gates.keySet().stream().filter(this::isKnown).count();
+    }
+
+    private boolean isKnown(String name) {
+      return shares.snapshot().containsKey(name);
     }
 
     void comeBack() {
       now += LEASE;
       round();
-      gates.forEach(this::connect);
+      List.copyOf(gates.keySet()).forEach(name -> connect(name, model(name)));
     }
 
     /** Delivers and acknowledges everything until no grant is left. */

@@ -5,6 +5,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimits;
 import io.throttlekit.service.concurrency.FleetListener;
+import io.throttlekit.service.concurrency.envoy.SteeringListener;
+import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.share.FleetFigures;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -15,22 +17,29 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Metrics and log lines of the concurrency limits that replicas share.
+ * Metrics and log lines of the concurrency limits that replicas share, of requests and of Envoys.
  *
  * <p>No label comes from a request. Create once. Thread-safe.
  */
-public final class FleetMetrics implements FleetListener {
+public final class FleetMetrics implements FleetListener, SteeringListener {
   private static final Logger LOG = LoggerFactory.getLogger(FleetMetrics.class);
   private static final String PREFIX = "throttlekit_concurrency_";
 
   private final Meter meter;
+  private final TimeSource time;
   private final LongAdder failures = new LongAdder();
+  private final LongAdder failedVisits = new LongAdder();
+  private final LongAdder rejectedReports = new LongAdder();
+  private final LongAdder droppedReports = new LongAdder();
+  private final LongAdder droppedOutcomes = new LongAdder();
   private final AtomicBoolean sameNodeLogged = new AtomicBoolean();
 
   // all limits of a rule are fenced and unfenced together: one line for each rule is enough
   private final RuleLog fences;
   private final RuleLog recoveries;
+  private final LogInterval rejections;
   private volatile String lastFailure = "";
+  private volatile String lastFailedVisit = "";
 
   /**
    * Registers the counters.
@@ -46,14 +55,31 @@ public final class FleetMetrics implements FleetListener {
    */
   FleetMetrics(Meter meter, TimeSource time, Executor logger) {
     this.meter = meter;
+    this.time = time;
+    this.rejections = new LogInterval(RuleLog.INTERVAL, time.monotonicNanos());
     this.fences = new RuleLog(logger, time);
     this.recoveries = new RuleLog(logger, time);
-    var _ =
-        new OurCounters(meter)
-            .counter(
-                PREFIX + "heartbeat_failures",
-                "Heartbeats for shares of concurrency limits that the store did not answer",
-                failures::sum);
+    OurCounters ours = new OurCounters(meter);
+    ours.counter(
+        PREFIX + "heartbeat_failures",
+        "Heartbeats for shares of concurrency limits that the store did not answer",
+        failures::sum);
+    ours.counter(
+        PREFIX + "failed_visits",
+        "Visits to the store for the limits of Envoys that failed",
+        failedVisits::sum);
+    ours.counter(
+        PREFIX + "rejected_reports",
+        "Reports of replicas, and records of shares, that were invalid or read before",
+        rejectedReports::sum);
+    ours.counter(
+        PREFIX + "dropped_reports",
+        "Reports of replicas that the steering one collected too late",
+        droppedReports::sum);
+    ours.counter(
+        PREFIX + "dropped_outcomes",
+        "Outcomes and loads of Envoys that were too many to report, or too old",
+        droppedOutcomes::sum);
   }
 
   /** Registers the gauges, which read {@code limits} at every collection. */
@@ -95,6 +121,59 @@ public final class FleetMetrics implements FleetListener {
   public void heartbeatFailed(Throwable why) {
     failures.increment();
     lastFailure = String.valueOf(why.getMessage());
+  }
+
+  @Override
+  public void began(long epoch) {
+    var _ =
+        recoveries.write(
+            () -> LOG.info("this replica steers the limits of Envoys now, in epoch {}", epoch));
+  }
+
+  @Override
+  public void ended() {
+    var _ =
+        recoveries.write(
+            () -> LOG.info("this replica does not steer the limits of Envoys any more"));
+  }
+
+  @Override
+  public void visitFailed(String reason) {
+    failedVisits.increment();
+    lastFailedVisit = reason;
+  }
+
+  @Override
+  public void cutOff() {
+    var _ =
+        fences.write(() ->
+            LOG.warn(
+                "Envoys have to connect to another replica, as the store does not answer: {}",
+                lastFailedVisit));
+  }
+
+  @Override
+  public void reachable() {
+    var _ =
+        recoveries.write(() -> LOG.info("Envoys are accepted again, as the store has answered"));
+  }
+
+  @Override
+  public void rejected(String reason) {
+    rejectedReports.increment();
+    if (rejections.isDue(time.monotonicNanos())) {
+      var _ = fences.write(() -> LOG.warn("a report was not used: {}", reason));
+    }
+  }
+
+  @Override
+  public void reportsDropped(long reports) {
+    droppedReports.add(reports);
+  }
+
+  @Override
+  public void outcomesDropped(long outcomes) {
+    droppedOutcomes.add(outcomes);
   }
 
   @Override

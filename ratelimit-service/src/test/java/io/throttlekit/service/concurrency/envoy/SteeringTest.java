@@ -44,7 +44,7 @@ class SteeringTest {
           Duration.ZERO);
 
   private final ManualTime time = new ManualTime(0);
-  private final Steering steering = new Steering(time, ConcurrencyListener.NONE, AT_ONCE);
+  private final Steering steering = alone(time);
   private Server server;
   private ManagedChannel channel;
 
@@ -158,11 +158,11 @@ class SteeringTest {
             return 0;
           }
         };
-    try (Steering surviving = new Steering(failing, ConcurrencyListener.NONE, AT_ONCE);
+    try (Steering surviving = alone(failing);
         Logged logged = Logged.by(Steering.class)) {
-      surviving.tickAndGoOn();
+      surviving.tick();
       assertThat(logged.lines()).containsExactly("SEVERE limits could not be pushed");
-      surviving.tickAndGoOn();
+      surviving.tick();
     }
   }
 
@@ -297,7 +297,7 @@ class SteeringTest {
             return 0;
           }
         };
-    Steering halted = new Steering(halting, ConcurrencyListener.NONE, AT_ONCE);
+    Steering halted = alone(halting);
     halted.follow(steered("min: 7, max: 7"));
     Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.of(Map.of())));
     halted.reported("a", 1, Readings.load(3, 3), 0);
@@ -439,5 +439,14 @@ class SteeringTest {
 
   private void report(String node, ClusterLoad load) {
     steering.reported(node, 1, load, time.monotonicNanos());
+  }
+
+  private static Steering alone(TimeSource time) {
+    return new Steering(
+        time,
+        AT_ONCE,
+        Membership.alone(time, "only"),
+        ConcurrencyListener.NONE,
+        SteeringListener.NONE);
   }
 }

@@ -322,7 +322,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_CONCURRENCY_MAX_SAMPLES_PER_SECOND", "15"),
         Map.entry("THROTTLEKIT_CONCURRENCY_LOAD_REPORTS", "false"),
         Map.entry("THROTTLEKIT_CONCURRENCY_LOAD_REPORT_INTERVAL", "200ms"),
-        Map.entry("THROTTLEKIT_CONCURRENCY_PUSH_LIMITS", "false"),
+        Map.entry("THROTTLEKIT_CONCURRENCY_ENVOY_HOLD", "16s"),
         Map.entry("THROTTLEKIT_CONCURRENCY_MAX_ENVOYS", "16"),
         Map.entry("THROTTLEKIT_CONCURRENCY_NODE_ID", "node-1"),
         Map.entry("THROTTLEKIT_SENSORS_LISTEN", ":17"),
