@@ -4,6 +4,7 @@ import io.throttlekit.Timer;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Departure;
 import io.throttlekit.share.Heartbeat;
+import io.throttlekit.share.ReleasedPermits;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.simulator.concurrency.Chance;
 import java.util.concurrent.CompletableFuture;
@@ -36,6 +37,12 @@ final class DelayedCoordinator implements ConcurrencyCoordinator {
   @Override
   public CompletionStage<Void> leave(Departure departure) {
     later(() -> target.leave(departure));
+    return CompletableFuture.completedStage(null);
+  }
+
+  @Override
+  public CompletionStage<Void> released(ReleasedPermits released) {
+    later(() -> target.released(released));
     return CompletableFuture.completedStage(null);
   }
 
