@@ -14,7 +14,6 @@ import io.throttlekit.testkit.redis.RealRedis;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -23,9 +22,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three replicas that compute a limit for four real Envoys with uneven load, in front of an upstream
- * that is offered more than its capacity. Goodput is the share of the capacity that is answered in
- * time.
+ * Three replicas that compute a limit for four real Envoys with uneven load, in front of an
+ * upstream that is offered more than its capacity. Goodput is the share of the capacity that is
+ * answered in time.
  */
 @RealEnvoy
 @RealRedis
