@@ -53,7 +53,7 @@ class FleetDemoTest {
   }
 
   private FleetSummary run(EnvoyLookup envoy) throws Exception {
-    FleetPlan plan = FleetPlan.of("3", "service", null, "2", "40", 1);
+    FleetPlan plan = FleetPlan.of("3", null, null, "2", "40", 1);
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
       return new FleetDemo(_ -> envoy, progress::add, Capacity.USUAL).run(plan, out);
     }

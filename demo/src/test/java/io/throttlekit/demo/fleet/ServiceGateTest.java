@@ -40,7 +40,16 @@ class ServiceGateTest {
   private static final int LONG_EACH = 20;
   private static final long SEED = 1;
   private static final Duration TIMEOUT = Duration.ofSeconds(30); // longer than any request
-  private static final int PROBES = 50;
+
+  /**
+   * Long, as an answer after it is a permit that Envoy does not know, and that lasts for its TTL.
+   */
+  private static final Duration FILTER_TIMEOUT = Duration.ofSeconds(2);
+
+  private static final int PROBES_PER_SECOND = 10;
+
+  /** The promise is for 99 % of the releases; a busy machine delays some. */
+  private static final long RELEASE_MILLIS = 100;
 
   @TempDir private Path folder;
   private final Undo started = new Undo();
@@ -90,7 +99,7 @@ class ServiceGateTest {
                 3,
                 List.of(1, 1),
                 Gate.SERVICE.policy(LIMIT, LIMIT) + ReleaseProbe.RULE,
-                Duration.ofMillis(500),
+                FILTER_TIMEOUT,
                 Map.of()),
             load.port(),
             folder,
@@ -105,16 +114,21 @@ class ServiceGateTest {
     assertThat(load.await(without)).isTrue();
     long[] delays;
     try (ReleaseProbe probe = new ReleaseProbe(replicas.getFirst(), replicas.getLast(), time)) {
-      delays = probe.delays(PROBES);
+      delays = probe.delays(PROBES_PER_SECOND * Math.min(without, 30));
     }
     story.stage("undisturbed");
     System.out.printf(
-        "releases at another replica took effect within %d ms (median), %d ms (all but one)%n",
-        delays(delays, PROBES / 2), delays(delays, PROBES - 2));
+        "releases at another replica took effect within %d ms (median), %d ms (99 %%)%n",
+        quantile(delays, .5), quantile(delays, .99));
+    assertThat(quantile(delays, .5)).as("ms, median").isLessThanOrEqualTo(RELEASE_MILLIS);
+    double expired = 0;
     for (Replica replica : replicas) {
-      assertThat(replica.metric("throttlekit_concurrency_released_total{by=\"expired\"}")).isZero();
+      expired += replica.metric("throttlekit_concurrency_released_total{by=\"expired\"}");
       assertThat(replica.metric("throttlekit_concurrency_received_releases_total")).isPositive();
     }
+    assertThat(expired)
+        .as("permits that ended by their TTL, but for calls that Envoy gave up: %s", story)
+        .isLessThanOrEqualTo(story.last().figures().failed());
     assertThat(story.last().max()).as("%s", story).isBetween(LIMIT - 1, LIMIT);
 
     Replica steering = fleet.steering().orElseThrow();
@@ -132,10 +146,9 @@ class ServiceGateTest {
         });
   }
 
-  /** Returns a delay by its rank from 0, in ms. */
-  private static long delays(long[] delays, int rank) {
-    long[] sorted = delays.clone();
+  private static long quantile(long[] nanos, double quantile) {
+    long[] sorted = nanos.clone();
     Arrays.sort(sorted);
-    return sorted[rank] / 1_000_000;
+    return sorted[(int) Math.ceil(quantile * sorted.length) - 1] / 1_000_000;
   }
 }
