@@ -31,6 +31,7 @@ final class LimitUsage {
   private double maxPeak;
   private int maxInFlight;
   private boolean crowded;
+  private boolean climbs;
 
   /**
    * Adds a window.
@@ -45,6 +46,7 @@ final class LimitUsage {
     // Where requests are few, a queue would last many seconds until the limit refuses some.
     boolean few = window.requests() < MIN_REQUESTS;
     full = few || (saturated && (before || crowded));
+    climbs = crowded && !few;
     if (!saturated) {
       unused *= KEPT;
     } else if (before) { // else the limit was not full for all of the window
@@ -60,6 +62,19 @@ final class LimitUsage {
   /** Returns whether requests are refused for longer than a burst, or may be soon. */
   boolean full() {
     return full;
+  }
+
+  /** Returns whether requests were refused in the last window. */
+  boolean saturated() {
+    return saturated;
+  }
+
+  /**
+   * Returns whether a tenth of the requests was refused, and latencies are enough to show that none
+   * queued.
+   */
+  boolean climbs() {
+    return climbs;
   }
 
   /** Returns whether a tenth of the requests was refused. */

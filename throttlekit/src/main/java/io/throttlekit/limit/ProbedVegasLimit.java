@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
  * beta = max(4, min(6, L/3), L/10), up to 4 times that if slots are unused;  alpha = ⌈2·beta/3⌉
  * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 0.35 and 1/2
- * queue &lt; alpha, and half of L was in use:  L += beta − queue;  if crowded and queue = 0: L = 1.5·L
+ * queue &lt; alpha, and half of L was in use:  if saturated: L += beta − queue
+ *     if crowded and queue ≤ L/20: L = 1.5·L, or 2·L until the first L −=
  * unless full:  L does not fall below, and rises at once by half up to, max(2·M, 1.5·P)
  * L ≤ 5·M (reached in steps of k)
  * </pre>
@@ -41,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
  * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did
  * not acknowledge it. It also starts when five decreases in a row, or three that took away 30 %,
- * did not reduce latency. The limit is lowered below X·B until the old queue has drained and
+ * did not reduce latency; this one cannot lower B. The limit is lowered below X·B until the old queue has drained and
  * requests end, and further while that does not lower the throughput. The latency then replaces B,
  * down to half of it; less than a fifth below B, it counts half. Afterwards the limit returns to
  * its old value, or to the new X·B plus beta if that is lower. A measurement costs throughput for a
@@ -79,6 +80,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private final LimitUsage usage = new LimitUsage();
   final Baseline baseline = new Baseline();
   private double estimate;
+  private boolean slowStart = true;
   private ProbedVegasState state = new Steady();
   private volatile int published;
 
@@ -219,6 +221,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     history.began(history.acknowledges() ? sample.startNanos() : now - sample.rttNanos());
     if (window.ripe(now)) {
       if (window.overloaded()) {
+        slowStart = false;
         steady.ascent.forget();
         estimate = range.clamp(Log10.afterDrops(estimate));
       } else {
@@ -242,7 +245,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     double inService = throughput * baseline.nanos();
     double usable = history.usable((int) estimate, nowNanos);
-    QueueStep step = QueueStep.of(new QueueStep.Load(estimate, usable, applied, inService), usage);
+    QueueStep.Load load = new QueueStep.Load(estimate, usable, applied, inService);
+    QueueStep step = QueueStep.of(load, usage, slowStart);
+    slowStart &= !step.decreased();
     estimate = range.clamp(step.limit());
     steady.stepped(step, applied, latency);
     // Without refusals the baseline follows latency, and needs no measurement soon.
@@ -255,7 +260,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       // Leaves servers idle if the baseline is right, and is not lower than needed.
       double inUse = Math.min(estimate, applied);
       int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
-      state = new Probing(first, range.min(), throughput, latency, nowNanos, history, settings);
+      state =
+          new Probing(first, range.min(), throughput, latency, !due, nowNanos, history, settings);
     }
   }
 
@@ -266,6 +272,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     boolean confirmed =
         outcome instanceof Outcome.Measured(double nanos) && baseline.isConfirmedBy(nanos);
     switch (outcome) {
+      // The doubt was that the baseline is too low: a shorter latency is chance.
+      case Outcome.Measured(double nanos) when probing.isDoubt() && nanos < baseline.nanos() -> {}
       case Outcome.Measured(double nanos) -> apply(nanos, probing.initialThroughput());
       case Outcome.AtMost(double nanos) when nanos < baseline.nanos() ->
           apply(nanos, probing.initialThroughput());

@@ -64,12 +64,23 @@ class ProbedVegasMeasurementTest {
 
   @Test
   void aMeasurementBelowTheBaselineCountsHalf() {
+    ProbedVegasLimit algorithm = course.measuring(40, 40);
+    course.probed(algorithm, 39, 50);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.baseline.nanos()).isEqualTo(39.5e6);
+  }
+
+  /** The doubt was that the baseline is too low. */
+  @Test
+  void aMeasurementAfterUselessDecreasesDoesNotLowerTheBaseline() {
     ProbedVegasLimit algorithm = course.calm(40, 40);
-    for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
+    for (int i = 0; i < 8 && !algorithm.isProbing(); i++) {
       course.saturated(algorithm, 60, 40);
     }
+    assertThat(algorithm.isProbing()).isTrue();
     course.probed(algorithm, 39, 50);
-    assertThat(algorithm.baseline.nanos()).isEqualTo(39.5e6);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.baseline.nanos()).isEqualTo(40e6);
   }
 
   @Test
