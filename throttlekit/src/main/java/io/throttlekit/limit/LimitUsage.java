@@ -31,7 +31,6 @@ final class LimitUsage {
   private double maxPeak;
   private int maxInFlight;
   private boolean crowded;
-  private boolean climbs;
 
   /**
    * Adds a window.
@@ -41,12 +40,11 @@ final class LimitUsage {
   void add(SampleWindow window, double applied) {
     boolean before = saturated;
     saturated = window.saturated();
-    crowded = window.crowded();
     // Refusals in a single window may be those of a burst, unless they are many.
     // Where requests are few, a queue would last many seconds until the limit refuses some.
     boolean few = window.requests() < MIN_REQUESTS;
-    full = few || (saturated && (before || crowded));
-    climbs = crowded && !few;
+    full = few || (saturated && (before || window.crowded()));
+    crowded = window.crowded() && !few;
     if (!saturated) {
       unused *= KEPT;
     } else if (before) { // else the limit was not full for all of the window
@@ -69,15 +67,7 @@ final class LimitUsage {
     return saturated;
   }
 
-  /**
-   * Returns whether a tenth of the requests was refused, and latencies are enough to show that none
-   * queued.
-   */
-  boolean climbs() {
-    return climbs;
-  }
-
-  /** Returns whether a tenth of the requests was refused. */
+  /** Returns whether a tenth of the requests was refused, of at least {@link #MIN_REQUESTS}. */
   boolean crowded() {
     return crowded;
   }

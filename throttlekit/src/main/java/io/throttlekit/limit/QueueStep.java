@@ -92,7 +92,7 @@ record QueueStep(double limit, boolean decreased) {
       if (usage.saturated()) { // else the limit was not full, and Little's law yields no queue
         next += beta - queue;
       }
-      if (usage.climbs() && queue <= CHANCE * limit) { // far below the capacity
+      if (usage.crowded() && queue <= CHANCE * limit) { // far below the capacity
         next = Math.max(next, (slowStart ? SLOW_START_RISE : MAX_RISE) * limit);
       } else if (!usage.full()) {
         next = Math.max(next, Math.min(room, MAX_RISE * limit));

@@ -53,10 +53,10 @@ class LimitUsageTest {
   }
 
   @Test
-  void aLimitClimbsIfItRefusesManyOfEnoughRequests() {
-    assertThat(usage(10, 0, 10).climbs()).isTrue();
-    assertThat(usage(10, 10, 1).climbs()).isFalse();
-    assertThat(few(10, 10).climbs()).isFalse();
+  void aLimitIsCrowdedIfItRefusesManyOfEnoughRequests() {
+    assertThat(usage(10, 0, 10).crowded()).isTrue();
+    assertThat(usage(10, 10, 1).crowded()).isFalse();
+    assertThat(few(10, 10).crowded()).isFalse();
   }
 
   @Test

@@ -29,6 +29,24 @@ class ProbedVegasMeasurementTest {
     ProbedVegasCourse.assertRestored(algorithm, lowered);
   }
 
+  /** The mean latency of few requests is chance. */
+  @Test
+  void amongFewRequestsThreeLargeDecreasesDoNotMeanASlowerBackend() {
+    ProbedVegasState.Steady steady = new ProbedVegasState.Steady();
+    QueueStep decrease = new QueueStep(0, true);
+    for (int i = 0; i < 3; i++) {
+      steady.stepped(decrease, 100, 20e6);
+    }
+    assertThat(steady.doubts(60, 20e6, false)).isTrue();
+    assertThat(steady.doubts(60, 20e6, true)).isFalse();
+    for (int i = 0; i < 2; i++) {
+      steady.stepped(decrease, 100, 20e6);
+    }
+    assertThat(steady.doubts(80, 20e6, false)).isTrue();
+    assertThat(steady.doubts(80, 20e6, true)).isFalse();
+    assertThat(steady.doubts(60, 20e6, true)).isTrue();
+  }
+
   /** Most errors of a backend may be fast. */
   @Test
   void aMeasurementKeepsHalfOfTheBaseline() {
