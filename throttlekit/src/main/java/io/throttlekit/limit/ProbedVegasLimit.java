@@ -33,11 +33,11 @@ import org.jspecify.annotations.Nullable;
  * some limiters may never acknowledge.
  *
  * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
- * refused more than 10 % of 50 or more, and full if it is crowded, or saturated as the one before, or has fewer
- * than 50 requests. M is the most in flight in the window, P a peak in which few were refused
- * ({@link LimitUsage}). Latency noise therefore does not lower a limit that refuses nothing.
- * Without a count of the refused requests ({@link #refused}), a lasting queue is taken for the
- * backend's own latency in the end.
+ * refused more than 10 % of 50 or more, and full if it is crowded, or saturated as the one before,
+ * or has fewer than 50 requests. M is the most in flight in the window, P a peak in which few were
+ * refused ({@link LimitUsage}). Latency noise therefore does not lower a limit that refuses
+ * nothing. Without a count of the refused requests ({@link #refused}), a lasting queue is taken for
+ * the backend's own latency in the end.
  *
  * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
  * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did
