@@ -1,5 +1,6 @@
 package io.throttlekit.envoy.xds;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -275,7 +276,7 @@ class ReplicatedLimitsTest {
     second.visit(); // without having seen the plan of 4
     assertThat(a.unread()).isEqualTo(1);
     settle(a);
-    assertThat(served.division().acknowledgements(UP).unacknowledged()).isZero();
+    assertThat(requireNonNull(served.division().acknowledgements(UP)).unacknowledged()).isZero();
   }
 
   @Test

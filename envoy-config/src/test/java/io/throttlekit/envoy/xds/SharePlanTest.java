@@ -76,8 +76,12 @@ class SharePlanTest {
         "shares 1\nlimit\tDEFAULT\t1\tup\npart\t0123456789abcdef\ta\t1,0,1,1,0,4\n",
         "shares 1\nlimit\tDEFAULT\t1\tup\npart\t0123456789abcdef\ta\t1,7,1,1,0,1\n",
         "shares 1\nlimit\tDEFAULT\t1\tup\npart\t0123456789abcdef\ta\t2,0,1,1,0,1\n",
-        "shares 1\nlimit\tDEFAULT\t1\tup\npart\t0123456789abcdef\ta\t1,0,1,1,0,1\n"
-            + "limit\tHIGH\t1\tup\n",
+        """
+        shares 1
+        limit\tDEFAULT\t1\tup
+        part\t0123456789abcdef\ta\t1,0,1,1,0,1
+        limit\tHIGH\t1\tup
+        """,
       })
   void anyOtherTextIsRejected(String text) {
     assertThatThrownBy(() -> SharePlan.parse(text, 7)).isInstanceOf(IllegalArgumentException.class);
