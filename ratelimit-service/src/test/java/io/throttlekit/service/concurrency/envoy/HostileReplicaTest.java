@@ -9,6 +9,7 @@ import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
+import io.throttlekit.service.concurrency.sensors.Kind;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.steering.SteeringExchange.Visit;
 import java.util.ArrayList;
