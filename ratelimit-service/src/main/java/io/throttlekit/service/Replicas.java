@@ -79,8 +79,7 @@ final class Replicas {
     Membership membership =
         store == null || config.store().address().inMemory()
             ? Membership.alone(time, nodeId(config))
-            : new Membership(
-                store.steering(), nodeId(config), new SecureRandom().nextLong(), false);
+            : new Membership(store::steering, nodeId(config), new SecureRandom().nextLong(), false);
     return new Steering(time, settings, membership, limits, metrics);
   }
 

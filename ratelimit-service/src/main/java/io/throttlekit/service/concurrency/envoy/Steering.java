@@ -302,10 +302,20 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
     }
     closed = true;
     one.execute(visits::stop);
+    if (visits.isKnown()) {
+      leave();
+    }
+    if (executor != null) {
+      executor.shutdownNow();
+    }
+  }
+
+  private void leave() {
     try {
       var _ =
           membership
               .exchange()
+              .get()
               .visit(role.leave())
               .toCompletableFuture()
               .get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
@@ -313,9 +323,6 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {
       LOG.info("other replicas notice only in seconds that this one leaves: {}", e.toString());
-    }
-    if (executor != null) {
-      executor.shutdownNow();
     }
   }
 

@@ -104,7 +104,7 @@ final class SteeringFleet implements AutoCloseable {
           new Steering(
               clock,
               SETTINGS,
-              new Membership(faulty, id, incarnation, true),
+              new Membership(() -> faulty, id, incarnation, true),
               ConcurrencyListener.NONE,
               events,
               timer);

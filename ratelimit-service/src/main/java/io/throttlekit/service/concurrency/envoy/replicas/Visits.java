@@ -8,6 +8,7 @@ import io.throttlekit.steering.SteeringExchange.Visit;
 import io.throttlekit.store.StoreException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,11 +26,12 @@ public final class Visits {
   /** Time after which the answer of a visit is not awaited any more. */
   private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  private final SteeringExchange exchange;
+  private final Supplier<SteeringExchange> exchange;
   private final Executor executor;
   private final Timer timer;
   private final TimeSource time;
   private final Visitor visitor;
+  private volatile boolean known;
   private boolean periodic;
   private boolean stopped;
   private boolean inFlight;
@@ -59,7 +61,11 @@ public final class Visits {
    * @param executor runs the visitor, and what calls this; one task at a time
    */
   public Visits(
-      SteeringExchange exchange, Executor executor, Timer timer, TimeSource time, Visitor visitor) {
+      Supplier<SteeringExchange> exchange,
+      Executor executor,
+      Timer timer,
+      TimeSource time,
+      Visitor visitor) {
     this.exchange = exchange;
     this.executor = executor;
     this.timer = timer;
@@ -75,6 +81,11 @@ public final class Visits {
   /** Makes no visit any more except for news. */
   public void pause() {
     periodic = false;
+  }
+
+  /** Returns whether a visit was made, so that other replicas may know of this one. Any thread. */
+  public boolean isKnown() {
+    return known;
   }
 
   /** Makes no visit any more, and ignores the answer of the last one. */
@@ -111,7 +122,9 @@ public final class Visits {
         inFlight = true;
         sentNanos = time.monotonicNanos();
         long number = ++current;
+        known = true;
         exchange
+            .get()
             .visit(visit)
             .whenComplete((answer, why) -> executor.execute(() -> over(number, answer, why)));
         sent = true;
