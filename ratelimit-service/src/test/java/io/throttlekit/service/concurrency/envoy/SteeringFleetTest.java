@@ -98,6 +98,27 @@ class SteeringFleetTest {
     }
   }
 
+  /** Between its streams, its load report at another replica may say that it is idle. */
+  @Test
+  void anIdleEnvoyThatMovesSlowlyKeepsItsShare() {
+    fleet.limit = 20;
+    FakeEnvoy busy = fleet.replica(0).connect("busy");
+    FakeEnvoy idle = fleet.replica(1).connect("idle");
+    fleet.pass(1_000);
+    idle.disconnect();
+    for (int second = 0; second < 5; second++) {
+      fleet.replica(0).load("busy", 1, 10, 100);
+      fleet.replica(0).refused("busy", 20);
+      fleet.replica(2).load("idle", 1, 0, 0);
+      fleet.pass(1_000);
+    }
+    assertThat(busy.share("up")).isEqualTo(10);
+    FakeEnvoy back = fleet.replica(2).reconnect("idle", idle);
+    fleet.pass(1_000);
+    assertThat(back.share("up")).isPositive();
+    assertThat(fleet.applied()).isEqualTo(20);
+  }
+
   @Test
   void aNewEnvoyHasItsShareWithinAFifthOfASecond() {
     fleet.limit = 20;
