@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -296,14 +297,23 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
       return;
     }
     closed = true;
-    one.execute(visits::stop);
-    try {
+    CompletableFuture<Boolean> left = new CompletableFuture<>();
+    one.execute(() -> {
+      visits.stop(); // first: a later visit would take the lease again
       var _ =
           membership
               .exchange()
               .visit(role.leave())
-              .toCompletableFuture()
-              .get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+              .whenComplete((_, why) -> {
+                if (why == null) {
+                  left.complete(true);
+                } else {
+                  left.completeExceptionally(why);
+                }
+              });
+    });
+    try {
+      var _ = left.get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {
