@@ -11,6 +11,7 @@ import io.throttlekit.envoy.xds.StreamState;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.envoy.replicas.ReportBuffer;
 import io.throttlekit.service.concurrency.envoy.replicas.SteeringRecord;
+import io.throttlekit.service.concurrency.envoy.replicas.Visits;
 import io.throttlekit.service.concurrency.envoy.replicas.Visits.Visitor;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.steering.SteeringExchange.Answer;
@@ -66,6 +67,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private volatile String steering = "";
   private volatile boolean cutOff;
   private volatile long epoch;
+  private volatile long incarnation;
 
   private Map<ClusterLimit, Rule> rules = Map.of();
   private Mark mark;
@@ -73,7 +75,6 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private @Nullable Record unpublishedText;
   private boolean roundIsDue;
   private boolean hasStreams;
-  private boolean lost;
   private long listedNanos;
   private long reportedNanos;
   private long succeededNanos;
@@ -82,7 +83,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private boolean sameId;
   private long sameIdNanos;
 
-  /** The newest record that was published, as far as this replica knows. */
+  /** The newest record that was published, as far as this replica knows and can read it. */
   private record Known(long epoch, long version, SteeringRecord record) {}
 
   ReplicaRole(
@@ -100,6 +101,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
     this.events = events;
     this.buffer = new ReportBuffer(membership.incarnation());
     this.mark = server.begin();
+    this.incarnation = membership.incarnation();
   }
 
   /** Returns the limits that this replica steers; null while it does not steer. */
@@ -166,13 +168,13 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       own.tick(nowNanos);
       roundIsDue = true;
     }
-    // A process that was suspended has not failed.
     if (failures > 0 && nowNanos - succeededNanos >= CUT_OFF_NANOS && !cutOff) {
       cutOff = true;
-      lost = true;
       server.cutOff();
       events.cutOff();
       cease();
+      // A new lease: records of this one may still arrive, and their numbers must not be reused.
+      incarnation = membership.incarnation() + nowNanos;
     }
   }
 
@@ -217,8 +219,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       return visit("", null, leavesSteering());
     }
     reportedNanos = now;
-    String report = buffer.next(streams, lost, now);
-    lost = false;
+    String report = buffer.next(streams, false, now);
     if (report.length() > SteeringExchange.MAX_REPORT) {
       // Without a report the shares of these Envoys would be given to others.
       failed(new StoreException("too many streams to report", null));
@@ -231,7 +232,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
     Known newest = known;
     return new Visit(
         membership.replica(),
-        membership.incarnation(),
+        incarnation,
         report,
         newest.epoch,
         newest.version,
@@ -298,7 +299,9 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       server.reachable();
       events.reachable();
     }
-    server.apply(known.record.plan(), Long.toString(known.epoch, Character.MAX_RADIX), mark);
+    if (known.version == known.record.plan().number()) { // else the newest is unreadable
+      server.apply(known.record.plan(), Long.toString(known.epoch, Character.MAX_RADIX), mark);
+    }
     return steered != null && (roundIsDue || streamsChanged.get());
   }
 
@@ -379,14 +382,16 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
 
   @Override
   public void failed(Throwable why) {
-    failures++;
+    long now = time.monotonicNanos();
+    if (failures++ == 0 && now - succeededNanos > Visits.TIMEOUT_NANOS) {
+      succeededNanos = now - Visits.TIMEOUT_NANOS; // it was suspended until then
+    }
     streamsChanged.set(true); // the report may be lost
-    lost |= cutOff;
     Throwable cause = StoreException.causeOf(why);
     events.visitFailed(String.valueOf((cause == null ? why : cause).getMessage()));
   }
 
-  /** Returns the last visit, before this replica ends its streams. Any thread. */
+  /** Returns the last visit, before this replica ends its streams. */
   Visit leave() {
     String report = steered == null ? buffer.next(null, true, time.monotonicNanos()) : "";
     return visit(report.length() > SteeringExchange.MAX_REPORT ? "" : report, null, true);

@@ -8,9 +8,13 @@ import io.throttlekit.service.concurrency.envoy.SteeringFleet.Network;
 import io.throttlekit.service.concurrency.envoy.SteeringFleet.Replica;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.steering.Acknowledgements;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Record;
+import io.throttlekit.steering.SteeringExchange.Visit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -278,6 +282,70 @@ class SteeringFleetTest {
     cut.network = Network.UP;
     fleet.pass(2_000);
     assertThat(fleet.steeringOne()).isNotSameAs(cut);
+  }
+
+  /** Its last records may still arrive: the next ones must not have their numbers. */
+  @Test
+  void aTermThatEndedWhileTheStoreWasAwayIsNotContinued() {
+    use(1, "min: 20, max: 20");
+    Replica only = fleet.replica(0);
+    only.connect("a");
+    fleet.pass(1_000);
+    long epoch = only.steering.figures().epoch();
+    only.network = Network.HELD;
+    only.connect("b"); // a record that is on its way
+    fleet.pass(7_000);
+    assertThat(only.events.cutOffs).isEqualTo(1);
+    only.network = Network.UP;
+    fleet.pass(4_000);
+    assertThat(only.steering.figures().epoch()).isGreaterThan(epoch);
+    only.deliver();
+    fleet.pass(1_000);
+    assertThat(only.steering.figures().planEpoch()).isGreaterThan(epoch);
+  }
+
+  @Test
+  void aReplicaThatWasSuspendedDuringAVisitKeepsItsEnvoys() {
+    Replica suspended = fleet.replica(1);
+    FakeEnvoy envoy = suspended.connect("e");
+    fleet.pass(1_000);
+    suspended.network = Network.HELD;
+    fleet.pass(100);
+    fleet.time.advance(30_000);
+    suspended.network = Network.UP;
+    fleet.pass(3_000);
+    assertThat(suspended.events.failures).as("the visit of before").isEqualTo(1);
+    assertThat(suspended.events.cutOffs).isZero();
+    assertThat(envoy.ended()).isFalse();
+  }
+
+  @Test
+  void aStreamGetsNothingFromAnEarlierRecordWhileTheNewestIsUnreadable() {
+    FakeEnvoy envoy = fleet.replica(1).connect("e");
+    fleet.pass(1_000);
+    fleet.replicas.forEach(replica -> replica.network = Network.DOWN);
+    fleet.pass(2_000);
+    long epoch = visitOfAnotherVersion(null).epoch();
+    long number = fleet.replica(0).steering.figures().plan().number() + 1;
+    Record unreadable = new Record(epoch, number, "of another version");
+    assertThat(visitOfAnotherVersion(unreadable).published()).isTrue();
+    fleet.replicas.forEach(replica -> replica.network = Network.UP);
+    FakeEnvoy moved = fleet.replica(2).reconnect("e", envoy);
+    for (int i = 0; i < 4; i++) {
+      fleet.pass(500);
+      visitOfAnotherVersion(null);
+    }
+    assertThat(fleet.replica(2).events.rejections).hasSize(1);
+    assertThat(moved.share("up")).isEqualTo(-1);
+  }
+
+  /** Makes a visit of a replica that steers and is of another version. */
+  private Answer visitOfAnotherVersion(@Nullable Record record) {
+    return fleet
+        .exchange
+        .visit(new Visit("other", 9, "", 0, 0, record, false))
+        .toCompletableFuture()
+        .join();
   }
 
   @Test

@@ -23,7 +23,7 @@ public final class Visits {
   private static final long MAX_PERIOD_MILLIS = 1_000;
 
   /** Time after which the answer of a visit is not awaited any more. */
-  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
+  public static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
   private final SteeringExchange exchange;
   private final Executor executor;
@@ -43,7 +43,7 @@ public final class Visits {
 
   /** Prepares visits, and receives their answers. */
   public interface Visitor {
-    /** Returns the next visit; null to make none now. */
+    /** Returns the next visit; null if it cannot be made, which is a failure. */
     @Nullable Visit next();
 
     /** The visit was answered. Returns whether the next one should be made at once. */
@@ -94,7 +94,7 @@ public final class Visits {
   /** Gives up a visit that is not answered. To be called about twice a second. */
   public void tick() {
     if (inFlight && time.monotonicNanos() - sentNanos >= TIMEOUT_NANOS) {
-      over(current, null, StoreException.late("the exchange did not answer"));
+      over(current, null, null);
     }
   }
 
@@ -116,9 +116,13 @@ public final class Visits {
             .whenComplete((answer, why) -> executor.execute(() -> over(number, answer, why)));
         sent = true;
       }
+    } catch (RuntimeException e) { // a bug, or a report that no store can keep
+      visitor.failed(e);
+      throw e;
     } finally {
       if (!sent) { // also on errors
         inFlight = false;
+        failures++; // else an error would be repeated, and logged, in each period
         later();
       }
     }
@@ -129,12 +133,15 @@ public final class Visits {
       return; // an answer that came too late
     }
     inFlight = false;
-    failures = answer == null ? failures + 1 : 0;
+    // After a process was suspended, an old answer may be read before tick() gives it up.
+    boolean late = time.monotonicNanos() - sentNanos >= TIMEOUT_NANOS;
+    @Nullable Answer inTime = late ? null : answer;
+    failures = inTime == null ? failures + 1 : 0;
     try {
-      if (answer != null) {
-        again |= visitor.answered(answer);
+      if (inTime != null) {
+        again |= visitor.answered(inTime);
       } else {
-        visitor.failed(why == null ? new IllegalStateException("no answer") : why);
+        visitor.failed(why == null ? StoreException.late("the exchange did not answer") : why);
       }
     } finally {
       if (again && failures == 0) {
