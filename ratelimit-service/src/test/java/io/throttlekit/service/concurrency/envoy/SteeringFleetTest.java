@@ -299,9 +299,13 @@ class SteeringFleetTest {
     only.network = Network.UP;
     fleet.pass(4_000);
     assertThat(only.steering.figures().epoch()).isGreaterThan(epoch);
+    only.connect("c");
+    fleet.pass(1_000);
+    long number = only.steering.figures().plan().number();
     only.deliver();
     fleet.pass(1_000);
     assertThat(only.steering.figures().planEpoch()).isGreaterThan(epoch);
+    assertThat(only.steering.figures().plan().number()).isEqualTo(number);
   }
 
   @Test
