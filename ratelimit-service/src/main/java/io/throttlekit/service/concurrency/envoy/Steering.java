@@ -300,6 +300,10 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
     CompletableFuture<Boolean> left = new CompletableFuture<>();
     one.execute(() -> {
       visits.stop(); // first: a later visit would take the lease again
+      if (!role.needsVisits()) { // the others do not know this one
+        left.complete(true);
+        return;
+      }
       var _ =
           membership
               .exchange()

@@ -73,6 +73,7 @@ final class SteeringFleet implements AutoCloseable {
     private final Deque<Runnable> held = new ArrayDeque<>();
     private final TimeSource clock;
     Network network = Network.UP;
+    int visits;
 
     private Replica(String id, long incarnation) {
       this.id = id;
@@ -120,6 +121,7 @@ final class SteeringFleet implements AutoCloseable {
     }
 
     private CompletionStage<SteeringExchange.Answer> visit(SteeringExchange.Visit visit) {
+      visits++;
       return switch (network) {
         case UP -> exchange.visit(visit);
         case DOWN -> CompletableFuture.failedStage(StoreException.late("down"));

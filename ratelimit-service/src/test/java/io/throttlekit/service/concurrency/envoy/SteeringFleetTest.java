@@ -482,6 +482,18 @@ class SteeringFleetTest {
     assertThat(envoy.share("up")).isEqualTo(20);
   }
 
+  /** So that a service without such rules opens no connection for them. */
+  @Test
+  void aReplicaWithoutRulesAndEnvoysMakesNoVisit() {
+    Replica idle = fleet.start("idle", 99);
+    idle.network = Network.DOWN;
+    fleet.pass(10_000);
+    idle.close();
+    fleet.replicas.remove(idle);
+    assertThat(idle.events.failures).isZero();
+    assertThat(idle.visits).isZero();
+  }
+
   @Test
   void aRuleThatAllReplicasRemoveIsWithdrawn() {
     FakeEnvoy envoy = fleet.replica(1).connect("e");
