@@ -101,7 +101,7 @@ final class OrphanedReleases {
     addresses.put(process, address);
   }
 
-  /** Notes what an answer says about processes that are no members of the limit any more. */
+  /** Notes the processes that are no members of the limit any more, by an answer. */
   void granted(SharedKey limit, List<Remnant> remnants) {
     if (remnants.isEmpty()) { // nearly always
       return;
