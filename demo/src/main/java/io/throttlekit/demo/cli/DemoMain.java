@@ -124,7 +124,7 @@ public final class DemoMain implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--phase and --arms choose from --overload, which is not there");
     }
-    if (!overload && replicas != null || overload && replicas != null && arms != null) {
+    if (replicas != null && (!overload || arms != null)) {
       throw new ParameterException(
           spec.commandLine(), "--replicas goes with --overload, and without --arms");
     }

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @RealEnvoy
 @RealRedis
 @RealPostgres
+@SuppressWarnings("NullAway.Init") // by start()
 class EnvoyGateTest {
   private static final int LIMIT = 24;
   private static final double PER_SECOND = 200; // the limit admits 120

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 @RealRedis
 @RealPostgres
 @Tag("alone")
+@SuppressWarnings("NullAway.Init") // by start()
 class FleetGoodputTest {
   private static final Capacity CAPACITY = Capacity.USUAL;
   private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(1);

@@ -21,6 +21,7 @@ import io.throttlekit.service.server.CallTracing.CallSpan;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.tier.DecidedBy;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -77,7 +78,7 @@ class DecisionTracingTest {
         started(
             never
                 .with((reached, reachedBy) ->
-                    reached == rule && reachedBy == entries
+                    reached.equals(rule) && Arrays.equals(reachedBy, entries)
                         ? new FleetFigures(3, 10, 2, false, "pod-1", 0, false)
                         : null)
                 .start(headers("b3", "1")));

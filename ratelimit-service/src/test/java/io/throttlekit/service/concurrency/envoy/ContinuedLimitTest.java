@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.envoy.replicas.SteeringRecord.Learned;
+import io.throttlekit.service.concurrency.sensors.Readings;
 import io.throttlekit.service.server.Book;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;

@@ -9,6 +9,7 @@ import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
+import io.throttlekit.service.concurrency.sensors.Kind;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.steering.SteeringExchange.Visit;
 import java.util.ArrayList;
@@ -40,7 +41,8 @@ class HostileReplicaTest {
   private final SteeringFleet fleet = new SteeringFleet(2, BOOK);
 
   /** Reports of Envoys that do not exist, or of an hour ago. */
-  private enum Hostile {
+  @SuppressWarnings("ImmutableEnumChecker") // the functions have no state
+  enum Hostile {
     NOTHING(_ -> null, _ -> null),
     LOADS_OF_10_000_NODES(i -> new Load("n" + i, i, "up", 1L << 48, 0, 0), _ -> null),
     LOADS_OF_10_000_CLUSTERS(i -> new Load("first", i, "c" + i, 1L << 48, 1L << 48, 0), _ -> null),

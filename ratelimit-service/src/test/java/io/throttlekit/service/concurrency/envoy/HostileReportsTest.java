@@ -11,6 +11,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.xds.FakeEnvoy;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.sensors.Readings;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.time.Duration;

@@ -12,6 +12,7 @@ import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.envoy.xds.FakeEnvoy;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.sensors.Readings;
 import io.throttlekit.steering.InMemorySteeringExchange;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.StoreException;

@@ -160,9 +160,8 @@ class SteeringFleetTest {
   @Test
   void theSumOfSharesStaysBelowTheLimitWhileReplicasFailOneAfterAnother() {
     fleet.limit = 20;
-    List<FakeEnvoy> envoys = new ArrayList<>();
     for (int i = 0; i < 6; i++) {
-      envoys.add(fleet.replica(i % 3).connect("e" + i));
+      fleet.replica(i % 3).connect("e" + i);
     }
     fleet.pass(2_000);
     assertThat(fleet.applied()).isEqualTo(20);

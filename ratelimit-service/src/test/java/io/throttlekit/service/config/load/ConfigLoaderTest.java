@@ -262,7 +262,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_GRPC_MAX_CONNECTION_IDLE", "2m"),
         Map.entry("THROTTLEKIT_GRPC_KEEP_ALIVE_TIME", "30s"),
         Map.entry("THROTTLEKIT_GRPC_KEEP_ALIVE_TIMEOUT", "3s"),
-        Map.entry("THROTTLEKIT_GRPC_PERMIT_KEEP_ALIVE_TIME", "1s"),
+        Map.entry("THROTTLEKIT_GRPC_PERMIT_KEEP_ALIVE_TIME", "7s"),
         Map.entry("THROTTLEKIT_GRPC_MAX_MESSAGE_BYTES", "4096"),
         Map.entry("THROTTLEKIT_GRPC_MAX_DESCRIPTORS", "10"),
         Map.entry("THROTTLEKIT_GRPC_MAX_ENTRY_BYTES", "1024"),

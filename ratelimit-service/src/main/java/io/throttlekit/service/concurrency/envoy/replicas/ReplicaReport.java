@@ -1,8 +1,8 @@
 package io.throttlekit.service.concurrency.envoy.replicas;
 
 import io.throttlekit.envoy.xds.StreamState;
-import io.throttlekit.service.concurrency.envoy.Kind;
-import io.throttlekit.service.concurrency.envoy.Reading;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,13 +1,13 @@
 package io.throttlekit.service.concurrency.envoy.replicas;
 
 import io.throttlekit.envoy.xds.StreamState;
-import io.throttlekit.service.concurrency.envoy.ClusterLoad;
-import io.throttlekit.service.concurrency.envoy.LoadListener;
-import io.throttlekit.service.concurrency.envoy.OutcomeListener;
-import io.throttlekit.service.concurrency.envoy.Reading;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
+import io.throttlekit.service.concurrency.sensors.ClusterLoad;
+import io.throttlekit.service.concurrency.sensors.LoadListener;
+import io.throttlekit.service.concurrency.sensors.OutcomeListener;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import io.throttlekit.steering.SteeringExchange;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

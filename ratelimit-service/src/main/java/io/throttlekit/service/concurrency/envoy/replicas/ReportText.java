@@ -3,10 +3,10 @@ package io.throttlekit.service.concurrency.envoy.replicas;
 import io.throttlekit.envoy.xds.ClusterLimit;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.StreamState;
-import io.throttlekit.service.concurrency.envoy.Kind;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
+import io.throttlekit.service.concurrency.sensors.Kind;
 import io.throttlekit.steering.SteeringExchange;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -73,7 +73,7 @@ final class ReportText {
           .mayApply()
           .forEach((limit, share) -> {
             body.append(' ');
-            add(body, index(names, limit.cluster()), limit.priority().ordinal(), share);
+            add(body, index(names, limit.cluster()), index(names, limit.priority().name()), share);
           });
       body.append('\n');
     }
@@ -97,7 +97,7 @@ final class ReportText {
           body,
           index(names, outcome.node()),
           index(names, outcome.cluster()),
-          outcome.kind().ordinal(),
+          index(names, outcome.kind().name()),
           outcome.rttMicros(),
           outcome.beganMicros(),
           outcome.ageMicros(),
@@ -170,9 +170,6 @@ final class ReportText {
 
   /** Reads one text from its beginning to its end. */
   private static final class Reader {
-    private static final Priority[] PRIORITIES = Priority.values();
-    private static final Kind[] KINDS = Kind.values();
-
     private final String text;
     private int at;
     private String[] names = {};
@@ -226,7 +223,8 @@ final class ReportText {
         while (peek() == ' ') {
           expect(" ");
           String cluster = named();
-          Priority priority = PRIORITIES[(int) next(PRIORITIES.length - 1)];
+          expect(" ");
+          Priority priority = Priority.valueOf(named());
           mayApply.put(new ClusterLimit(cluster, priority), (int) next(MAX_SHARE));
         }
         expect("\n");
@@ -266,7 +264,8 @@ final class ReportText {
         String node = named();
         expect(" ");
         String cluster = named();
-        Kind kind = KINDS[(int) next(KINDS.length - 1)];
+        expect(" ");
+        Kind kind = Kind.valueOf(named());
         long rtt = next(MAX_MICROS);
         long began = next(MAX_MICROS);
         long age = next(MAX_MICROS);

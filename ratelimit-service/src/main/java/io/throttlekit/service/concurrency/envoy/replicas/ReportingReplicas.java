@@ -1,8 +1,8 @@
 package io.throttlekit.service.concurrency.envoy.replicas;
 
 import io.throttlekit.envoy.xds.StreamState;
-import io.throttlekit.service.concurrency.envoy.LoadListener;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
+import io.throttlekit.service.concurrency.sensors.LoadListener;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;

@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.throttlekit.envoy.xds.ClusterLimit;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.StreamState;
-import io.throttlekit.service.concurrency.envoy.ClusterLoad;
-import io.throttlekit.service.concurrency.envoy.Kind;
-import io.throttlekit.service.concurrency.envoy.Reading;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Left;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Load;
 import io.throttlekit.service.concurrency.envoy.replicas.ReplicaReport.Outcome;
+import io.throttlekit.service.concurrency.sensors.ClusterLoad;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import io.throttlekit.steering.SteeringExchange;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,15 +80,15 @@ class ReplicaReportTest {
         "1 1 1 0 0 0 - 0 0 999999\n",
         "1 1 1 0 0 1 1 0 0 0\na\n0 0 1 1\n", // no token
         "1 1 1 0 0 2 1 0 0 0\na\n0123456789abcdef\n0 1 1 2\n", // acknowledged what was not sent
-        "1 1 1 0 0 2 1 0 0 0\na\n0123456789abcdef\n0 1 1 1 0 2 5\n", // no such priority
-        "1 1 1 0 0 2 1 0 0 0\na\n0123456789abcdef\n0 1 1 1 0 1 9999999999\n", // share
+        "1 1 1 0 0 3 1 0 0 0\na\n0123456789abcdef\nLOW\n0 1 1 1 0 2 5\n", // no such priority
+        "1 1 1 0 0 3 1 0 0 0\na\n0123456789abcdef\nHIGH\n0 1 1 1 0 2 9999999999\n", // share
         "1 1 1 0 0 1 - 1 0 0\na\n1 1 0 1 1 1\n", // no such name
         "1 1 1 0 0 1 - 1 0 0\na\n0 1 0 -1 1 1\n",
         "1 1 1 0 0 1 - 1 0 0\na\n0 1 0 1 1 90000000000\n", // older than a day
-        "1 1 1 0 0 1 - 0 0 1\na\n0 0 0 0 1 1 0 0\n", // not ended
-        "1 1 1 0 0 1 - 0 0 1\na\n0 0 1 0 1 1 0 0\n", // a sample without a latency
-        "1 1 1 0 0 1 - 0 0 1\na\n0 0 5 9 1 1 0 0\n", // a latency of none
-        "1 1 1 0 0 1 - 0 0 1\na\n0 0 99 0 1 1 0 0\n",
+        "1 1 1 0 0 2 - 0 0 1\na\nCONTINUES\n0 0 1 0 1 1 0 0\n", // not ended
+        "1 1 1 0 0 2 - 0 0 1\na\nANSWERED\n0 0 1 0 1 1 0 0\n", // a sample without a latency
+        "1 1 1 0 0 2 - 0 0 1\na\nLIMIT_REACHED\n0 0 1 9 1 1 0 0\n", // a latency of none
+        "1 1 1 0 0 2 - 0 0 1\na\nENDED\n0 0 1 0 1 1 0 0\n",
       })
   void otherTextsAreRejected(String text) {
     assertThatThrownBy(() -> ReplicaReport.parse(text))

@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
 import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
@@ -9,7 +9,7 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.NodeIds;
-import io.throttlekit.service.concurrency.envoy.AccessLogListener.Skipped;
+import io.throttlekit.service.concurrency.sensors.AccessLogListener.Skipped;
 import io.throttlekit.service.log.LogInterval;
 import java.time.Duration;
 import java.util.List;

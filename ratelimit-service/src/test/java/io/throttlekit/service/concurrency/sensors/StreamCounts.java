@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /** Counts streams. For one thread. */
 abstract class StreamCounts implements StreamListener {

@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /**
  * The load of one cluster as one Envoy reports it. All numbers are from 0.

@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /**
  * Listens for the loads that Envoys report. Implementations are thread-safe and fast: they are

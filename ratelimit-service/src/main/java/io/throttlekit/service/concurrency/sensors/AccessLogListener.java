@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /** Listener for the reception of access logs. Thread-safe and quick. */
 public interface AccessLogListener extends StreamListener {

@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /**
  * The outcome of a request, as far as it matters to a limit algorithm.

@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 import com.google.protobuf.Duration;
 import com.google.protobuf.Struct;

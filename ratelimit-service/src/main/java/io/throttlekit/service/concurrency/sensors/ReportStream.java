@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;

@@ -1,16 +1,16 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
-import static io.throttlekit.service.concurrency.envoy.Entries.EXT_AUTHZ;
-import static io.throttlekit.service.concurrency.envoy.Entries.MS;
-import static io.throttlekit.service.concurrency.envoy.Entries.RATE_LIMIT;
-import static io.throttlekit.service.concurrency.envoy.Entries.answered;
-import static io.throttlekit.service.concurrency.envoy.Entries.duration;
-import static io.throttlekit.service.concurrency.envoy.Entries.flagged;
-import static io.throttlekit.service.concurrency.envoy.Entries.leased;
-import static io.throttlekit.service.concurrency.envoy.Entries.local;
-import static io.throttlekit.service.concurrency.envoy.Entries.metadata;
-import static io.throttlekit.service.concurrency.envoy.Entries.sent;
-import static io.throttlekit.service.concurrency.envoy.Entries.unsent;
+import static io.throttlekit.service.concurrency.sensors.Entries.EXT_AUTHZ;
+import static io.throttlekit.service.concurrency.sensors.Entries.MS;
+import static io.throttlekit.service.concurrency.sensors.Entries.RATE_LIMIT;
+import static io.throttlekit.service.concurrency.sensors.Entries.answered;
+import static io.throttlekit.service.concurrency.sensors.Entries.duration;
+import static io.throttlekit.service.concurrency.sensors.Entries.flagged;
+import static io.throttlekit.service.concurrency.sensors.Entries.leased;
+import static io.throttlekit.service.concurrency.sensors.Entries.local;
+import static io.throttlekit.service.concurrency.sensors.Entries.metadata;
+import static io.throttlekit.service.concurrency.sensors.Entries.sent;
+import static io.throttlekit.service.concurrency.sensors.Entries.unsent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Duration;

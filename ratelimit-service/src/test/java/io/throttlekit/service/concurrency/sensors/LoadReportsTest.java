@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,8 +13,8 @@ import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
 import io.throttlekit.envoy.NodeIds;
-import io.throttlekit.service.concurrency.envoy.Recorded.EndedStream;
-import io.throttlekit.service.concurrency.envoy.Recorded.Report;
+import io.throttlekit.service.concurrency.sensors.Recorded.EndedStream;
+import io.throttlekit.service.concurrency.sensors.Recorded.Report;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

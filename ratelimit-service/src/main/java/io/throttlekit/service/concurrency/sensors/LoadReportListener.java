@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /** Listener for load reports. Implementations are thread-safe and do not block. */
 public interface LoadReportListener extends StreamListener {

@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /**
  * Listens for the outcomes of requests that Envoys log. Implementations are thread-safe and fast:

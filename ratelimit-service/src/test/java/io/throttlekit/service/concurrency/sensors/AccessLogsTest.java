@@ -1,13 +1,13 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
-import static io.throttlekit.service.concurrency.envoy.Entries.RATE_LIMIT;
-import static io.throttlekit.service.concurrency.envoy.Entries.answered;
-import static io.throttlekit.service.concurrency.envoy.Entries.flagged;
-import static io.throttlekit.service.concurrency.envoy.Entries.identified;
-import static io.throttlekit.service.concurrency.envoy.Entries.leased;
-import static io.throttlekit.service.concurrency.envoy.Entries.local;
-import static io.throttlekit.service.concurrency.envoy.Entries.sent;
-import static io.throttlekit.service.concurrency.envoy.Entries.unsent;
+import static io.throttlekit.service.concurrency.sensors.Entries.RATE_LIMIT;
+import static io.throttlekit.service.concurrency.sensors.Entries.answered;
+import static io.throttlekit.service.concurrency.sensors.Entries.flagged;
+import static io.throttlekit.service.concurrency.sensors.Entries.identified;
+import static io.throttlekit.service.concurrency.sensors.Entries.leased;
+import static io.throttlekit.service.concurrency.sensors.Entries.local;
+import static io.throttlekit.service.concurrency.sensors.Entries.sent;
+import static io.throttlekit.service.concurrency.sensors.Entries.unsent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.config.core.v3.Node;
@@ -24,7 +24,7 @@ import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
 import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.service.Logged;
-import io.throttlekit.service.concurrency.envoy.AccessLogListener.Skipped;
+import io.throttlekit.service.concurrency.sensors.AccessLogListener.Skipped;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

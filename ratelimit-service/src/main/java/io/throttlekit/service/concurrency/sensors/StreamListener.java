@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /** Listener for the streams on which Envoys report. Thread-safe and quick. */
 public interface StreamListener {

@@ -1,4 +1,4 @@
-package io.throttlekit.service.concurrency.envoy;
+package io.throttlekit.service.concurrency.sensors;
 
 /** Counts the events of load reports. For one thread. */
 final class LoadCounts extends StreamCounts implements LoadReportListener {
