@@ -287,9 +287,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       begin(answer.epoch(), now);
     }
     steering = answer.steering();
-    if (!steering.isEmpty()) {
-      steeredNanos = now;
-    }
+    steeredNanos = steering.isEmpty() ? steeredNanos : now;
     if (answer.dropped() > 0) {
       events.reportsDropped(answer.dropped());
     }
@@ -365,9 +363,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
 
   private void read(SteeredLimits own, Report report, long now) {
     try {
-      if (own.report(report.replica(), report.text(), now)) {
-        roundIsDue = true;
-      }
+      roundIsDue |= own.report(report.replica(), report.text(), now);
     } catch (IllegalArgumentException e) {
       events.rejected("of replica " + report.replica() + ": " + e.getMessage());
     }
