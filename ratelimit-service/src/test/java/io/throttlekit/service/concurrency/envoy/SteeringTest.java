@@ -180,6 +180,7 @@ class SteeringTest {
     int before = second.share("up");
     first.disconnect();
     report("first", Readings.load(0, 0));
+    steering.tick();
     time.advance(14_900);
     steering.tick();
     settle(second, second);
