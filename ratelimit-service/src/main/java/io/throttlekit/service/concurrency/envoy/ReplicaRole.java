@@ -235,13 +235,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private Visit visit(String report, @Nullable Record record, boolean leaving) {
     Known newest = known;
     return new Visit(
-        membership.replica(),
-        incarnation,
-        report,
-        newest.epoch,
-        newest.version,
-        record,
-        leaving);
+        membership.replica(), incarnation, report, newest.epoch, newest.version, record, leaving);
   }
 
   /**
