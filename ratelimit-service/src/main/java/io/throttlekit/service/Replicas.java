@@ -15,10 +15,12 @@ import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
+import io.throttlekit.steering.SteeringExchange;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -79,8 +81,22 @@ final class Replicas {
     Membership membership =
         store == null || config.store().address().inMemory()
             ? Membership.alone(time, nodeId(config))
-            : new Membership(store::steering, nodeId(config), new SecureRandom().nextLong(), false);
+            : new Membership(
+                connectedWhenUsed(store), nodeId(config), new SecureRandom().nextLong(), false);
     return new Steering(time, settings, membership, limits, metrics);
+  }
+
+  /** Returns the exchange of a store: without rules for Envoys it has no connections. */
+  private static SteeringExchange connectedWhenUsed(SharedStore store) {
+    return new SteeringExchange() {
+      @Override
+      public CompletionStage<Answer> visit(Visit visit) {
+        return store.steering().visit(visit);
+      }
+
+      @Override
+      public void close() {} // with the store
+    };
   }
 
   private static String nodeId(ServiceConfig config) {

@@ -46,9 +46,9 @@ final class Departures {
     }
   }
 
-  /** Releases the ended incarnations, because a later one is a member and reports the requests. */
-  void joined() {
-    take().forEach(departure -> send(departure, MAX_CALLS));
+  /** Releases ended incarnations, because a later one is a member and reports the requests. */
+  void release(List<Departure> departures) {
+    departures.forEach(departure -> send(departure, MAX_CALLS));
   }
 
   /** Sends the departure of the current incarnation. */
@@ -62,7 +62,8 @@ final class Departures {
     send(departure, MAX_CALLS);
   }
 
-  private synchronized List<Departure> take() {
+  /** Returns the ended incarnations, and forgets them. */
+  synchronized List<Departure> take() {
     if (ended.isEmpty()) {
       return List.of();
     }

@@ -10,6 +10,7 @@ import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Heartbeat.Publication;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
@@ -343,6 +344,7 @@ public final class DistributedLimiter implements AutoCloseable {
   private void answered(Heartbeat beat, long sentNanos, ShareGrant grant) {
     boolean beatAgain = false;
     boolean isUnfenced = false;
+    List<Departure> released = List.of();
     synchronized (this) {
       waiting--;
       if (closed || !incarnation.isNewest(beat)) {
@@ -353,14 +355,13 @@ public final class DistributedLimiter implements AutoCloseable {
         rejoin(beatAgain);
       } else {
         apply(beat, sentNanos, grant);
+        released = departures.take(); // under the lock: this incarnation may end at once
         isUnfenced = !share.isOver() && fenced.compareAndSet(true, false);
         beatAgain = incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()));
       }
     }
     limiter.boundRaised();
-    if (grant.status() == ShareGrant.Status.MEMBER) {
-      departures.joined();
-    }
+    departures.release(released);
     if (isUnfenced) {
       listener.unfenced();
     }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * they may come from another release or from a broken host.
  *
  * @param key of the concurrency limit, the same on all nodes
- * @param node id of the node. Nodes with one id are told apart by their incarnations
+ * @param node id of the node. Incarnations distinguish nodes with one id
  * @param incarnation random number of a period in which the node holds a lease; never used again.
  *     Its upper 32 bits are the same for all limits and periods of a process
  * @param sequence number of this heartbeat in its incarnation, from 1; a first one joins the fleet.

@@ -134,7 +134,7 @@ public final class LimitDivision {
 
   /**
    * Records the streams of a replica. A part without a stream on any replica keeps its share for
-   * the lease, or until its Envoy reports that nothing is in flight.
+   * the lease, whatever its Envoy reports: the next request is admitted by that share.
    *
    * @param reported all streams; replaces what the replica reported before
    */
@@ -144,7 +144,7 @@ public final class LimitDivision {
 
   /**
    * Records that a replica is gone. Its Envoys may still apply their shares, which stay reserved
-   * for the lease, whatever they report to be in flight.
+   * for the lease.
    */
   public void gone(String replica) {
     streams.remove(replica);
@@ -167,7 +167,8 @@ public final class LimitDivision {
     number++;
     length = parts.keySet().stream().mapToInt(String::length).sum();
     length += (long) SHARE_LENGTH * limits.size() * parts.size();
-    streams.drainDeparted((name, lost) -> leave(name, lost, nowNanos));
+    streams.drainDeparted(
+        name -> limits.values().forEach(offered -> offered.shares.lost(name, nowNanos)));
     streams.live().forEach(this::join);
     for (OfferedLimit offered : limits.values()) {
       offered.shares.due(nowNanos, number);
@@ -216,16 +217,6 @@ public final class LimitDivision {
       }
       offered.look(nowNanos);
     });
-  }
-
-  private void leave(String name, boolean lost, long nowNanos) {
-    for (OfferedLimit offered : limits.values()) {
-      if (lost) {
-        offered.shares.lost(name, nowNanos);
-      } else {
-        offered.shares.left(name, nowNanos);
-      }
-    }
   }
 
   private void join(String name, StreamState stream) {

@@ -2,10 +2,11 @@ package io.throttlekit.envoy.xds;
 
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BiConsumer;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -14,7 +15,7 @@ import java.util.function.Consumer;
  */
 final class ReportedStreams {
   private final Map<String, Map<String, StreamState>> byReplica = new LinkedHashMap<>();
-  private final Map<String, Boolean> departed = new LinkedHashMap<>();
+  private final Set<String> departed = new LinkedHashSet<>();
   private Map<String, StreamState> live = Map.of();
   private boolean stale;
 
@@ -37,33 +38,27 @@ final class ReportedStreams {
         news.accept(stream);
       }
     });
-    depart(before, next, false);
+    depart(before, next);
   }
 
-  /** Removes a replica; its streams may go on. */
+  /** Removes a replica. */
   void remove(String replica) {
     Map<String, StreamState> before = byReplica.remove(replica);
     if (before != null) {
       stale = true;
-      depart(before, Map.of(), true);
+      depart(before, Map.of());
     }
   }
 
-  private void depart(
-      Map<String, StreamState> before, Map<String, StreamState> next, boolean lost) {
-    before.keySet().stream()
-        .filter(name -> !next.containsKey(name))
-        .forEach(name -> departed.merge(name, lost, Boolean::logicalOr));
+  private void depart(Map<String, StreamState> before, Map<String, StreamState> next) {
+    before.keySet().stream().filter(name -> !next.containsKey(name)).forEach(departed::add);
   }
 
-  /**
-   * Passes the parts that lost their last stream since the last call to {@code reader}, with
-   * whether a replica is gone that had one.
-   */
-  void drainDeparted(BiConsumer<String, Boolean> reader) {
-    departed.forEach((name, lost) -> {
+  /** Passes the parts that lost their last stream since the last call to {@code reader}. */
+  void drainDeparted(Consumer<String> reader) {
+    departed.forEach(name -> {
       if (!live().containsKey(name)) {
-        reader.accept(name, lost);
+        reader.accept(name);
       }
     });
     departed.clear();

@@ -305,7 +305,7 @@ class ClusterLimitStreamsTest {
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
     b.send(DiscoveryRequest.newBuilder().setTypeUrl(Wire.TYPE_URL).build());
-    served.reported(UP, "b", 0, 0);
+    served.time().pass(Duration.ofSeconds(30));
     served.tick();
     FakeEnvoy.settle(a);
     assertThat(a.share("up")).isEqualTo(10);

@@ -111,16 +111,16 @@ class LimitServerTest {
   }
 
   @Test
-  void aDisconnectedEnvoyWithNothingInFlightFreesItsShare() {
+  void aDisconnectedEnvoyWithNothingInFlightKeepsItsShareReserved() {
     served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
-    b.disconnect();
+    b.disconnect(); // and applies its 5 to the next requests
     served.reported(UP, "b", 0, 0);
     served.tick();
     FakeEnvoy.settle(a);
-    assertThat(a.share("up")).isEqualTo(10);
+    assertThat(a.share("up")).isEqualTo(5);
   }
 
   @Test

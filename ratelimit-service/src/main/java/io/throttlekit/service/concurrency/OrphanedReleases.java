@@ -101,7 +101,7 @@ final class OrphanedReleases {
     addresses.put(process, address);
   }
 
-  /** Notes what an answer says about processes that are no members of the limit any more. */
+  /** Notes the processes that are no members of the limit any more, by an answer. */
   void granted(SharedKey limit, List<Remnant> remnants) {
     if (remnants.isEmpty()) { // nearly always
       return;
@@ -131,27 +131,25 @@ final class OrphanedReleases {
   private void claim() {
     List<String> of = new ArrayList<>();
     ReleaseExchange from;
+    boolean ends;
     synchronized (this) {
       forget(time.monotonicNanos());
       from = exchange;
-      running = from != null && !named.isEmpty();
+      ends = from == null || named.isEmpty();
+      running = !ends; // once it is false, start() may begin another loop
       named.keySet().stream()
           .map(share -> addresses.get(share.process()))
           .filter(address -> address != null)
           .distinct()
           .forEach(of::add);
     }
-    if (from == null || !running()) {
+    if (from == null || ends) {
       return;
     }
     for (String address : of) {
       claim(from, address);
     }
     timer.runAfter(CLAIM_NANOS, this::claim);
-  }
-
-  private synchronized boolean running() {
-    return running;
   }
 
   private void claim(ReleaseExchange from, String address) {

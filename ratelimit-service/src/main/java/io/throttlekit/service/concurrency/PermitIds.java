@@ -46,7 +46,7 @@ final class PermitIds {
   private int used = DRAWN_AT_ONCE;
 
   /**
-   * What an id says.
+   * The parts of an id.
    *
    * @param address of the process that created it
    * @param process number of that process
@@ -76,7 +76,7 @@ final class PermitIds {
     return parts.matches() ? parts.group(1) : null;
   }
 
-  /** Returns what the id says; null if no process creates such. */
+  /** Returns the parts of the id; null if no process creates such. */
   static @Nullable Parts parts(String id) {
     Matcher parts = FORMAT.matcher(id);
     if (!parts.matches()) {

@@ -11,6 +11,7 @@ import io.throttlekit.envoy.xds.StreamState;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.envoy.replicas.ReportBuffer;
 import io.throttlekit.service.concurrency.envoy.replicas.SteeringRecord;
+import io.throttlekit.service.concurrency.envoy.replicas.Visits;
 import io.throttlekit.service.concurrency.envoy.replicas.Visits.Visitor;
 import io.throttlekit.service.concurrency.sensors.ClusterLoad;
 import io.throttlekit.service.concurrency.sensors.LoadListener;
@@ -70,6 +71,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private volatile String steering = "";
   private volatile boolean cutOff;
   private volatile long epoch;
+  private volatile long incarnation;
 
   private Map<ClusterLimit, Rule> rules = Map.of();
   private Mark mark;
@@ -77,7 +79,6 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private @Nullable Record unpublishedText;
   private boolean roundIsDue;
   private boolean hasStreams;
-  private boolean lost;
   private long listedNanos;
   private long reportedNanos;
   private long succeededNanos;
@@ -86,7 +87,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private boolean sameId;
   private long sameIdNanos;
 
-  /** The newest record that was published, as far as this replica knows. */
+  /** The newest record that was published, as far as this replica knows and can read it. */
   private record Known(long epoch, long version, SteeringRecord record) {}
 
   ReplicaRole(
@@ -104,6 +105,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
     this.events = events;
     this.buffer = new ReportBuffer(membership.incarnation());
     this.mark = server.begin();
+    this.incarnation = membership.incarnation();
   }
 
   /** Returns the limits that this replica steers; null while it does not steer. */
@@ -170,13 +172,13 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       own.tick(nowNanos);
       roundIsDue = true;
     }
-    // A process that was suspended has not failed.
     if (failures > 0 && nowNanos - succeededNanos >= CUT_OFF_NANOS && !cutOff) {
       cutOff = true;
-      lost = true;
       server.cutOff();
       events.cutOff();
       cease();
+      // A new lease: records of this one may still arrive, and their numbers must not be reused.
+      incarnation = membership.incarnation() + nowNanos;
     }
   }
 
@@ -212,7 +214,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
     return visit("", unpublishedText, leavesSteering());
   }
 
-  private @Nullable Visit reporting(@Nullable List<StreamState> streams, long now) {
+  private Visit reporting(@Nullable List<StreamState> streams, long now) {
     boolean due =
         streams != null
             || buffer.isFull()
@@ -221,12 +223,11 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       return visit("", null, leavesSteering());
     }
     reportedNanos = now;
-    String report = buffer.next(streams, lost, now);
-    lost = false;
+    String report = buffer.next(streams, false, now);
     if (report.length() > SteeringExchange.MAX_REPORT) {
-      // Without a report the shares of these Envoys would be given to others.
-      failed(new StoreException("too many streams to report", null));
-      return null;
+      // The last list stays in force: later Envoys get no share, and no share is given to others.
+      events.rejected("the streams of this replica's Envoys do not fit into a report");
+      report = buffer.next(null, false, now);
     }
     return visit(report, null, leavesSteering());
   }
@@ -234,13 +235,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   private Visit visit(String report, @Nullable Record record, boolean leaving) {
     Known newest = known;
     return new Visit(
-        membership.replica(),
-        membership.incarnation(),
-        report,
-        newest.epoch,
-        newest.version,
-        record,
-        leaving);
+        membership.replica(), incarnation, report, newest.epoch, newest.version, record, leaving);
   }
 
   /**
@@ -286,9 +281,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       begin(answer.epoch(), now);
     }
     steering = answer.steering();
-    if (!steering.isEmpty()) {
-      steeredNanos = now;
-    }
+    steeredNanos = steering.isEmpty() ? steeredNanos : now;
     if (answer.dropped() > 0) {
       events.reportsDropped(answer.dropped());
     }
@@ -302,7 +295,9 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       server.reachable();
       events.reachable();
     }
-    server.apply(known.record.plan(), Long.toString(known.epoch, Character.MAX_RADIX), mark);
+    if (known.version == known.record.plan().number()) { // else the newest is unreadable
+      server.apply(known.record.plan(), Long.toString(known.epoch, Character.MAX_RADIX), mark);
+    }
     return steered != null && (roundIsDue || streamsChanged.get());
   }
 
@@ -362,9 +357,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
 
   private void read(SteeredLimits own, Report report, long now) {
     try {
-      if (own.report(report.replica(), report.text(), now)) {
-        roundIsDue = true;
-      }
+      roundIsDue |= own.report(report.replica(), report.text(), now);
     } catch (IllegalArgumentException e) {
       events.rejected("of replica " + report.replica() + ": " + e.getMessage());
     }
@@ -383,14 +376,16 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
 
   @Override
   public void failed(Throwable why) {
-    failures++;
+    long now = time.monotonicNanos();
+    if (failures++ == 0 && now - succeededNanos > Visits.TIMEOUT_NANOS) {
+      succeededNanos = now - Visits.TIMEOUT_NANOS; // it was suspended until then
+    }
     streamsChanged.set(true); // the report may be lost
-    lost |= cutOff;
     Throwable cause = StoreException.causeOf(why);
     events.visitFailed(String.valueOf((cause == null ? why : cause).getMessage()));
   }
 
-  /** Returns the last visit, before this replica ends its streams. Any thread. */
+  /** Returns the last visit, before this replica ends its streams. */
   Visit leave() {
     String report = steered == null ? buffer.next(null, true, time.monotonicNanos()) : "";
     return visit(report.length() > SteeringExchange.MAX_REPORT ? "" : report, null, true);

@@ -26,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -301,28 +302,34 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
       return;
     }
     closed = true;
-    one.execute(visits::stop);
-    if (visits.isKnown()) {
-      leave();
-    }
-    if (executor != null) {
-      executor.shutdownNow();
-    }
-  }
-
-  private void leave() {
-    try {
+    CompletableFuture<Boolean> left = new CompletableFuture<>();
+    one.execute(() -> {
+      visits.stop(); // first: a later visit would take the lease again
+      if (!role.needsVisits()) { // the others do not know this one
+        left.complete(true);
+        return;
+      }
       var _ =
           membership
               .exchange()
-              .get()
               .visit(role.leave())
-              .toCompletableFuture()
-              .get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+              .whenComplete((_, why) -> {
+                if (why == null) {
+                  left.complete(true);
+                } else {
+                  left.completeExceptionally(why);
+                }
+              });
+    });
+    try {
+      var _ = left.get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     } catch (ExecutionException | TimeoutException e) {
       LOG.info("other replicas notice only in seconds that this one leaves: {}", e.toString());
+    }
+    if (executor != null) {
+      executor.shutdownNow();
     }
   }
 

@@ -74,6 +74,7 @@ final class SteeringFleet implements AutoCloseable {
     private final Deque<Runnable> held = new ArrayDeque<>();
     private final TimeSource clock;
     Network network = Network.UP;
+    int visits;
 
     private Replica(String id, long incarnation) {
       this.id = id;
@@ -104,7 +105,7 @@ final class SteeringFleet implements AutoCloseable {
           new Steering(
               clock,
               SETTINGS,
-              new Membership(() -> faulty, id, incarnation, true),
+              new Membership(faulty, id, incarnation, true),
               ConcurrencyListener.NONE,
               events,
               timer);
@@ -121,6 +122,7 @@ final class SteeringFleet implements AutoCloseable {
     }
 
     private CompletionStage<SteeringExchange.Answer> visit(SteeringExchange.Visit visit) {
+      visits++;
       return switch (network) {
         case UP -> exchange.visit(visit);
         case DOWN -> CompletableFuture.failedStage(StoreException.late("down"));

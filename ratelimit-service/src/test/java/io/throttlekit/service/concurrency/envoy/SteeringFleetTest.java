@@ -8,9 +8,13 @@ import io.throttlekit.service.concurrency.envoy.SteeringFleet.Network;
 import io.throttlekit.service.concurrency.envoy.SteeringFleet.Replica;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.steering.Acknowledgements;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Record;
+import io.throttlekit.steering.SteeringExchange.Visit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,6 +100,27 @@ class SteeringFleetTest {
       assertThat(second.share("up")).as("after %s moves", move + 1).isEqualTo(10);
       assertThat(first.share("up")).isEqualTo(10);
     }
+  }
+
+  /** Between its streams, its load report at another replica may say that it is idle. */
+  @Test
+  void anIdleEnvoyThatMovesSlowlyKeepsItsShare() {
+    fleet.limit = 20;
+    FakeEnvoy busy = fleet.replica(0).connect("busy");
+    FakeEnvoy idle = fleet.replica(1).connect("idle");
+    fleet.pass(1_000);
+    idle.disconnect();
+    for (int second = 0; second < 5; second++) {
+      fleet.replica(0).load("busy", 1, 10, 100);
+      fleet.replica(0).refused("busy", 20);
+      fleet.replica(2).load("idle", 1, 0, 0);
+      fleet.pass(1_000);
+    }
+    assertThat(busy.share("up")).isEqualTo(10);
+    FakeEnvoy back = fleet.replica(2).reconnect("idle", idle);
+    fleet.pass(1_000);
+    assertThat(back.share("up")).isPositive();
+    assertThat(fleet.applied()).isEqualTo(20);
   }
 
   @Test
@@ -258,6 +283,74 @@ class SteeringFleetTest {
     assertThat(fleet.steeringOne()).isNotSameAs(cut);
   }
 
+  /** Its last records may still arrive: the next ones must not have their numbers. */
+  @Test
+  void aTermThatEndedWhileTheStoreWasAwayIsNotContinued() {
+    use(1, "min: 20, max: 20");
+    Replica only = fleet.replica(0);
+    only.connect("a");
+    fleet.pass(1_000);
+    long epoch = only.steering.figures().epoch();
+    only.network = Network.HELD;
+    only.connect("b"); // a record that is on its way
+    fleet.pass(7_000);
+    assertThat(only.events.cutOffs).isEqualTo(1);
+    only.network = Network.UP;
+    fleet.pass(4_000);
+    assertThat(only.steering.figures().epoch()).isGreaterThan(epoch);
+    only.connect("c");
+    fleet.pass(1_000);
+    long number = only.steering.figures().plan().number();
+    only.deliver();
+    fleet.pass(1_000);
+    assertThat(only.steering.figures().planEpoch()).isGreaterThan(epoch);
+    assertThat(only.steering.figures().plan().number()).isEqualTo(number);
+  }
+
+  @Test
+  void aReplicaThatWasSuspendedDuringAVisitKeepsItsEnvoys() {
+    Replica suspended = fleet.replica(1);
+    FakeEnvoy envoy = suspended.connect("e");
+    fleet.pass(1_000);
+    suspended.network = Network.HELD;
+    fleet.pass(100);
+    fleet.time.advance(30_000);
+    suspended.network = Network.UP;
+    fleet.pass(3_000);
+    assertThat(suspended.events.failures).as("the visit of before").isEqualTo(1);
+    assertThat(suspended.events.cutOffs).isZero();
+    assertThat(envoy.ended()).isFalse();
+  }
+
+  @Test
+  void aStreamGetsNothingFromAnEarlierRecordWhileTheNewestIsUnreadable() {
+    FakeEnvoy envoy = fleet.replica(1).connect("e");
+    fleet.pass(1_000);
+    fleet.replicas.forEach(replica -> replica.network = Network.DOWN);
+    fleet.pass(2_000);
+    long epoch = visitOfAnotherVersion(null).epoch();
+    long number = fleet.replica(0).steering.figures().plan().number() + 1;
+    Record unreadable = new Record(epoch, number, "of another version");
+    assertThat(visitOfAnotherVersion(unreadable).published()).isTrue();
+    fleet.replicas.forEach(replica -> replica.network = Network.UP);
+    FakeEnvoy moved = fleet.replica(2).reconnect("e", envoy);
+    for (int i = 0; i < 4; i++) {
+      fleet.pass(500);
+      visitOfAnotherVersion(null);
+    }
+    assertThat(fleet.replica(2).events.rejections).hasSize(1);
+    assertThat(moved.share("up")).isEqualTo(-1);
+  }
+
+  /** Makes a visit of a replica that steers and is of another version. */
+  private Answer visitOfAnotherVersion(@Nullable Record record) {
+    return fleet
+        .exchange
+        .visit(new Visit("other", 9, "", 0, 0, record, false))
+        .toCompletableFuture()
+        .join();
+  }
+
   @Test
   void aStoreThatIsAwayForTwoSecondsChangesNothing() {
     fleet.limit = 20;
@@ -386,6 +479,18 @@ class SteeringFleetTest {
     FakeEnvoy envoy = fleet.replica(0).connect("e");
     fleet.pass(1_000);
     assertThat(envoy.share("up")).isEqualTo(20);
+  }
+
+  /** So that a service without such rules opens no connection for them. */
+  @Test
+  void aReplicaWithoutRulesAndEnvoysMakesNoVisit() {
+    Replica idle = fleet.start("idle", 99);
+    idle.network = Network.DOWN;
+    fleet.pass(10_000);
+    idle.close();
+    fleet.replicas.remove(idle);
+    assertThat(idle.events.failures).isZero();
+    assertThat(idle.visits).isZero();
   }
 
   @Test

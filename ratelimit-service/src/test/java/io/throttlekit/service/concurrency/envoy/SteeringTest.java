@@ -170,21 +170,22 @@ class SteeringTest {
     }
   }
 
-  /** A reservation ends with the lease, or when the Envoy certainly has nothing in flight. */
+  /** It applies its share to the next requests, even if nothing is in flight now. */
   @Test
-  void theShareOfADisconnectedEnvoyStaysReserved() {
+  void theShareOfADisconnectedEnvoyStaysReservedForTheHold() {
     follow("min: 20, max: 20");
     FakeEnvoy first = FakeEnvoy.connect(channel, "first");
     FakeEnvoy second = FakeEnvoy.connect(channel, "second");
     settle(first, second);
     int before = second.share("up");
     first.disconnect();
-    end("first", Readings.answered(5 * MILLI)); // it is still sending
-    time.advance(2_000);
+    report("first", Readings.load(0, 0));
+    steering.tick();
+    time.advance(14_900);
     steering.tick();
     settle(second, second);
     assertThat(second.share("up")).isEqualTo(before);
-    report("first", Readings.load(0, 0));
+    time.advance(100);
     steering.tick();
     settle(second, second);
     assertThat(second.share("up")).isEqualTo(20);
@@ -205,7 +206,7 @@ class SteeringTest {
     assertThat(acknowledgements()).isEqualTo(new Acknowledgements(2, 0, 0));
     first.disconnect();
     assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 10));
-    report("first", Readings.load(0, 0));
+    time.advance(15_000);
     steering.tick();
     settle(second);
     assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 0));

@@ -31,8 +31,8 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
   /** Age from which outcomes are of no use to a limit algorithm. */
   private static final long MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  /** Part of a report, as a divisor, that loads may take; the rest is for outcomes. */
-  private static final int LOADS_PART = 2;
+  /** Part of a report, as a divisor, that loads may take, and outcomes. */
+  private static final int PART = 2;
 
   private static final long MAX_COUNT = 1L << 48;
   private static final long MAX_MICROS = TimeUnit.DAYS.toMicros(1);
@@ -91,7 +91,7 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
     }
   }
 
-  /** Returns whether outcomes or loads fill a report. */
+  /** Returns whether outcomes fill half of a report. */
   public synchronized boolean isFull() {
     return outcomes.size() >= ReportText.MAX_OUTCOMES / 2;
   }
@@ -130,11 +130,11 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
       room -= ReportText.ITEM_CHARS * (1 + stream.mayApply().size());
       room -= stream.node().length() + stream.token().length();
     }
-    List<Load> someLoads = takeLoads(room / LOADS_PART, nowNanos);
+    List<Load> someLoads = takeLoads(room / PART, nowNanos);
     for (Left ended : left) {
       room -= ReportText.ITEM_CHARS + ended.node().length();
     }
-    List<Outcome> some = takeOutcomes(room / LOADS_PART, nowNanos);
+    List<Outcome> some = takeOutcomes(room / PART, nowNanos);
     ReplicaReport report =
         new ReplicaReport(incarnation, ++sequence, dropped, lost, streams, someLoads, left, some);
     left.clear();
@@ -167,7 +167,7 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
     return taken;
   }
 
-  /** Takes the newest that there is room for, and drops those that are too old. */
+  /** Takes the oldest that there is room for, and drops those that are too old. */
   private List<Outcome> takeOutcomes(int room, long nowNanos) {
     while (!outcomes.isEmpty() && nowNanos - outcomes.getFirst().arrivedNanos > MAX_AGE_NANOS) {
       outcomes.removeFirst();

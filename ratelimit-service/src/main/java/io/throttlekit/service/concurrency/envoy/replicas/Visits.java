@@ -8,7 +8,6 @@ import io.throttlekit.steering.SteeringExchange.Visit;
 import io.throttlekit.store.StoreException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,14 +23,13 @@ public final class Visits {
   private static final long MAX_PERIOD_MILLIS = 1_000;
 
   /** Time after which the answer of a visit is not awaited any more. */
-  private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
+  public static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  private final Supplier<SteeringExchange> exchange;
+  private final SteeringExchange exchange;
   private final Executor executor;
   private final Timer timer;
   private final TimeSource time;
   private final Visitor visitor;
-  private volatile boolean known;
   private boolean periodic;
   private boolean stopped;
   private boolean inFlight;
@@ -45,7 +43,7 @@ public final class Visits {
 
   /** Prepares visits, and receives their answers. */
   public interface Visitor {
-    /** Returns the next visit; null to make none now. */
+    /** Returns the next visit; null if it cannot be made, which is a failure. */
     @Nullable Visit next();
 
     /** The visit was answered. Returns whether the next one should be made at once. */
@@ -61,11 +59,7 @@ public final class Visits {
    * @param executor runs the visitor, and what calls this; one task at a time
    */
   public Visits(
-      Supplier<SteeringExchange> exchange,
-      Executor executor,
-      Timer timer,
-      TimeSource time,
-      Visitor visitor) {
+      SteeringExchange exchange, Executor executor, Timer timer, TimeSource time, Visitor visitor) {
     this.exchange = exchange;
     this.executor = executor;
     this.timer = timer;
@@ -81,11 +75,6 @@ public final class Visits {
   /** Makes no visit any more except for news. */
   public void pause() {
     periodic = false;
-  }
-
-  /** Returns whether a visit was made, so that other replicas may know of this one. Any thread. */
-  public boolean isKnown() {
-    return known;
   }
 
   /** Makes no visit any more, and ignores the answer of the last one. */
@@ -105,7 +94,7 @@ public final class Visits {
   /** Gives up a visit that is not answered. To be called about twice a second. */
   public void tick() {
     if (inFlight && time.monotonicNanos() - sentNanos >= TIMEOUT_NANOS) {
-      over(current, null, StoreException.late("the exchange did not answer"));
+      over(current, null, null);
     }
   }
 
@@ -122,16 +111,18 @@ public final class Visits {
         inFlight = true;
         sentNanos = time.monotonicNanos();
         long number = ++current;
-        known = true;
         exchange
-            .get()
             .visit(visit)
             .whenComplete((answer, why) -> executor.execute(() -> over(number, answer, why)));
         sent = true;
       }
+    } catch (RuntimeException e) { // a bug, or a report that no store can keep
+      visitor.failed(e);
+      throw e;
     } finally {
       if (!sent) { // also on errors
         inFlight = false;
+        failures++; // else an error would be repeated, and logged, in each period
         later();
       }
     }
@@ -142,12 +133,15 @@ public final class Visits {
       return; // an answer that came too late
     }
     inFlight = false;
-    failures = answer == null ? failures + 1 : 0;
+    // After a process was suspended, an old answer may be read before tick() gives it up.
+    boolean late = time.monotonicNanos() - sentNanos >= TIMEOUT_NANOS;
+    @Nullable Answer inTime = late ? null : answer;
+    failures = inTime == null ? failures + 1 : 0;
     try {
-      if (answer != null) {
-        again |= visitor.answered(answer);
+      if (inTime != null) {
+        again |= visitor.answered(inTime);
       } else {
-        visitor.failed(why == null ? new IllegalStateException("no answer") : why);
+        visitor.failed(why == null ? StoreException.late("the exchange did not answer") : why);
       }
     } finally {
       if (again && failures == 0) {
