@@ -23,13 +23,13 @@ import java.util.function.Predicate;
  *
  * <p>and once every connected limiter has acknowledged its share, Σ reserved ≤ limit, or the
  * reservations of limiters that left, if those are more. A limiter that does not acknowledge keeps
- * its reservation while it is connected; one that left keeps it until its lease expires or it
- * reports that nothing is in flight.
+ * its reservation while it is connected; one that left keeps it until its lease expires, even if
+ * nothing is in flight: it may be connected where this is not known yet.
  *
  * <p>Limitation: a limiter applies its last share for ever. One that left and still admits requests
- * is not counted once its lease has expired, or once it has reported that nothing is in flight. A
- * limit that a limiter applies before its first grant is not counted at all, unless it joins with
- * it: then Σ reserved rises by what it may apply already.
+ * is not counted once its lease has expired. A limit that a limiter applies before its first grant
+ * is not counted at all, unless it joins with it: then Σ reserved rises by what it may apply
+ * already.
  *
  * <p>A division can continue where another one ended, from its {@link #snapshot}. All limiters are
  * then disconnected at first, so everything that was granted stays reserved. Numbers continue above
@@ -207,23 +207,20 @@ public final class LimitShares {
 
   /** Disconnects a limiter. Does nothing if it is not connected. */
   public void left(String limiter, long nowNanos) {
-    disconnect(limiter, false, nowNanos);
-  }
-
-  /**
-   * Disconnects a limiter of which only the connection is known to be lost: its share stays
-   * reserved for the lease even if its id reports that nothing is in flight. Does nothing if it is
-   * not connected.
-   */
-  public void lost(String limiter, long nowNanos) {
-    disconnect(limiter, true, nowNanos);
+    Limiter known = limiters.get(limiter);
+    if (known != null && known.present) {
+      known.present = false;
+      known.leftNanos = nowNanos;
+      if (known.reserved == 0) {
+        forget(known);
+      }
+    }
   }
 
   /**
    * Reports the demand of an id, the sum of both numbers. The demand rises at once, falls by at
-   * most a quarter with each report, and expires 10 s after the last report above 0. Limiters that
-   * left, but not those that were lost or restored, are removed if nothing is in flight and no
-   * limiter of the id is connected.
+   * most a quarter with each report, and expires 10 s after the last report above 0. Does nothing
+   * if no limiter of the id is connected.
    *
    * @param inFlight requests in flight, clamped to the range from 0 to the reservation of the id
    * @param refused requests since the last report, clamped to the range from 0 to 2^30; the demand
@@ -231,14 +228,7 @@ public final class LimitShares {
    */
   public void reported(String id, long inFlight, long refused, long nowNanos) {
     LimiterGroup known = ids.get(id);
-    if (known == null) {
-      return;
-    }
-    // No limiter of the id is connected: the report can only release what they held.
-    if (known.limiters.stream().noneMatch(limiter -> limiter.present)) {
-      if (inFlight == 0) {
-        known.limiters.stream().filter(limiter -> !limiter.lost).toList().forEach(this::forget);
-      }
+    if (known == null || known.limiters.stream().noneMatch(limiter -> limiter.present)) {
       return;
     }
     long reserved = known.reserved();
@@ -344,18 +334,6 @@ public final class LimitShares {
     limiter.group.limiters.add(limiter);
     limiters.put(name, limiter);
     return limiter;
-  }
-
-  private void disconnect(String limiter, boolean lost, long nowNanos) {
-    Limiter known = limiters.get(limiter);
-    if (known != null && known.present) {
-      known.present = false;
-      known.lost = lost;
-      known.leftNanos = nowNanos;
-      if (known.reserved == 0) {
-        forget(known);
-      }
-    }
   }
 
   private void forget(Limiter limiter) {

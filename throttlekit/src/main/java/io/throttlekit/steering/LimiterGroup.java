@@ -24,7 +24,6 @@ final class LimiterGroup {
     final LimiterGroup group;
     String name;
     boolean present;
-    boolean lost; // if it is not present: it may be connected where this is not known yet
     long leftNanos;
     int granted = -1;
     long number = Long.MAX_VALUE; // nothing to acknowledge before the first grant
@@ -39,9 +38,8 @@ final class LimiterGroup {
       this.group = group;
     }
 
-    /** Continues with a state; disconnected, and not to be released by a report. */
+    /** Continues with a state; disconnected. */
     void restore(LimiterState state, long nowNanos) {
-      lost = true;
       leftNanos = nowNanos;
       granted = state.granted();
       number = granted < 0 ? Long.MAX_VALUE : state.number();

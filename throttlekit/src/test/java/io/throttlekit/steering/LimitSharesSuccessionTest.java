@@ -66,16 +66,12 @@ class LimitSharesSuccessionTest {
     shares.joined("a", "a");
     shares.reported("b", 0, 0, now); // it may be connected where that is not known yet
     assertThat(due()).isEmpty();
-    shares.joined("b", "b");
-    shares.left("b", now);
-    shares.reported("b", 0, 0, now);
-    assertThat(due()).containsExactly(grant("a", 10));
   }
 
   @Test
-  void aLostLimiterIsNotReleasedByAReport() {
+  void aLimiterThatLeftIsNotReleasedByAReport() {
     settle("a", "b");
-    shares.lost("b", now);
+    shares.left("b", now);
     shares.reported("b", 0, 0, now);
     assertThat(due()).isEmpty();
     now += LEASE;

@@ -168,7 +168,7 @@ public final class LimitDivision {
     length = parts.keySet().stream().mapToInt(String::length).sum();
     length += (long) SHARE_LENGTH * limits.size() * parts.size();
     streams.drainDeparted(
-        name -> limits.values().forEach(offered -> offered.shares.lost(name, nowNanos)));
+        name -> limits.values().forEach(offered -> offered.shares.left(name, nowNanos)));
     streams.live().forEach(this::join);
     for (OfferedLimit offered : limits.values()) {
       offered.shares.due(nowNanos, number);
