@@ -6,6 +6,7 @@ import io.throttlekit.steering.LimiterState;
 import io.throttlekit.steering.SteeringExchange;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
  * a division that succeeds another one starts from the newest plan.
  *
  * <p>A stream with a new token comes from an Envoy that is new or has restarted. If there is a part
- * of its node id without a stream, the new one succeeds it.
+ * of its node id without a stream, the new one succeeds it; not yet in the first seconds, if the
+ * part is of the plan before and its replica may not have reported its stream yet.
  *
  * <p>Not thread-safe: for one thread at a time. Times are monotonic ns.
  */
@@ -46,6 +48,9 @@ public final class LimitDivision {
   /** Estimated length of all parts, at most: some room is kept for longer ones. */
   private static final long MAX_LENGTH = SteeringExchange.MAX_RECORD / 4 * 3;
 
+  /** How long a replica may take to report its streams; later it is gone. */
+  private static final long REPORTED_NANOS = 3_000_000_000L;
+
   private final LimitServerSettings settings;
   private final LimitServerListener listener;
   private final long lastNumber;
@@ -57,13 +62,23 @@ public final class LimitDivision {
   /** Node ids of all parts that have a stream or a share, by name. */
   private final NavigableMap<String, String> parts = new TreeMap<>();
 
+  /** Names of the last plan's parts of which no replica has reported a stream. */
+  private final Set<String> unreported = new HashSet<>();
+
+  private final long beganNanos;
+
   private SharePlan plan;
   private long number;
   private long length;
   private boolean wasFull;
 
   private LimitDivision(
-      SharePlan last, long epoch, LimitServerSettings settings, LimitServerListener listener) {
+      SharePlan last,
+      long epoch,
+      LimitServerSettings settings,
+      LimitServerListener listener,
+      long nowNanos) {
+    this.beganNanos = nowNanos;
     this.settings = settings;
     this.listener = listener;
     this.plan = last;
@@ -88,11 +103,12 @@ public final class LimitDivision {
       LimitServerSettings settings,
       LimitServerListener listener,
       long nowNanos) {
-    LimitDivision division = new LimitDivision(last, epoch, settings, listener);
+    LimitDivision division = new LimitDivision(last, epoch, settings, listener, nowNanos);
     last.limits().forEach(division::offer);
     for (SharePlan.Part part : last.parts()) {
       String name = StreamState.name(part.node(), part.token());
       division.parts.put(name, part.node());
+      division.unreported.add(name);
       part.shares()
           .forEach((limit, state) -> {
             OfferedLimit offered = division.limits.get(limit);
@@ -169,7 +185,7 @@ public final class LimitDivision {
     length += (long) SHARE_LENGTH * limits.size() * parts.size();
     streams.drainDeparted(
         name -> limits.values().forEach(offered -> offered.shares.left(name, nowNanos)));
-    streams.live().forEach(this::join);
+    streams.live().forEach((name, stream) -> join(name, stream, nowNanos));
     for (OfferedLimit offered : limits.values()) {
       offered.shares.due(nowNanos, number);
       offered.look(nowNanos); // a round also ends reservations of parts without a stream
@@ -208,6 +224,7 @@ public final class LimitDivision {
   }
 
   private void read(StreamState stream, long nowNanos) {
+    unreported.remove(stream.name());
     // A plan between the last one known and the first one of this division is lost.
     boolean ofLostPlan = stream.sent() > lastNumber && stream.sent() < firstNumber;
     limits.forEach((limit, offered) -> {
@@ -219,10 +236,16 @@ public final class LimitDivision {
     });
   }
 
-  private void join(String name, StreamState stream) {
+  private void join(String name, StreamState stream, long nowNanos) {
     if (!parts.containsKey(name)) {
       String predecessor = withoutStream(stream.node());
+      if (predecessor != null
+          && unreported.contains(predecessor)
+          && nowNanos - beganNanos < REPORTED_NANOS) {
+        return; // two Envoys would apply one share
+      }
       if (predecessor != null) {
+        unreported.remove(predecessor);
         parts.remove(predecessor);
         limits.values().forEach(offered -> offered.shares.succeeded(predecessor, name));
       } else if (isFull(name)) {

@@ -56,6 +56,31 @@ class LimitDivisionTest {
   }
 
   @Test
+  void aNewStreamSucceedsAPartOfTheLastPlanOnlyWhenItsReplicaHasHadTimeToReport() {
+    division.offer(UP, 10);
+    division.reported("r", List.of(stream("a", 1, 0)), 0);
+    SharePlan last = division.round(0);
+    LimitDivision next = from(last, 2);
+    next.reported("s", List.of(stream("a", 2, 0)), 0);
+    next.round(0);
+    assertThat(next.round(2_999_999_999L).part("a", "%016x".formatted(2))).isNull();
+    SharePlan.Part successor = next.round(3_000_000_000L).part("a", "%016x".formatted(2));
+    assertThat(Objects.requireNonNull(successor).granted()).containsEntry(UP, 10);
+  }
+
+  @Test
+  void aPartWhoseReplicaReportsLateIsNotSucceeded() {
+    division.offer(UP, 10);
+    division.reported("r", List.of(stream("a", 1, 0)), 0);
+    LimitDivision next = from(division.round(0), 2);
+    next.reported("s", List.of(stream("a", 2, 0)), 0);
+    next.round(0);
+    next.reported("r", List.of(stream("a", 1, 0)), 1);
+    assertThat(next.round(3_000_000_000L).part("a", "%016x".formatted(1))).isNotNull();
+    assertThat(next.reserved(UP)).containsEntry("a", 10L);
+  }
+
+  @Test
   void aPartHasAShareOfEachLimit() {
     division.offer(UP, 10);
     division.reported("r", List.of(stream("a", 1, 0)), 0);
