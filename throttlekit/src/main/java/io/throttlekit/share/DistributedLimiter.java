@@ -28,8 +28,8 @@ import java.util.function.UnaryOperator;
  *
  * <p>Heartbeats are sent at intervals, and at once (but not more often than the least interval)
  * when a request is refused below an equal share, when the requests in flight have fallen to a
- * lowered share, when a changed share or a new limit has to be acknowledged or published. In a
- * steady state none of these happens.
+ * lowered share, when a changed share or a new limit has to be acknowledged or published, and while
+ * this node steers and measures at a lowered limit. In a steady state none of these happens.
  *
  * <p>A node without requests leaves the fleet after a while and sends nothing until the next one,
  * for which it joins at once. Until the first answer its share is 0: a request that should wait for
@@ -63,9 +63,7 @@ public final class DistributedLimiter implements AutoCloseable {
   private final AtomicBoolean fenced = new AtomicBoolean();
 
   private volatile boolean closed;
-
   private volatile long permitNanos;
-
   private volatile FleetFigures figures = NO_MEMBER;
 
   // Guarded by this.
@@ -357,7 +355,9 @@ public final class DistributedLimiter implements AutoCloseable {
         apply(beat, sentNanos, grant);
         released = departures.take(); // under the lock: this incarnation may end at once
         isUnfenced = !share.isOver() && fenced.compareAndSet(true, false);
-        beatAgain = incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()));
+        beatAgain =
+            incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()))
+                || steering.isMeasuring();
       }
     }
     limiter.boundRaised();

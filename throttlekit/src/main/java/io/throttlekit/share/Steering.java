@@ -65,6 +65,12 @@ final class Steering {
     return new Publication(epoch, next.limit());
   }
 
+  /** Returns whether the algorithm measures at a lowered limit, which should be over soon. */
+  boolean isMeasuring() {
+    ConcurrencyLimit current = algorithm;
+    return current != null && current.isProbing();
+  }
+
   /** Forgets the algorithm, because this node holds no lease any more. */
   void end() {
     algorithm = null;

@@ -70,6 +70,9 @@ final class LoadedFleet {
     private long arrivals;
     DistributedLimiter limiter;
 
+    /** Heartbeats so far. */
+    int beats;
+
     Node(String id) {
       this.id = id;
       this.limiter = join();
@@ -140,6 +143,7 @@ final class LoadedFleet {
 
     @Override
     public CompletionStage<ShareGrant> heartbeat(Heartbeat heartbeat) {
+      beats++;
       CompletableFuture<ShareGrant> answer = new CompletableFuture<>();
       time.runAfter(
           900 * MILLI, () -> answer.completeExceptionally(new StoreException("late", null)));
