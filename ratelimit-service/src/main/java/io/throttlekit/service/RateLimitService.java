@@ -87,7 +87,7 @@ public final class RateLimitService {
     } catch (IllegalArgumentException e) {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
-    this.fleet = new FleetMetrics(telemetry.meter(), time);
+    this.fleet = new FleetMetrics(telemetry.meter(), telemetry.tracer(), time);
     MeasuredPath measured =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();

@@ -1,6 +1,9 @@
 package io.throttlekit.service.telemetry;
 
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimits;
@@ -17,15 +20,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Metrics and log lines of the concurrency limits that replicas share, of requests and of Envoys.
+ * Metrics, log lines and trace events of the concurrency limits that replicas share, of requests
+ * and of Envoys. Each change of this replica's part is a span of its own with one event, because it
+ * belongs to no request; their rate is that of the log lines.
  *
  * <p>No label comes from a request. Create once. Thread-safe.
  */
 public final class FleetMetrics implements FleetListener, SteeringListener {
   private static final Logger LOG = LoggerFactory.getLogger(FleetMetrics.class);
   private static final String PREFIX = "throttlekit_concurrency_";
+  private static final AttributeKey<Long> EPOCH = AttributeKey.longKey("ratelimit.steering_epoch");
+  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
+  private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");
 
   private final Meter meter;
+  private final Tracer tracer;
   private final TimeSource time;
   private final LongAdder failures = new LongAdder();
   private final LongAdder failedVisits = new LongAdder();
@@ -44,17 +53,19 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
   /**
    * Registers the counters.
    *
+   * @param tracer of the events; may be a no-op
    * @param time limits the rate of log lines
    */
-  public FleetMetrics(Meter meter, TimeSource time) {
-    this(meter, time, RuleLog.thread("fleet-log"));
+  public FleetMetrics(Meter meter, Tracer tracer, TimeSource time) {
+    this(meter, tracer, time, RuleLog.thread("fleet-log"));
   }
 
   /**
    * @param logger writes log lines on another thread, or throws {@link RejectedExecutionException}
    */
-  FleetMetrics(Meter meter, TimeSource time, Executor logger) {
+  FleetMetrics(Meter meter, Tracer tracer, TimeSource time, Executor logger) {
     this.meter = meter;
+    this.tracer = tracer;
     this.time = time;
     this.rejections = new LogInterval(RuleLog.INTERVAL, time.monotonicNanos());
     this.fences = new RuleLog(logger, time);
@@ -96,13 +107,15 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
     var _ =
         fences.write(
             rule,
-            () ->
-                LOG.warn(
-                    "concurrency limits of {} in domain {} refuse all requests, as the store does"
-                        + " not answer: {}",
-                    rule.path(),
-                    rule.domain(),
-                    lastFailure.isEmpty() ? "no answer yet" : lastFailure));
+            () -> {
+              LOG.warn(
+                  "concurrency limits of {} in domain {} refuse all requests, as the store does"
+                      + " not answer: {}",
+                  rule.path(),
+                  rule.domain(),
+                  lastFailure.isEmpty() ? "no answer yet" : lastFailure);
+              trace("fenced", attributes(rule));
+            });
   }
 
   @Override
@@ -110,11 +123,13 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
     var _ =
         recoveries.write(
             rule,
-            () ->
-                LOG.info(
-                    "concurrency limits of {} in domain {} admit requests again",
-                    rule.path(),
-                    rule.domain()));
+            () -> {
+              LOG.info(
+                  "concurrency limits of {} in domain {} admit requests again",
+                  rule.path(),
+                  rule.domain());
+              trace("unfenced", attributes(rule));
+            });
   }
 
   @Override
@@ -126,15 +141,19 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
   @Override
   public void began(long epoch) {
     var _ =
-        recoveries.write(
-            () -> LOG.info("this replica steers the limits of Envoys now, in epoch {}", epoch));
+        recoveries.write(() -> {
+          LOG.info("this replica steers the limits of Envoys now, in epoch {}", epoch);
+          trace("steering began", Attributes.of(EPOCH, epoch));
+        });
   }
 
   @Override
   public void ended() {
     var _ =
-        recoveries.write(
-            () -> LOG.info("this replica does not steer the limits of Envoys any more"));
+        recoveries.write(() -> {
+          LOG.info("this replica does not steer the limits of Envoys any more");
+          trace("steering ended", Attributes.empty());
+        });
   }
 
   @Override
@@ -146,16 +165,21 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
   @Override
   public void cutOff() {
     var _ =
-        fences.write(() ->
-            LOG.warn(
-                "Envoys have to connect to another replica, as the store does not answer: {}",
-                lastFailedVisit));
+        fences.write(() -> {
+          LOG.warn(
+              "Envoys have to connect to another replica, as the store does not answer: {}",
+              lastFailedVisit);
+          trace("cut off", Attributes.empty());
+        });
   }
 
   @Override
   public void reachable() {
     var _ =
-        recoveries.write(() -> LOG.info("Envoys are accepted again, as the store has answered"));
+        recoveries.write(() -> {
+          LOG.info("Envoys are accepted again, as the store has answered");
+          trace("reachable", Attributes.empty());
+        });
   }
 
   @Override
@@ -187,5 +211,18 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
                       + " concurrency.node_id",
                   node));
     }
+  }
+
+  private void trace(String event, Attributes attributes) {
+    tracer
+        .spanBuilder("ratelimit.replica")
+        .setNoParent()
+        .startSpan()
+        .addEvent(event, attributes)
+        .end();
+  }
+
+  private static Attributes attributes(Rule rule) {
+    return Attributes.of(DOMAIN, rule.domain(), RULE, rule.path());
   }
 }

@@ -78,7 +78,9 @@ class MetricsPageTest {
       LimitGauges.showShares(
           fixture.telemetry.meter(),
           reader -> reader.accept(rule, new FleetFigures(0, 0, 0, false, "", 0, false)));
-      var _ = new FleetMetrics(fixture.telemetry.meter(), TimeSource.system());
+      var _ =
+          new FleetMetrics(
+              fixture.telemetry.meter(), fixture.telemetry.tracer(), TimeSource.system());
       LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       showALimit(new ConcurrencyMetrics(fixture.telemetry.meter(), TimeSource.system()));
       List<String> scraped = fixture.scraped();
