@@ -20,7 +20,7 @@
 -- if its record is the current one, dropped reports, epoch, version and text of the record if it is
 -- newer than that of the replica (else 0, 0 and ''), and id and text of each report in turn.
 local LEASE, RENEW, MAX_LEFT = 1750, 500, 3500 -- ms
-local MAX_REPORTS = 64
+local MAX_REPORTS, MAX_NUMBER = 64, 9007199254740991
 local REPORT_KEPT, RECORD_KEPT = 5000, 604800000 -- ms
 local match, abs, max = string.match, math.abs, math.max
 
@@ -33,12 +33,23 @@ local function is_newer(epoch, version, than_epoch, than_version)
   return epoch > than_epoch or epoch == than_epoch and version > than_version
 end
 
+-- Returns both numbers, or zeros if the exchange did not write them: what cannot be read is lost, and
+-- must not make every visit fail.
+local function both(one, other)
+  one, other = tonumber(one), tonumber(other)
+  if one and other and one <= MAX_NUMBER and other <= MAX_NUMBER then
+    return one, other
+  end
+  return 0, 0
+end
+
 local stored = call('HMGET', KEYS[2], 'lease', 'version', 'dropped')
-local dropped = tonumber(stored[3] or 0)
+local dropped = both(stored[3], 0)
 
 -- the lease
-local epoch, ends, incarnation, holder = match(stored[1] or '0 0 0 ', '^(%d+) (%d+) (%-?%d+) (.*)$')
-epoch, ends = tonumber(epoch), tonumber(ends)
+local epoch, ends, incarnation, holder = match(stored[1] or '', '^(%d+) (%d+) (%-?%d+) (.*)$')
+epoch, ends = both(epoch, ends)
+holder = epoch > 0 and holder or ''
 local own = holder == ARGV[3] and incarnation == ARGV[4]
 local left = ends - now
 local held = holder ~= '' and left >= 0 and left <= MAX_LEFT
@@ -55,8 +66,7 @@ elseif steers and (not own or abs(LEASE - left) >= RENEW) then
 end
 
 -- the record
-local record_epoch, record_version = match(stored[2] or '0 0', '^(%d+) (%d+)$')
-record_epoch, record_version = tonumber(record_epoch), tonumber(record_version)
+local record_epoch, record_version = both(match(stored[2] or '', '^(%d+) (%d+)$'))
 local next_epoch, next_version = tonumber(ARGV[9]), tonumber(ARGV[10])
 local published = false
 if steers and next_epoch == epoch then
@@ -111,7 +121,7 @@ local reply = {
 }
 for i = first, #reports do
   local kept_until, length, begin = match(reports[i], '^(%d+) (%d+) ()')
-  if tonumber(kept_until) < now then
+  if not kept_until or tonumber(kept_until) < now then
     dropped = dropped + 1
   else
     local ended = begin + tonumber(length)

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Rights, writes, expiry, loss of data and clock steps of a Redis in which replicas elect. */
 @RealRedis
@@ -104,6 +106,41 @@ class RedisSteeringExchangeTest {
     assertThat(answer.dropped()).isEqualTo(1);
     assertThat(visit(exchange, "b", "").record()).isEqualTo(record);
     assertThat(visit(exchange, "a", "", null, true).steering()).isEmpty();
+  }
+
+  /** Otherwise no replica could steer until someone deletes the key. */
+  @ParameterizedTest
+  @CsvSource({
+    "lease, garbage",
+    "lease, ''",
+    "lease, 99999999999999999999999 99999999999999999999 5 x",
+    "version, x y",
+    "version, 99999999999999999999999 99999999999999999999999",
+    "dropped, lots",
+  })
+  void whatTheExchangeDidNotWriteCountsAsLost(String field, String garbage) {
+    RedisSteeringExchange exchange = openWithClock();
+    Record first = new Record(visit(exchange, "a", "").epoch(), 1, "x");
+    visit(exchange, "a", "", first, false);
+    redis.command("HSET", key("steering|state"), field, '"' + garbage + '"');
+    long epoch = visit(exchange, "a", "").epoch();
+    assertThat(epoch).isGreaterThanOrEqualTo(first.epoch());
+    Record next = new Record(epoch, 2, "y");
+    assertThat(visit(exchange, "a", "", next, false).published()).isTrue();
+    assertThat(visit(exchange, "b", "").record()).isEqualTo(next);
+  }
+
+  @Test
+  void aReportThatTheExchangeDidNotWriteIsDropped() {
+    RedisSteeringExchange exchange = openWithClock();
+    visit(exchange, "b", "");
+    visit(exchange, "a", "before");
+    redis.command("RPUSH", key("steering|reports"), "garbage");
+    visit(exchange, "a", "after");
+    Answer answer = visit(exchange, "b", "");
+    assertThat(answer.reports())
+        .containsExactly(new Report("a", "before"), new Report("a", "after"));
+    assertThat(answer.dropped()).isOne();
   }
 
   @Test

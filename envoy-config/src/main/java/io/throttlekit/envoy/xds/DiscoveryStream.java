@@ -27,6 +27,12 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
    */
   static final int CREDITS = 8;
 
+  /**
+   * Unread bytes at which the connection is full: with the default of 32 KiB, a client that
+   * acknowledges without reading holds more than a hundred responses, each in 4 KiB.
+   */
+  private static final int UNREAD_BYTES = 1;
+
   private final Wire<Q, A> wire;
   private final ServerCallStreamObserver<A> call;
   private final LimitServer server;
@@ -56,6 +62,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     this.server = server;
     this.allowed = allowed;
     call.disableAutoRequest();
+    call.setOnReadyThreshold(UNREAD_BYTES);
     call.setOnReadyHandler(() -> server.within(this::ready));
     call.setOnCancelHandler(() -> server.within(this::over));
     call.request(CREDITS);

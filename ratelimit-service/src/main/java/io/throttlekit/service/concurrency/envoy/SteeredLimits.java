@@ -207,7 +207,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
 
   private void replay(@Nullable Replica of, Load load, long nowNanos) {
     long stream = of == null ? load.stream() : replicas.stream(of, load.node(), load.stream());
-    if (stream > 0 && !of(load.cluster()).isEmpty() && load.ageMicros() <= MAX_AGE_MICROS) {
+    if (!of(load.cluster()).isEmpty() && load.ageMicros() <= MAX_AGE_MICROS) {
       reported(
           load.node(),
           stream,

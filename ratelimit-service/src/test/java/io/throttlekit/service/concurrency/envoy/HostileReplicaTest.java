@@ -170,6 +170,27 @@ class HostileReplicaTest {
     assertThat(inFlight()).isEqualTo(before);
   }
 
+  /** A replica reports at most 1,000 ends at a time, and a report may be lost. */
+  @Test
+  void streamsWhoseEndsAreNotReportedSuppressNoOther() {
+    fleet.replica(1).connect("second");
+    fleet.pass(1_000);
+    int before = inFlight();
+    for (int round = 0; round < 8; round++) {
+      long first = (long) MANY * round;
+      send("c", loads(round + 1, i -> new Load("first", first + i, "up", 0, 0, 0), MANY));
+      fleet.pass(60);
+    }
+    send("c", loads(9, _ -> new Load("second", 1L << 40, "up", 3, 0, 0), 1));
+    fleet.pass(100);
+    assertThat(inFlight()).isEqualTo(before + 3);
+  }
+
+  private static ReplicaReport loads(long sequence, IntFunction<Load> load, int count) {
+    List<Load> loads = IntStream.range(0, count).mapToObj(load).toList();
+    return new ReplicaReport(5, sequence, 0, false, null, loads, List.of(), List.of());
+  }
+
   private void send(String replica, ReplicaReport report) {
     send(fleet, replica, report);
   }

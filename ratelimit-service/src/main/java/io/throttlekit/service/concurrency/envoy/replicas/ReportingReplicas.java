@@ -6,6 +6,7 @@ import io.throttlekit.service.concurrency.sensors.LoadListener;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -37,13 +38,22 @@ public final class ReportingReplicas {
 
   /** One process that reports. */
   public static final class Replica {
-    // bounds memory
+    /** Bounds memory: the ends of streams may be lost, or too many for the replica's report. */
     private static final int MAX_STREAMS = 20_000;
 
     private final String id;
     private final String key;
     private final long firstNanos;
-    private final Map<Left, Long> loadStreams = new HashMap<>();
+
+    /** Without those that have not reported for the longest time, which may have ended. */
+    private final Map<Left, Long> loadStreams =
+        new LinkedHashMap<>(16, 0.75f, true) {
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<Left, Long> eldest) {
+            return size() > MAX_STREAMS;
+          }
+        };
+
     private long sequence;
     private long lastNanos;
     private List<StreamState> streams = List.of();
@@ -107,18 +117,9 @@ public final class ReportingReplicas {
     return replica;
   }
 
-  /**
-   * Returns the number of a stream of load reports, which no other replica's has; 0 if there are
-   * too many.
-   */
+  /** Returns the number of a stream of load reports, which no other replica's has, from 1. */
   public long stream(Replica replica, String node, long stream) {
-    Left key = new Left(node, stream);
-    Long known = replica.loadStreams.get(key);
-    if (known == null && replica.loadStreams.size() < Replica.MAX_STREAMS) {
-      known = ++streams;
-      replica.loadStreams.put(key, known);
-    }
-    return known == null ? 0 : known;
+    return replica.loadStreams.computeIfAbsent(new Left(node, stream), _ -> ++streams);
   }
 
   /** Removes a stream of load reports and returns its number; 0 if it is unknown. */
