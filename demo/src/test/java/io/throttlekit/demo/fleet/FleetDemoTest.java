@@ -14,6 +14,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,6 +26,7 @@ class FleetDemoTest {
   private final List<String> progress = new ArrayList<>();
 
   @Test
+  @Tag("thorough")
   @Timeout(180)
   void anotherReplicaSteersAfterTheSteeringOneWasKilled() throws Exception {
     FleetSummary summary = run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"));
