@@ -8,11 +8,12 @@
    how demand is divided. The limit is constant; FallingLimit models one that falls.
 
    There is no clock. Instead, the lease of an incarnation ends at the coordinator only when
-   - its process has stopped to use it, as it does by its own clock, measured from when it
-     sent its last answered heartbeat;
-   - its requests have ended, as the margin between both ends is to allow for.
-   Answers to heartbeats that arrived before are then worthless: the lease that they grant
-   is measured from when these heartbeats were sent.
+   its process has stopped to use it, as it does by its own clock, measured from when it
+   sent its last answered heartbeat. Answers to heartbeats that arrived before are then
+   worthless: the lease that they grant is measured from when these heartbeats were sent.
+   Its requests may go on. What is reserved stays as a remnant, which ends when all of them
+   have ended, as their time to live is to ensure. The release of a request whose process has
+   died reaches another process, which reports it to the coordinator.
 
    The promises:
    - InFlightLimit: at most Limit requests are in flight, of all processes together.
@@ -45,7 +46,11 @@ Safeguards == {
   "fence before the lease ends",   \* a process stops by itself, with its requests, in time
   "measure from sending",          \* its lease runs from when a heartbeat was sent
   "newer grants only",             \* a grant that was overtaken is ignored
-  "answers to itself only"         \* so is an answer to another incarnation
+  "answers to itself only",        \* so is an answer to another incarnation
+  "remnant",                       \* what is reserved stays so when the lease ends
+  "time to live",                  \* a remnant ends after its requests
+  "releases of the dead only",     \* what a process has seen is not reported by another one
+  "each release once"              \* a release elsewhere is counted once
 }
 
 ASSUME Limit > 0 /\ MaxBeats > 0 /\ Brings \in BOOLEAN
@@ -66,11 +71,12 @@ VARIABLES
   beats,     \* of each incarnation: heartbeats that were sent; each may arrive at any time
   departure, \* of each incarnation: requests in flight when it left, NotSent if it has not
   member,    \* of each incarnation: what the coordinator stores
+  elsewhere, \* of each incarnation: releases that another process is to report
   answers,   \* to each process: grants that may still arrive and would not be ignored
   worthless  \* of each process: how many heartbeats are too old for their answers to count
 
 process == <<current, share, applied, counted, answers, worthless>>
-vars == <<process, inFlight, used, beats, departure, member>>
+vars == <<process, inFlight, used, beats, departure, member, elsewhere>>
 
 Min(a, b) == IF a < b THEN a ELSE b
 Max(a, b) == IF a > b THEN a ELSE b
@@ -93,6 +99,7 @@ Init ==
   /\ beats = [i \in Incarnations |-> <<>>]
   /\ departure = [i \in Incarnations |-> NotSent]
   /\ member = [i \in Incarnations |-> Unknown]
+  /\ elsewhere = [i \in Incarnations |-> 0]
   /\ answers = [p \in Processes |-> {}]
   /\ worthless = [p \in Processes |-> 0]
 
@@ -112,7 +119,7 @@ Begin(p, i) ==
   /\ current' = [current EXCEPT ![p] = i]
   /\ counted' = [counted EXCEPT ![p] = StillCounted(p) \cup {i}]
   /\ used' = used \cup {i}
-  /\ UNCHANGED <<share, applied, answers, worthless, inFlight, beats, departure, member>>
+  /\ UNCHANGED <<share, applied, answers, worthless, inFlight, beats, departure, member, elsewhere>>
 
 Beat(p) ==
   LET i == current[p] IN
@@ -120,7 +127,7 @@ Beat(p) ==
   /\ Sum([j \in Incarnations |-> Len(beats[j])], Incarnations) < MaxBeats
   /\ beats' = [beats EXCEPT ![i] =
                  Append(@, [inFlight |-> Own(p), acknowledged |-> applied[p]])]
-  /\ UNCHANGED <<process, inFlight, used, departure, member>>
+  /\ UNCHANGED <<process, inFlight, used, departure, member, elsewhere>>
 
 (* Grants that the process would not ignore, while it applies the last one of them. *)
 Useful(grants, last) ==
@@ -132,17 +139,20 @@ Apply(p, grant) ==
   /\ share' = [share EXCEPT ![p] = grant.share]
   /\ applied' = [applied EXCEPT ![p] = grant.generation]
   /\ answers' = [answers EXCEPT ![p] = Useful(@, grant.generation)]
-  /\ UNCHANGED <<current, counted, worthless, inFlight, used, beats, departure, member>>
+  /\ UNCHANGED <<current, counted, worthless, inFlight, used, beats, departure, member, elsewhere>>
 
 Acquire(p) ==
   /\ current[p] # None
   /\ Own(p) < share[p]
   /\ inFlight' = [inFlight EXCEPT ![p][current[p]] = @ + 1]
-  /\ UNCHANGED <<process, used, beats, departure, member>>
+  /\ UNCHANGED <<process, used, beats, departure, member, elsewhere>>
 
 Release(p, i) ==
   /\ inFlight[p][i] > 0
   /\ inFlight' = [inFlight EXCEPT ![p][i] = @ - 1]
+  /\ elsewhere' = IF i \notin counted[p] \/ ~Kept("releases of the dead only")
+                  THEN [elsewhere EXCEPT ![i] = @ + 1]
+                  ELSE elsewhere
   /\ UNCHANGED <<process, used, beats, departure, member>>
 
 Stop(p, stillCounted) ==
@@ -161,13 +171,13 @@ Fence(p) ==
      ELSE /\ share' = [share EXCEPT ![p] = 0]
           /\ applied' = [applied EXCEPT ![p] = 0]
           /\ UNCHANGED <<current, counted, answers, worthless>>
-  /\ UNCHANGED <<inFlight, used, beats, departure, member>>
+  /\ UNCHANGED <<inFlight, used, beats, departure, member, elsewhere>>
 
 (* The backend may continue with its requests. The next process knows nothing of them. *)
 Kill(p) ==
   /\ current[p] # None
   /\ Stop(p, {})
-  /\ UNCHANGED <<inFlight, used, beats, departure, member>>
+  /\ UNCHANGED <<inFlight, used, beats, departure, member, elsewhere>>
 
 Leave(p) ==
   LET i == current[p] IN
@@ -175,7 +185,7 @@ Leave(p) ==
   /\ departure[i] = NotSent
   /\ departure' = [departure EXCEPT ![i] = Own(p)]
   /\ IF Kept("stop before leaving") THEN Stop(p, {}) ELSE UNCHANGED process
-  /\ UNCHANGED <<inFlight, used, beats, member>>
+  /\ UNCHANGED <<inFlight, used, beats, member, elsewhere>>
 
 -----------------------------------------------------------------------------------
 (* At the coordinator *)
@@ -223,7 +233,10 @@ Heartbeat(i, k, new) ==
                    IF current[p] = i /\ k > worthless[p]
                    THEN answers[p] \cup Useful({Answer(i, granted)}, applied[p])
                    ELSE answers[p]]
-  /\ UNCHANGED <<current, share, applied, counted, worthless, inFlight, used, beats, departure>>
+  /\ UNCHANGED <<current, share, applied, counted, worthless, inFlight, used, beats, departure, elsewhere>>
+
+Left(m, requests) ==
+  [Unknown EXCEPT !.state = "left", !.inFlight = requests, !.sequence = m.sequence]
 
 (* A departure arrives, for the first time or again. *)
 Depart(i) ==
@@ -231,22 +244,20 @@ Depart(i) ==
   /\ departure[i] # NotSent
   /\ m.state = "member"
   /\ member' = [member EXCEPT ![i] =
-                  IF Kept("tombstone")
-                  THEN [Unknown EXCEPT
-                         !.state = "left",
-                         !.inFlight = Min(departure[i], Reserved(m)),
-                         !.sequence = m.sequence]
-                  ELSE Unknown]
-  /\ UNCHANGED <<process, inFlight, used, beats, departure>>
+                  IF Kept("tombstone") THEN Left(m, Min(departure[i], Reserved(m))) ELSE Unknown]
+  /\ UNCHANGED <<process, inFlight, used, beats, departure, elsewhere>>
 
-Over(i) ==
-  \A p \in Processes : inFlight[p][i] = 0 /\ (current[p] = i => applied[p] = 0)
+Stopped(i) == \A p \in Processes : current[p] = i => applied[p] = 0
+
+Ended(i) == \A p \in Processes : inFlight[p][i] = 0
 
 (* The lease of an incarnation ends. *)
 Expire(i) ==
-  /\ member[i].state # "unknown"
-  /\ Over(i) \/ ~Kept("fence before the lease ends")
-  /\ member' = [member EXCEPT ![i] = Unknown]
+  LET m == member[i] IN
+  /\ m.state = "member"
+  /\ Stopped(i) \/ ~Kept("fence before the lease ends")
+  /\ member' = [member EXCEPT ![i] =
+                  IF Kept("remnant") /\ Reserved(m) > 0 THEN Left(m, Reserved(m)) ELSE Unknown]
   /\ IF Kept("measure from sending")
      THEN /\ answers' = [p \in Processes |-> {a \in answers[p] : a.incarnation # i}]
           /\ worthless' = [p \in Processes |->
@@ -254,7 +265,23 @@ Expire(i) ==
                              THEN Max(worthless[p], member[i].sequence)
                              ELSE worthless[p]]
      ELSE UNCHANGED <<answers, worthless>>
-  /\ UNCHANGED <<current, share, applied, counted, inFlight, used, beats, departure>>
+  /\ UNCHANGED <<current, share, applied, counted, inFlight, used, beats, departure, elsewhere>>
+
+(* The time to live of the requests has ended, of an incarnation that is no member any more. *)
+Forget(i) ==
+  /\ member[i].state = "left"
+  /\ Ended(i) \/ ~Kept("time to live")
+  /\ member' = [member EXCEPT ![i] = Unknown]
+  /\ elsewhere' = [elsewhere EXCEPT ![i] = 0]
+  /\ UNCHANGED <<process, inFlight, used, beats, departure>>
+
+(* A release that reached another process arrives at the coordinator. *)
+CountRelease(i) ==
+  /\ member[i].state = "left"
+  /\ elsewhere[i] > 0
+  /\ member' = [member EXCEPT ![i].inFlight = Max(0, @ - 1)]
+  /\ elsewhere' = IF Kept("each release once") THEN [elsewhere EXCEPT ![i] = @ - 1] ELSE elsewhere
+  /\ UNCHANGED <<process, inFlight, used, beats, departure>>
 
 Next ==
   \/ \E p \in Processes :
@@ -262,7 +289,7 @@ Next ==
        \/ \E i \in Incarnations : Begin(p, i) \/ Release(p, i)
        \/ \E grant \in answers[p] : Apply(p, grant)
   \/ \E i \in Incarnations :
-       \/ Depart(i) \/ Expire(i)
+       \/ Depart(i) \/ Expire(i) \/ Forget(i) \/ CountRelease(i)
        \/ \E k \in 1..MaxBeats, new \in 0..Limit : Heartbeat(i, k, new)
 
 Spec == Init /\ [][Next]_vars
@@ -303,7 +330,13 @@ NeverAGhost ==
        member[i].state = "unknown" /\ member'[i].state = "member" =>
          \E p \in Processes : current[p] = i]_vars
 
-NeverATombstone == \A i \in Incarnations : member[i].state = "left" => member[i].inFlight = 0
+NeverATombstone ==
+  \A i \in Incarnations :
+    member[i].state = "left" /\ departure[i] # NotSent => member[i].inFlight = 0
+
+(* A release elsewhere makes room for a request of another process. *)
+NeverCountedElsewhere ==
+  [][\A i \in Incarnations : elsewhere'[i] < elsewhere[i] => member'[i].state = "unknown"]_vars
 
 (* A lower share is granted, and the larger one is still reserved. *)
 NeverHeldBack == \A i \in Incarnations : member[i].mayApply = member[i].share

@@ -93,7 +93,7 @@ Disconnect(e) ==
   /\ reserved' = IF Kept("reserve for the absent") THEN reserved ELSE [reserved EXCEPT ![e] = 0]
   /\ UNCHANGED <<limit, granted, obeys, answered>>
 
-(* It ends. The server learns that later: its lease ends, or nothing is in flight. *)
+(* It ends. The server learns that later: its lease ends. *)
 End(e) ==
   /\ e \notin present
   /\ obeys[e] # None

@@ -4,10 +4,11 @@ import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Departure;
 import io.throttlekit.share.FleetState;
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.FleetState.Outcome;
 import io.throttlekit.share.Heartbeat;
+import io.throttlekit.share.NodeState;
+import io.throttlekit.share.ReleasedPermits;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.share.ShareGrant.Status;
 import java.sql.Array;
@@ -48,7 +49,7 @@ final class FleetTransaction {
   private static final String NODES =
       """
       SELECT node, incarnation, local_limit, sampled, in_flight, peak, waiting, share, generation,
-          may_apply, sequence, until_millis, has_left,
+          may_apply, sequence, until_millis, has_left, permit_millis,
           CASE WHEN node = ? AND incarnation = ? THEN digests END
         FROM fleet_nodes WHERE fleet = ?;
       """;
@@ -65,14 +66,16 @@ final class FleetTransaction {
   private static final String WRITE_NODE =
       """
       INSERT INTO fleet_nodes (fleet, node, incarnation, local_limit, sampled, in_flight, peak,
-          waiting, share, generation, may_apply, sequence, until_millis, has_left, digests)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          waiting, share, generation, may_apply, sequence, until_millis, has_left, permit_millis,
+          digests)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (fleet, node, incarnation) DO UPDATE SET
           local_limit = excluded.local_limit, sampled = excluded.sampled,
           in_flight = excluded.in_flight, peak = excluded.peak, waiting = excluded.waiting,
           share = excluded.share, generation = excluded.generation,
           may_apply = excluded.may_apply, sequence = excluded.sequence,
           until_millis = excluded.until_millis, has_left = excluded.has_left,
+          permit_millis = excluded.permit_millis,
           digests = excluded.digests;
       """;
   private static final String WRITE_FLEET =
@@ -80,6 +83,9 @@ final class FleetTransaction {
       UPDATE fleets SET concurrency_limit = ?, epoch = ?, steering = ?, steering_incarnation = ?,
           steering_until_millis = ?, kept_until_millis = ? WHERE name = ?;
       """;
+
+  /** Has no digests that would be read. */
+  private static final NodeKey NO_NODE = new NodeKey("", 0);
 
   private final Session session;
   private final Epochs epochs;
@@ -116,7 +122,7 @@ final class FleetTransaction {
     }
     writeNodes(next);
     writeFleet(next);
-    Node node = next.nodes().get(self);
+    NodeState node = next.nodes().get(self);
     if (statements.isEmpty() && node != null && grant.status() == Status.MEMBER) {
       // A repeated heartbeat is written again: the commit that recorded it may have given up
       // waiting for its standby, and this commit waits for both.
@@ -130,6 +136,13 @@ final class FleetTransaction {
   void leave(Departure departure) throws SQLException {
     read(new NodeKey(departure.node(), departure.incarnation()));
     writeNodes(stored.leave(departure, now));
+    commit();
+  }
+
+  /** Lowers what is reserved for a process that is no member any more. */
+  void released(ReleasedPermits released) throws SQLException {
+    read(NO_NODE);
+    writeNodes(stored.released(released, now));
     commit();
   }
 
@@ -147,7 +160,7 @@ final class FleetTransaction {
                 return session.now(row.getLong(1));
               });
       FleetState fleet = Session.rowOf(sql, FleetTransaction::fleet);
-      Map<NodeKey, Node> nodes = new TreeMap<>();
+      Map<NodeKey, NodeState> nodes = new TreeMap<>();
       try (ResultSet rows = Session.rowsOf(sql)) {
         while (rows.next()) {
           nodes.put(new NodeKey(rows.getString(1), rows.getLong(2)), node(rows));
@@ -158,7 +171,7 @@ final class FleetTransaction {
   }
 
   private FleetState withAllDigests() throws SQLException {
-    Map<NodeKey, Node> nodes = new TreeMap<>(stored.nodes());
+    Map<NodeKey, NodeState> nodes = new TreeMap<>(stored.nodes());
     try (PreparedStatement sql = session.prepare(DIGESTS, name);
         ResultSet rows = sql.executeQuery()) {
       while (rows.next()) {
@@ -179,18 +192,19 @@ final class FleetTransaction {
       Array incarnations = session.numbers(gone.stream().map(NodeKey::incarnation).toList());
       add(DELETE_NODES, ids, incarnations, name);
     }
-    for (Map.Entry<NodeKey, Node> each : next.nodes().entrySet()) {
+    for (Map.Entry<NodeKey, NodeState> each : next.nodes().entrySet()) {
       if (!each.getValue().equals(stored.nodes().get(each.getKey()))) {
         write(each.getKey(), each.getValue());
       }
     }
   }
 
-  private void write(NodeKey key, Node node) throws SQLException {
+  private void write(NodeKey key, NodeState node) throws SQLException {
     add(WRITE_NODE, name, key.node(), key.incarnation());
     Collections.addAll(values, node.localLimit(), node.sampled(), node.inFlight(), node.peak());
     Collections.addAll(values, node.waiting(), node.share(), node.generation(), node.mayApply());
     Collections.addAll(values, node.sequence(), node.untilMillis(), node.left());
+    values.add(node.permitMillis());
     values.add(column(node.digests()));
   }
 
@@ -205,9 +219,16 @@ final class FleetTransaction {
           steering == null ? null : steering.node(),
           steering == null ? 0 : steering.incarnation(),
           next.steeringUntilMillis(),
-          now + KEPT_MILLIS,
+          keptUntil(next),
           name);
     }
+  }
+
+  /** Returns until when the row is kept: with the slack longer than any request may last. */
+  private long keptUntil(FleetState fleet) {
+    return fleet.nodes().values().stream()
+        .mapToLong(node -> node.untilMillis() + (node.left() ? 0 : node.permitMillis()))
+        .reduce(now + KEPT_MILLIS, Math::max);
   }
 
   private void add(String statement, @Nullable Object... parameters) {
@@ -233,7 +254,7 @@ final class FleetTransaction {
         row.getLong(5));
   }
 
-  private static FleetState with(FleetState fleet, Map<NodeKey, Node> nodes) {
+  private static FleetState with(FleetState fleet, Map<NodeKey, NodeState> nodes) {
     return new FleetState(
         new TreeMap<>(nodes),
         fleet.limit(),
@@ -242,8 +263,8 @@ final class FleetTransaction {
         fleet.steeringUntilMillis());
   }
 
-  private static Node node(ResultSet row) throws SQLException {
-    return new Node(
+  private static NodeState node(ResultSet row) throws SQLException {
+    return new NodeState(
         row.getInt(3),
         row.getBoolean(4),
         row.getInt(5),
@@ -254,12 +275,13 @@ final class FleetTransaction {
         row.getInt(10),
         row.getLong(11),
         row.getLong(12),
+        row.getLong(14),
         row.getBoolean(13),
-        digests(row.getArray(14)));
+        digests(row.getArray(15)));
   }
 
-  private static Node with(Node node, List<SampleDigest> digests) {
-    return new Node(
+  private static NodeState with(NodeState node, List<SampleDigest> digests) {
+    return new NodeState(
         node.localLimit(),
         node.sampled(),
         node.inFlight(),
@@ -270,6 +292,7 @@ final class FleetTransaction {
         node.mayApply(),
         node.sequence(),
         node.untilMillis(),
+        node.permitMillis(),
         node.left(),
         digests);
   }

@@ -6,6 +6,7 @@ import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Departure;
 import io.throttlekit.share.Heartbeat;
+import io.throttlekit.share.ReleasedPermits;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.store.StoreListener;
 import java.util.List;
@@ -87,6 +88,17 @@ public final class PostgresConcurrencyCoordinator extends Database
             Deadline.NONE,
             session -> {
               new FleetTransaction(session, epochs, departure.key()).leave(departure);
+              return true;
+            })
+        .thenAccept(_ -> {});
+  }
+
+  @Override
+  public CompletionStage<Void> released(ReleasedPermits released) {
+    return call(
+            Deadline.NONE,
+            session -> {
+              new FleetTransaction(session, epochs, released.key()).released(released);
               return true;
             })
         .thenAccept(_ -> {});

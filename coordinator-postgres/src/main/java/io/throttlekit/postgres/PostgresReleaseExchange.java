@@ -120,6 +120,44 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
     return call(Deadline.LEASE, session -> exchange(session, address, receipt, sent));
   }
 
+  @Override
+  public CompletionStage<List<String>> claim(String address) {
+    Release.requireAddress(address);
+    return call(Deadline.LEASE, session -> claim(session, address));
+  }
+
+  private static List<String> claim(Session session, String address) throws SQLException {
+    // Not those of which an equal one was returned or is older: a call that failed may have been
+    // repeated.
+    String sql =
+        """
+        WITH fresh AS (
+          SELECT number FROM releases
+            WHERE address = ? AND delivery IS NULL AND kept_until_millis >= %1$s
+            ORDER BY number LIMIT %2$d FOR UPDATE
+        ), claimed AS (
+          UPDATE releases r SET delivery = txid_current() FROM fresh f
+            WHERE r.address = ? AND r.number = f.number AND r.delivery IS NULL
+            RETURNING r.number, r.release
+        ) SELECT release FROM claimed c
+            WHERE NOT EXISTS (SELECT FROM releases o
+              WHERE o.address = ? AND o.release = c.release AND o.number <> c.number
+                AND (o.number < c.number OR o.delivery IS NOT NULL))
+            ORDER BY number;
+        """
+            .formatted(session.clock(), MAX_BATCH);
+    try (PreparedStatement last = session.prepareLast(sql, address, address, address)) {
+      last.execute();
+      List<String> releases = new ArrayList<>();
+      try (ResultSet rows = last.getResultSet()) {
+        while (rows.next()) {
+          releases.add(rows.getString(1));
+        }
+      }
+      return releases;
+    }
+  }
+
   private static Delivery exchange(
       Session session, String address, long receipt, List<Release> outgoing) throws SQLException {
     List<@Nullable Object> values = new ArrayList<>();

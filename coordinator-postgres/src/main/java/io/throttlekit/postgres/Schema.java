@@ -32,7 +32,9 @@ final class Schema {
           "006-epoch-history.sql",
           "007-calls.sql",
           "008-fleets.sql",
-          "009-releases.sql");
+          "009-releases.sql",
+          "010-steering.sql",
+          "011-remnants.sql");
   // Tables are looked up in the catalog itself: to_regclass still reports, after the wait for the
   // lock, that there was no table before.
   private static final String HAS_SCHEMA = "SELECT FROM pg_namespace WHERE nspname = ?";

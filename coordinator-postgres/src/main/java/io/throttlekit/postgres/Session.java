@@ -82,12 +82,17 @@ final class Session {
    */
   void commit(String sql, @Nullable Object... values) throws SQLException {
     try (PreparedStatement last = prepareLast(sql, values)) {
-      last.execute();
-      checkWarnings(last);
+      executeLast(last);
     }
   }
 
-  private static void checkWarnings(PreparedStatement last) throws SQLException {
+  /**
+   * Executes the last statements of the transaction, whose results can then be read.
+   *
+   * @throws StoreException if the server gave up waiting for its standby, as in {@link #commit}
+   */
+  static void executeLast(PreparedStatement last) throws SQLException {
+    last.execute();
     for (SQLWarning warning = last.getWarnings();
         warning != null;
         warning = warning.getNextWarning()) {

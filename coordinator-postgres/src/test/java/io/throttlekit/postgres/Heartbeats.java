@@ -24,7 +24,7 @@ final class Heartbeats {
   static Heartbeat of(String node, long sequence, long leaseMillis) {
     SampleDigest digest = new SampleDigest(2, 0, 0, 1, false, List.of(1_000L, sequence * 1_000L));
     return new Heartbeat(
-        "limit", node, 1, sequence, 10, true, 0, 0, 1, sequence - 1, leaseMillis, null, digest);
+        "limit", node, 1, sequence, 10, true, 0, 0, 1, sequence - 1, leaseMillis, 0, null, digest);
   }
 
   static ShareGrant beat(ConcurrencyCoordinator coordinator, String node, long sequence) {

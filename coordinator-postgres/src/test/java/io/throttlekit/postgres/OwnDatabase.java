@@ -33,7 +33,9 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
           "fleets",
           "fleet_epoch",
           "releases",
-          "release_processes");
+          "release_processes",
+          "steering",
+          "steering_reports");
 
   private @Nullable PostgresProcess server;
   private @Nullable Connection connection;

@@ -111,7 +111,7 @@ class PostgresConcurrencyCoordinatorTest {
     beat(coordinator, "a", 1);
     Heartbeat publishing =
         new Heartbeat(
-            "limit", "a", 1, 2, 10, true, 0, 0, 0, 0, 1_000, new Publication(1, 77), null);
+            "limit", "a", 1, 2, 10, true, 0, 0, 0, 0, 1_000, 0, new Publication(1, 77), null);
     assertThat(answer(coordinator.heartbeat(publishing)).limit()).isEqualTo(77);
     clock.advance(3_600_000);
     ShareGrant grant = beat(coordinator, "b", 1);

@@ -70,7 +70,7 @@ class PostgresRetryTest {
             + " DELETE FROM throttlekit.schema_version WHERE version >= 5");
     assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2))).units()).isEqualTo(2);
     assertThat(database.query("SELECT max(version) FROM throttlekit.schema_version"))
-        .isEqualTo("9");
+        .isEqualTo("11");
   }
 
   @Test

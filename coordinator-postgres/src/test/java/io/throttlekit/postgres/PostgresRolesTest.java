@@ -10,6 +10,9 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.share.Coordination;
+import io.throttlekit.steering.SteeringExchange;
+import io.throttlekit.steering.SteeringExchange.Answer;
+import io.throttlekit.steering.SteeringExchange.Visit;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Persistence.Cause;
 import io.throttlekit.store.Persistence.Gap;
@@ -25,6 +28,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -72,9 +76,17 @@ class PostgresRolesTest {
             new PostgresGlobalCoordinator(settings(SERVICE), TestSurroundings.notifying(listener));
         PostgresRegionalEscrow escrow =
             new PostgresRegionalEscrow(settings(SERVICE), TestSurroundings.notifying(listener));
+        PostgresSteeringExchange steering =
+            new PostgresSteeringExchange(settings(SERVICE), TestSurroundings.notifying(listener));
         PostgresConcurrencyCoordinator limits =
             new PostgresConcurrencyCoordinator(
                 settings(SERVICE), Coordination.DEFAULT, TestSurroundings.notifying(listener))) {
+      long epoch = answer(steering.visit(visit("a", "", null))).epoch();
+      answer(steering.visit(visit("b", "report", null)));
+      Answer published =
+          answer(steering.visit(visit("a", "", new SteeringExchange.Record(epoch, 1, "record"))));
+      assertThat(published.published()).isTrue();
+      assertThat(published.reports()).hasSize(1);
       assertThat(Heartbeats.beat(limits, "a", 1).digests()).hasSize(1);
       assertThat(Heartbeats.beat(limits, "a", 2).nodes()).isEqualTo(1);
       answer(Heartbeats.leave(limits, "a"));
@@ -159,6 +171,11 @@ class PostgresRolesTest {
             .isEqualTo("42501");
       }
     }
+  }
+
+  private static Visit visit(
+      String replica, String report, SteeringExchange.@Nullable Record record) {
+    return new Visit(replica, 1, report, 0, 0, record, false);
   }
 
   private static PostgresSettings settings(String role) {

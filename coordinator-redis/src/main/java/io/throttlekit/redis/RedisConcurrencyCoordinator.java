@@ -10,7 +10,9 @@ import io.throttlekit.share.Departure;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.Heartbeat.Publication;
+import io.throttlekit.share.ReleasedPermits;
 import io.throttlekit.share.ShareGrant;
+import io.throttlekit.share.ShareGrant.Remnant;
 import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.StoreListener;
 import java.io.ByteArrayOutputStream;
@@ -18,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -54,12 +57,13 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
     implements ConcurrencyCoordinator {
   private static final Script HEARTBEAT = Script.ofFederation("fleet", "fleet_heartbeat");
   private static final Script DEPARTURE = Script.ofFederation("fleet", "fleet_departure");
+  private static final Script RELEASED = Script.ofFederation("fleet", "fleet_released");
 
   private static final int INCARNATION_LENGTH = 17; // a colon and 16 digits
   private static final int HEXADECIMAL = 16;
 
-  /** The part of a heartbeat's reply at which pairs of a name and digests begin. */
-  private static final int DIGESTS = 9;
+  /** The part of a heartbeat's reply that is the number of remnants; these, then digests follow. */
+  private static final int REMNANTS = 9;
 
   private static final int DIGEST_NUMBERS = 5; // before the latencies
 
@@ -67,7 +71,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
 
   /** Creates a coordinator, possibly with a test's clock. */
   RedisConcurrencyCoordinator(Coordination terms, Setup setup) {
-    super(List.of(HEARTBEAT, DEPARTURE), setup);
+    super(List.of(HEARTBEAT, DEPARTURE, RELEASED), setup);
     this.terms = terms;
   }
 
@@ -109,7 +113,8 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
             .with(beat.leaseMillis())
             .with(published == null ? "" : Long.toString(published.epoch()))
             .with(published == null ? 0 : published.limit())
-            .with(digest == null ? "" : text(digest)));
+            .with(digest == null ? "" : text(digest))
+            .with(beat.permitMillis()));
   }
 
   @Override
@@ -117,6 +122,14 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
     return run(call(DEPARTURE, departure.key(), _ -> true)
             .with(name(departure.node(), departure.incarnation()))
             .with(departure.inFlight()))
+        .thenAccept(_ -> {});
+  }
+
+  @Override
+  public CompletionStage<Void> released(ReleasedPermits released) {
+    return run(call(RELEASED, released.key(), _ -> true)
+            .with("%08x".formatted(released.process() ^ Integer.MIN_VALUE)) // as in names of nodes
+            .with(released.permits()))
         .thenAccept(_ -> {});
   }
 
@@ -138,13 +151,28 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
         decode(reply.bytes(6)),
         reply.number(7),
         reply.number(8) == 1,
+        remnants(reply),
         digests(reply));
+  }
+
+  /** Returns what is reserved for nodes that are no members, in their order. */
+  private static List<Remnant> remnants(ScriptCall.Reply reply) {
+    List<Remnant> remnants = new ArrayList<>();
+    for (int i = REMNANTS + 1; i < digestsAt(reply); i += 2) {
+      remnants.add(new Remnant(node(reply.bytes(i)), Math.toIntExact(reply.number(i + 1))));
+    }
+    remnants.sort(Comparator.comparing(Remnant::node));
+    return remnants;
+  }
+
+  private static int digestsAt(ScriptCall.Reply reply) {
+    return REMNANTS + 1 + 2 * Math.toIntExact(reply.number(REMNANTS));
   }
 
   /** Returns the samples in the order of their nodes. */
   private static List<SampleDigest> digests(ScriptCall.Reply reply) {
     SortedMap<NodeKey, String> byNode = new TreeMap<>();
-    for (int i = DIGESTS; i < reply.size(); i += 2) {
+    for (int i = digestsAt(reply); i < reply.size(); i += 2) {
       byNode.put(node(reply.bytes(i)), reply.text(i + 1));
     }
     return byNode.values().stream()

@@ -17,7 +17,8 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
     permits RedisGlobalCoordinator,
         RedisRegionalEscrow,
         RedisConcurrencyCoordinator,
-        RedisReleaseExchange {
+        RedisReleaseExchange,
+        RedisSteeringExchange {
   private static final Script CLOCK = Script.ofFederation("clock");
 
   /** The tags whose node's clock is read in turn; they spread over a Cluster's nodes. */

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisReleaseExchange extends RedisFederation implements ReleaseExchange {
   private static final Script EXCHANGE = Script.ofFederation("release_exchange");
+  private static final Script CLAIM = Script.ofFederation("release_claim");
 
   /** The part of a reply at which the releases begin. */
   private static final int RELEASES = 3;
@@ -32,7 +33,7 @@ public final class RedisReleaseExchange extends RedisFederation implements Relea
 
   /** Creates an exchange, possibly with a test's clock. */
   RedisReleaseExchange(Setup setup) {
-    super(List.of(EXCHANGE), setup);
+    super(List.of(EXCHANGE, CLAIM), setup);
     this.place = keys.of("releases");
   }
 
@@ -72,16 +73,30 @@ public final class RedisReleaseExchange extends RedisFederation implements Relea
     return run(call);
   }
 
+  @Override
+  public CompletionStage<List<String>> claim(String address) {
+    Release.requireAddress(address);
+    List<byte[]> rows = new ArrayList<>();
+    addRows(address, rows);
+    return run(
+        new ScriptCall<>(CLAIM, place, rows, leaseDeadline(), false, reply -> releases(reply, 0)));
+  }
+
   private void addRows(String address, List<byte[]> rows) {
     rows.add(place.key("process", address));
     rows.add(place.key("releases", address));
   }
 
   private static Delivery delivery(ScriptCall.Reply reply) {
+    return new Delivery(
+        reply.number(0), releases(reply, RELEASES), reply.number(1), reply.number(2));
+  }
+
+  private static List<String> releases(ScriptCall.Reply reply, int from) {
     List<String> releases = new ArrayList<>();
-    for (int i = RELEASES; i < reply.size(); i++) {
+    for (int i = from; i < reply.size(); i++) {
       releases.add(reply.text(i));
     }
-    return new Delivery(reply.number(0), releases, reply.number(1), reply.number(2));
+    return releases;
   }
 }

@@ -4,8 +4,8 @@
 --   fleet                "<limit> <lease> <until> <name>": the limit, the number of the last steering
 --                        lease (both 0 before the first one), when it ends, and the node that holds it
 --   <id>:<incarnation>   the node of this name: "<local limit> <sampled> <in flight> <peak> <waiting>
---                        <share> <generation> <may apply> <sequence> <until> <left>". The order
---                        of its bytes is that of FleetState
+--                        <share> <generation> <may apply> <sequence> <until> <left> <permit>". The
+--                        order of its bytes is that of FleetState
 -- KEYS[3]   the samples that wait for the steering node: a hash of digests by name, each followed by ';'
 -- ARGV[3]   the name of the node
 --
@@ -15,9 +15,37 @@ local match, byte = string.match, string.byte
 local name = ARGV[3]
 local limit, lease, steering_until, steering = 0, 0, 0, ''
 local nodes, all, ended = {}, 0, {}
+local remnants = {} -- names of nodes that have become remnants
+
+-- Whether a name is before another one: by id, then by incarnation. Not a < b, which follows the
+-- locale of the server, and has "a!" before "a", because of its ':'.
+local function precedes(a, b)
+  local id_a, id_b = #a - INCARNATION, #b - INCARNATION
+  local last = id_a == id_b and #a or id_a < id_b and id_a or id_b
+  local from = 1
+  while from < last and sub(a, from, from + 7) == sub(b, from, from + 7) do
+    from = from + 8 -- faster than byte by byte, and names have much in common
+  end
+  for i = from, last do
+    local x, y = byte(a, i), byte(b, i)
+    if x ~= y then
+      return x < y
+    end
+  end
+  return id_a < id_b
+end
 
 local function reserved(node)
   return node.may_apply > node.in_flight and node.may_apply or node.in_flight
+end
+
+-- Makes a node one that is no member any more, with requests in flight that end at a time.
+local function depart(node, in_flight, ends)
+  local most = reserved(node)
+  node.in_flight = in_flight < most and in_flight or most
+  node.ends = node.in_flight > 0 and ends > node.ends and ends or node.ends
+  node.sampled, node.peak, node.waiting = false, 0, false
+  node.share, node.may_apply, node.left = 0, 0, true
 end
 
 local stored = call('HGETALL', KEYS[2])
@@ -27,26 +55,34 @@ for i = 1, #stored, 2 do
     local total, number, ends, holder = match(value, '^(%d+) (%d+) (%d+) (.*)$')
     limit, lease, steering_until, steering = tonumber(total), tonumber(number), tonumber(ends), holder
   else
-    local local_limit, sampled, in_flight, peak, waiting, share, generation, may_apply, sequence, ends, left =
-      match(value, '^(%d+) ([01]) (%d+) (%d+) ([01]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01])$')
-    ends = tonumber(ends)
-    if ends < now then
+    local local_limit, sampled, in_flight, peak, waiting, share, generation, may_apply, sequence, ends, left, permit =
+      match(value, '^(%d+) ([01]) (%d+) (%d+) ([01]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) ?(%d*)$')
+    local node = {
+      local_limit = tonumber(local_limit),
+      sampled = sampled == '1',
+      in_flight = tonumber(in_flight),
+      peak = tonumber(peak),
+      waiting = waiting == '1',
+      share = tonumber(share),
+      generation = tonumber(generation),
+      may_apply = tonumber(may_apply),
+      sequence = tonumber(sequence),
+      ends = tonumber(ends),
+      left = left == '1',
+      permit = tonumber(permit) or 0, -- none in the rows of an earlier release
+    }
+    local lapsed = node.ends < now and not node.left
+    if lapsed then -- its requests may go on, until their time to live has ended
+      depart(node, reserved(node), node.ends + node.permit)
+    end
+    if node.ends < now then
       ended[#ended + 1] = of
     else
       all = all + 1
-      nodes[of] = {
-        local_limit = tonumber(local_limit),
-        sampled = sampled == '1',
-        in_flight = tonumber(in_flight),
-        peak = tonumber(peak),
-        waiting = waiting == '1',
-        share = tonumber(share),
-        generation = tonumber(generation),
-        may_apply = tonumber(may_apply),
-        sequence = tonumber(sequence),
-        ends = ends,
-        left = left == '1',
-      }
+      nodes[of] = node
+      if lapsed then
+        remnants[#remnants + 1] = of
+      end
     end
   end
 end
@@ -55,10 +91,25 @@ if #ended > 0 then
   call('HDEL', KEYS[3], unpack(ended))
 end
 
-local function write(node)
-  call('HSET', KEYS[2], name, table.concat({
+local function write(of, node)
+  call('HSET', KEYS[2], of, table.concat({
     digits(node.local_limit), node.sampled and 1 or 0, digits(node.in_flight), digits(node.peak),
     node.waiting and 1 or 0, digits(node.share), digits(node.generation), digits(node.may_apply),
-    digits(node.sequence), digits(node.ends), node.left and 1 or 0,
+    digits(node.sequence), digits(node.ends), node.left and 1 or 0, digits(node.permit),
   }, ' '))
+end
+
+for i = 1, #remnants do
+  write(remnants[i], nodes[remnants[i]])
+  call('HDEL', KEYS[3], remnants[i])
+end
+
+-- Lowers what is reserved for a node that is no member any more.
+local function lower(of, node, permits)
+  if permits >= node.in_flight then
+    call('HDEL', KEYS[2], of)
+  else
+    node.in_flight = node.in_flight - permits
+    write(of, node)
+  end
 end

@@ -14,32 +14,17 @@
 -- ARGV[15]  the steering lease under which the node computed a limit, or ''
 -- ARGV[16]  that limit
 -- ARGV[17]  a digest of samples, without ';', or ''
+-- ARGV[18]  ms for which requests of the node may last after its lease
 --
 -- Reply: status, share, limit, what the nodes may apply together, members, generation, name of the steering node, the number of its lease
--- if it is this node (else 0), 1 if another member has the id of this one; and name and digests of
--- each node, in turn, for the steering node.
+-- if it is this node (else 0), 1 if another member has the id of this one; the number of nodes that
+-- are no members any more but have requests in flight, name and requests of each of these, in turn;
+-- and name and digests of each node, in turn, for the steering node.
 local MAX_NODES, MAX_DIGESTS = 1000, 4
 local STEERING_MILLIS, TURN_MILLIS = 1750, 5000
--- ms: how long the limit is kept without any node. Longer than any lease, with the slack of expiries.
+-- ms: how long the limit is kept without any node. Longer than any lease, with the slack of expiries;
+-- not shorter than requests may last.
 local KEPT_MILLIS = 3600000
-
--- Whether a name is before another one: by id, then by incarnation. Not a < b, which follows the
--- locale of the server, and has "a!" before "a", because of its ':'.
-local function precedes(a, b)
-  local id_a, id_b = #a - INCARNATION, #b - INCARNATION
-  local last = id_a == id_b and #a or id_a < id_b and id_a or id_b
-  local from = 1
-  while from < last and sub(a, from, from + 7) == sub(b, from, from + 7) do
-    from = from + 8 -- faster than byte by byte, and names have much in common
-  end
-  for i = from, last do
-    local x, y = byte(a, i), byte(b, i)
-    if x ~= y then
-      return x < y
-    end
-  end
-  return id_a < id_b
-end
 
 -- How many members satisfy a condition, and how many of these are before this node.
 local function rank(is)
@@ -80,8 +65,17 @@ local function answer(status, share, generation)
     end
     steers = steering == name and lease or 0
   end
-  return {new_epoch, status, share, limit > 0 and limit or 1, applied(), members(), generation,
-    sub(steering, 1, -INCARNATION - 1), steers, twins > 1 and 1 or 0}
+  local reply = {new_epoch, status, share, limit > 0 and limit or 1, applied(), members(), generation,
+    sub(steering, 1, -INCARNATION - 1), steers, twins > 1 and 1 or 0, 0}
+  local count = #reply
+  for of, node in pairs(nodes) do
+    if node.left and node.in_flight > 0 then
+      reply[count] = reply[count] + 1
+      reply[#reply + 1] = of
+      reply[#reply + 1] = node.in_flight
+    end
+  end
+  return reply
 end
 
 local known, sequence = nodes[name], tonumber(ARGV[7])
@@ -106,6 +100,7 @@ end
 self.in_flight, self.peak = in_flight, tonumber(ARGV[11])
 self.local_limit, self.sampled, self.waiting = tonumber(ARGV[8]), ARGV[9] == '1', ARGV[12] == '1'
 self.sequence, self.ends, self.left = sequence, now + tonumber(ARGV[14]), false
+self.permit = tonumber(ARGV[18])
 nodes[name] = self
 
 -- who steers
@@ -137,7 +132,17 @@ elseif limit == 0 then
   limit = self.local_limit
 end
 
--- the share
+-- the share: of what is not reserved for nodes that are no members any more, but at least of a
+-- permit for each member
+local available = limit
+for _, node in pairs(nodes) do
+  if node.left then
+    available = available - node.in_flight
+  end
+end
+local least = limit < members() and limit or members()
+available = available > least and available or least
+
 local function is_active(node)
   return node.peak > 0 or node.waiting
 end
@@ -164,11 +169,11 @@ local function kept()
       sum = sum + claim(node)
     end
   end
-  if sum <= limit then
-    return limit
+  if sum <= available then
+    return available
   end
   table.sort(claims)
-  local rest, above, next_one = limit, #claims, 1
+  local rest, above, next_one = available, #claims, 1
   while claims[next_one] * above <= rest do
     rest = rest - claims[next_one]
     above = above - 1
@@ -191,7 +196,7 @@ local function demanded()
       used = used + node.peak + 1
     end
   end
-  local unused = limit > used and limit - used or 0
+  local unused = available > used and available - used or 0
   local hungry, before = rank(function(node) return not is_satisfied(node) end)
   if not is_satisfied(self) then
     local part = equal_part(unused, before, hungry)
@@ -206,17 +211,17 @@ end
 local function target()
   if ARGV[5] == 'EQUAL' then
     local parts, before = rank(function() return true end)
-    return equal_part(limit, before, parts)
-  elseif limit < members() then -- they take turns, active ones first
+    return equal_part(available, before, parts)
+  elseif available < members() then -- they take turns, active ones first
     local turn
     if is_active(self) then
       local active, before = rank(is_active)
-      turn = fmod(before - fmod(floor(now / TURN_MILLIS) * limit, active) + active, active)
+      turn = fmod(before - fmod(floor(now / TURN_MILLIS) * available, active) + active, active)
     else
       local idle, before = rank(function(node) return not is_active(node) end)
       turn = members() - idle + before
     end
-    return turn < limit and 1 or 0
+    return turn < available and 1 or 0
   end
   local most, demand = kept(), demanded()
   return demand < most and demand or most
@@ -235,7 +240,7 @@ end
 self.share = share
 self.may_apply = acknowledged and self.may_apply > share and self.may_apply or share
 
-write(self)
+write(name, self)
 call('HSET', KEYS[2], 'fleet',
   digits(limit) .. ' ' .. digits(lease) .. ' ' .. digits(steering_until) .. ' ' .. steering)
 if ARGV[17] ~= '' then
@@ -247,7 +252,12 @@ if ARGV[17] ~= '' then
   call('HSET', KEYS[3], name, digests)
   expire_after(KEYS[3], now + KEPT_MILLIS)
 end
-expire_after(KEYS[2], now + KEPT_MILLIS)
+local kept_until = now + KEPT_MILLIS
+for _, node in pairs(nodes) do
+  local ends = node.left and node.ends or node.ends + node.permit
+  kept_until = ends > kept_until and ends or kept_until
+end
+expire_after(KEYS[2], kept_until)
 
 local reply = answer('MEMBER', share, self.generation)
 if steering == name then

@@ -1,6 +1,7 @@
 -- Exchanges releases of permits between processes.
 --
--- KEYS[2]   when the calling process ceases to be known, in ms since 1970
+-- KEYS[2]   "<until> <returned>": when the calling process ceases to be known, in ms since 1970, and
+--           the number of the last release for it that a call has returned
 -- KEYS[3]   its queue: a list of "<number> <kept until> <text>". Numbers ascend, and begin with the
 --           time in µs since 1970: so they do not repeat when the queue was empty
 -- KEYS[4], KEYS[5]   the same of the first recipient, and so on
@@ -14,12 +15,8 @@ local KEPT = 600000 -- ms
 local RENEW = 120000 -- ms: fewer writes than one for each poll
 local match = string.match
 
-local known_until = tonumber(call('GET', KEYS[2]) or 0)
--- also after the clock has stepped back
-if math.abs(now + KEPT - known_until) > RENEW then
-  call('SET', KEYS[2], digits(now + KEPT))
-  expire_after(KEYS[2], now + KEPT)
-end
+local known_until, returned = match(call('GET', KEYS[2]) or '0', '^(%d+) ?(%d*)$')
+known_until, returned = tonumber(known_until), tonumber(returned) or 0
 
 local items = call('LRANGE', KEYS[3], 0, MAX_BATCH - 1)
 local received = 0
@@ -37,10 +34,17 @@ if received > 0 then
   items = call('LRANGE', KEYS[3], 0, MAX_BATCH - 1)
 end
 
+local last = #items > 0 and tonumber(match(items[#items], '^%d+')) or 0
+-- also after the clock has stepped back
+if math.abs(now + KEPT - known_until) > RENEW or last > returned then
+  call('SET', KEYS[2], digits(now + KEPT) .. ' ' .. digits(last > returned and last or returned))
+  expire_after(KEYS[2], now + KEPT)
+end
+
 local unknown, dropped, at = 0, 0, 5
 for i = 1, tonumber(ARGV[4]) do
   local count, queue = tonumber(ARGV[at]), KEYS[3 + 2 * i]
-  if tonumber(call('GET', KEYS[2 + 2 * i]) or 0) < now then
+  if tonumber(match(call('GET', KEYS[2 + 2 * i]) or '0', '^%d+')) < now then
     unknown = unknown + count
   else
     local newest = call('LINDEX', queue, -1)

@@ -26,7 +26,7 @@ final class Heartbeats {
       long leaseMillis,
       Heartbeat.@Nullable Publication publication) {
     return new Heartbeat(
-        key, node, 1, sequence, 10, true, 0, 0, 1, sequence - 1, leaseMillis, publication, null);
+        key, node, 1, sequence, 10, true, 0, 0, 1, sequence - 1, leaseMillis, 0, publication, null);
   }
 
   static ShareGrant beat(

@@ -122,7 +122,7 @@ class RedisConcurrencyCoordinatorTest {
   }
 
   private static Heartbeat joining(String id, long incarnation) {
-    return new Heartbeat("all", id, incarnation, 1, 40, true, 0, 0, 1, 0, HOUR, null, null);
+    return new Heartbeat("all", id, incarnation, 1, 40, true, 0, 0, 1, 0, HOUR, 0, null, null);
   }
 
   @Test
@@ -164,7 +164,7 @@ class RedisConcurrencyCoordinatorTest {
 
   private static Heartbeat withDigest(String node, long sequence) {
     SampleDigest digest = new SampleDigest(1, 0, 0, 1, false, List.of(1_000L));
-    return new Heartbeat("limit", node, 1, sequence, 10, true, 0, 0, 0, 0, HOUR, null, digest);
+    return new Heartbeat("limit", node, 1, sequence, 10, true, 0, 0, 0, 0, HOUR, 0, null, digest);
   }
 
   @Test
@@ -214,6 +214,7 @@ class RedisConcurrencyCoordinatorTest {
                 1,
                 generations[node],
                 HOUR,
+                0,
                 null,
                 null);
         ShareGrant grant = answer(coordinator.heartbeat(beat));
@@ -256,6 +257,7 @@ class RedisConcurrencyCoordinatorTest {
               1,
               0,
               HOUR,
+              0,
               null,
               null);
       FleetState.Outcome outcome = expected.heartbeat(terms.get(of), beat, START);

@@ -88,6 +88,14 @@ final class Stores {
     return exchange;
   }
 
+  /** Opens a connected exchange of steering, whose leases follow {@code clock}. */
+  static RedisSteeringExchange steering(Wanted wanted, TimeSource clock) {
+    RedisSteeringExchange exchange =
+        new RedisSteeringExchange(following(clock, wanted.settings(), StoreListener.NONE));
+    awaitReady(exchange.ready());
+    return exchange;
+  }
+
   /** Opens a connected escrow whose windows follow {@code clock}. */
   static RedisRegionalEscrow escrow(Wanted wanted, TimeSource clock) {
     RedisRegionalEscrow escrow =

@@ -29,6 +29,17 @@ public final class DemoService implements AutoCloseable {
     this.process = process;
   }
 
+  /**
+   * Ports on loopback.
+   *
+   * @param grpc of the service; 0 is any free port
+   * @param debug of the debug pages; 0 is any free port
+   * @param sensors for Envoy's reports; 0 is any free port
+   */
+  public record Ports(int grpc, int debug, int sensors) {
+    static final Ports ANY = new Ports(0, 0, 0);
+  }
+
   /** Starts the service with counters in memory, and waits until it is ready. */
   public static DemoService start(Path policy, Path log) throws IOException {
     DemoService service = begin(policy, List.of(), Map.of(), log);
@@ -42,13 +53,20 @@ public final class DemoService implements AutoCloseable {
   }
 
   /**
-   * Starts the service without waiting; {@link #awaitPort} waits.
+   * Starts the service without waiting, on free ports; {@link #awaitPort} waits.
    *
    * @param arguments additional ones
    * @param environment additional variables
    */
   static DemoService begin(
       Path policy, List<String> arguments, Map<String, String> environment, Path log)
+      throws IOException {
+    return begin(policy, Ports.ANY, arguments, environment, log);
+  }
+
+  /** Starts the service without waiting, on given ports; {@link #awaitPort} waits. */
+  public static DemoService begin(
+      Path policy, Ports ports, List<String> arguments, Map<String, String> environment, Path log)
       throws IOException {
     List<String> command =
         new ArrayList<>(
@@ -64,13 +82,13 @@ public final class DemoService implements AutoCloseable {
                 "io.throttlekit.service.cli.Main",
                 "serve",
                 "--policies=" + policy,
-                "--grpc-port=0",
+                "--grpc-port=" + ports.grpc(),
                 "--http-port=0",
-                "--debug-port=0"));
+                "--debug-port=" + ports.debug()));
     command.addAll(arguments);
     Map<String, String> settings = new HashMap<>(environment);
     settings.put("THROTTLEKIT_WARM_UP_REQUESTS", "1000");
-    settings.put("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
+    settings.put("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:" + ports.sensors());
     settings.put("THROTTLEKIT_GRPC_HOST", "127.0.0.1");
     settings.put("THROTTLEKIT_HTTP_HOST", "127.0.0.1");
     settings.put("THROTTLEKIT_DEBUG_HOST", "127.0.0.1");
@@ -78,7 +96,7 @@ public final class DemoService implements AutoCloseable {
   }
 
   /** Waits until the service is ready. Returns its gRPC port. */
-  int awaitPort() throws IOException {
+  public int awaitPort() throws IOException {
     if (port == 0) {
       MatchResult ready = process.awaitLog(READY, START_TIMEOUT);
       port = Integer.parseInt(ready.group(1));
@@ -95,6 +113,11 @@ public final class DemoService implements AutoCloseable {
   /** Returns the port for Envoy's reports; 0 if no rule needs them. */
   public int sensorsPort() {
     return sensorsPort;
+  }
+
+  /** Returns its process, to kill or to suspend it. */
+  public ChildProcess process() {
+    return process;
   }
 
   /** Stops the process, forcibly if necessary. */

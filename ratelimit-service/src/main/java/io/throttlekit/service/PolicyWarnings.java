@@ -27,13 +27,11 @@ final class PolicyWarnings {
           Wording.hint(authz.domain(), book.domains()));
     }
     if (config.compatibility().shadowMode()) {
-      reportUnsteered(book, "compatibility.shadow_mode: true");
-    } else if (!config.concurrency().pushLimits()) {
-      reportUnsteered(book, "concurrency.push_limits: false");
+      reportUnsteered(book);
     }
   }
 
-  private static void reportUnsteered(PolicyBook book, String why) {
+  private static void reportUnsteered(PolicyBook book) {
     Set<String> clusters = new LinkedHashSet<>();
     for (Rule rule : book.rules()) {
       var terms = rule.concurrency();
@@ -41,7 +39,9 @@ final class PolicyWarnings {
         clusters.add(at.cluster());
       }
     }
-    clusters.forEach(
-        cluster -> LOG.info("cluster {} is not controlled by this process ({})", cluster, why));
+    clusters.forEach(cluster ->
+        LOG.info(
+            "cluster {} is not controlled by this process (compatibility.shadow_mode: true)",
+            cluster));
   }
 }

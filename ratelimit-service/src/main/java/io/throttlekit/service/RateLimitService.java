@@ -15,6 +15,7 @@ import io.throttlekit.service.http.MetricsRoute;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
+import io.throttlekit.service.server.CallTracing;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Health;
@@ -22,6 +23,7 @@ import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.store.SharedStore;
+import io.throttlekit.service.telemetry.FleetMetrics;
 import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
@@ -60,6 +62,7 @@ public final class RateLimitService {
   private final Health health = new Health();
   private final CountDownLatch stopping = new CountDownLatch(1);
   private final Telemetry telemetry;
+  private final FleetMetrics fleet;
   private final DecisionPath path;
   private final RateLimitMetrics metrics;
   private final @Nullable Steering steering;
@@ -84,14 +87,12 @@ public final class RateLimitService {
     } catch (IllegalArgumentException e) {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
+    this.fleet = new FleetMetrics(telemetry.meter(), telemetry.tracer(), time);
     MeasuredPath measured =
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
-    this.steering =
-        steers(config)
-            ? new Steering(time, measured.limits(), config.concurrency().maxEnvoys())
-            : null;
+    this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =
         new Sensors(
             config, path.limiter().permits(), steering, telemetry.meter(), time, () -> marking);
@@ -189,14 +190,6 @@ public final class RateLimitService {
     return health.serving();
   }
 
-  /**
-   * Returns whether this process pushes limits to Envoys: a service in shadow mode must not,
-   * because Envoys apply every pushed limit.
-   */
-  private static boolean steers(ServiceConfig config) {
-    return config.concurrency().pushLimits() && !config.compatibility().shadowMode();
-  }
-
   private MeasuredPath inMemory() {
     InMemoryStore counters = new InMemoryStore(time, config.store().maxCounters());
     return MeasuredPath.inMemory(config, policies, counters, telemetry, time);
@@ -219,7 +212,7 @@ public final class RateLimitService {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
     store = shared;
-    return Replicas.path(config, policies, shared, telemetry, time, loops);
+    return Replicas.path(config, policies, shared, telemetry, time, loops, fleet);
   }
 
   private void warmUp() {
@@ -307,12 +300,18 @@ public final class RateLimitService {
         config.debug().port(),
         () ->
             servers.debug(
-                config.debug(), policies, this::describeStore, metrics::lines, path.limiter()));
+                config.debug(),
+                policies,
+                this::describeStore,
+                metrics::lines,
+                path.limiter(),
+                steering == null ? null : steering::figures));
     MetricsConfig own = config.metrics();
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
-    GrpcServer server = path.server(config.grpc(), health, telemetry.tracing());
+    CallTracing tracing = telemetry.tracing(path.limiter().limits()::shared);
+    GrpcServer server = path.server(config.grpc(), health, tracing);
     var _ = new ServerMetrics(telemetry.meter(), "throttlekit_grpc_", server);
     server.start();
     grpc = server;
@@ -344,10 +343,10 @@ public final class RateLimitService {
       listening.stop();
     }
     reloader.close();
-    sensors.close();
     if (steering != null) {
-      steering.close();
+      steering.close(); // before the streams end: a report must not say that their Envoys left
     }
+    sensors.close();
     httpListeners.forEach(HttpListener::close);
     path.limiter().close();
     if (store != null) {

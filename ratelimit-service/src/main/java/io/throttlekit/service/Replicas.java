@@ -2,7 +2,11 @@ package io.throttlekit.service;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.xds.LimitServerSettings;
+import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.Fleet;
+import io.throttlekit.service.concurrency.envoy.Membership;
+import io.throttlekit.service.concurrency.envoy.Steering;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.store.SharedStore;
@@ -11,11 +15,14 @@ import io.throttlekit.service.telemetry.MeasuredPath;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
+import io.throttlekit.steering.SteeringExchange;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** The part of this process among replicas of the service that have one store. */
 final class Replicas {
@@ -26,6 +33,7 @@ final class Replicas {
    * of the store; the latter are of this process alone if the store is its memory.
    *
    * @param loops the event loops that serve
+   * @param metrics of this process's part
    */
   static MeasuredPath path(
       ServiceConfig config,
@@ -33,22 +41,66 @@ final class Replicas {
       SharedStore store,
       Telemetry telemetry,
       TimeSource time,
-      EventLoopGroup loops) {
+      EventLoopGroup loops,
+      FleetMetrics metrics) {
     Function<Coordination, ConcurrencyCoordinator> coordinators = store.coordinators();
     if (coordinators == null) {
       return MeasuredPath.shared(config, policies, store.tiers(), telemetry, time, loops, null);
     }
-    FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time);
-    Fleet fleet =
-        new Fleet(
-            nodeId(config.concurrency().nodeId(), System.getenv()),
-            coordinators,
-            new SecureRandom()::nextLong,
-            metrics);
+    Fleet fleet = new Fleet(nodeId(config), coordinators, new SecureRandom()::nextLong, metrics);
     MeasuredPath path =
         MeasuredPath.shared(config, policies, store.tiers(), telemetry, time, loops, fleet);
     metrics.show(path.path().limiter().limits());
     return path;
+  }
+
+  /**
+   * Returns the part in which this process pushes limits to Envoys, together with the replicas that
+   * have its store; null for a service in shadow mode, because Envoys apply every pushed limit.
+   *
+   * @param store null if counters are in the memory of this process, which steers alone then
+   * @param limits notified when a limit changes
+   */
+  static @Nullable Steering steering(
+      ServiceConfig config,
+      @Nullable SharedStore store,
+      TimeSource time,
+      ConcurrencyListener limits,
+      FleetMetrics metrics) {
+    if (config.compatibility().shadowMode()) {
+      return null;
+    }
+    LimitServerSettings defaults = LimitServerSettings.DEFAULT;
+    LimitServerSettings settings =
+        new LimitServerSettings(
+            defaults.resource(),
+            config.concurrency().maxEnvoys(),
+            config.concurrency().envoyHold(),
+            defaults.turn(),
+            defaults.pause());
+    Membership membership =
+        store == null || config.store().address().inMemory()
+            ? Membership.alone(time, nodeId(config))
+            : new Membership(
+                connectedWhenUsed(store), nodeId(config), new SecureRandom().nextLong(), false);
+    return new Steering(time, settings, membership, limits, metrics);
+  }
+
+  /** Returns the exchange of a store: without rules for Envoys it has no connections. */
+  private static SteeringExchange connectedWhenUsed(SharedStore store) {
+    return new SteeringExchange() {
+      @Override
+      public CompletionStage<Answer> visit(Visit visit) {
+        return store.steering().visit(visit);
+      }
+
+      @Override
+      public void close() {} // with the store
+    };
+  }
+
+  private static String nodeId(ServiceConfig config) {
+    return nodeId(config.concurrency().nodeId(), System.getenv());
   }
 
   /**

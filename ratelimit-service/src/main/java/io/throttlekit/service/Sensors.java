@@ -12,11 +12,11 @@ import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.concurrency.envoy.AccessLogReleases;
-import io.throttlekit.service.concurrency.envoy.AccessLogs;
-import io.throttlekit.service.concurrency.envoy.LoadListener;
-import io.throttlekit.service.concurrency.envoy.LoadReports;
-import io.throttlekit.service.concurrency.envoy.OutcomeListener;
 import io.throttlekit.service.concurrency.envoy.Steering;
+import io.throttlekit.service.concurrency.sensors.AccessLogs;
+import io.throttlekit.service.concurrency.sensors.LoadListener;
+import io.throttlekit.service.concurrency.sensors.LoadReports;
+import io.throttlekit.service.concurrency.sensors.OutcomeListener;
 import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
@@ -99,8 +99,10 @@ final class Sensors implements AutoCloseable {
       outcomes = outcomes.andThen(steering);
       services.addAll(steering.services());
       LimitGauges.show(meter, steering::forEach);
-      LimitGauges.showSteering(meter, steering::held, steering::sharedNodes, steering::rejected);
+      LimitGauges.showSteering(
+          meter, steering::figures, steering::held, steering::sharedNodes, steering::rejected);
       LimitGauges.showAcknowledgements(meter, steering::forEachAcknowledged);
+      LimitGauges.showReserved(meter, steering::forEachReserved);
       LimitGauges.showRefusals(meter, steering::forEachRefusals);
     }
     if (config.accessLog()) {

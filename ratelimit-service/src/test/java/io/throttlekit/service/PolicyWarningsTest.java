@@ -51,11 +51,7 @@ class PolicyWarningsTest {
   }
 
   @Test
-  void clustersSteeredByAnotherProcessAreLoggedOnce() throws Exception {
-    assertThat(loggedLines("concurrency: {push_limits: false}"))
-        .containsExactly(
-            "INFO cluster up is not controlled by this process (concurrency.push_limits: false)",
-            "INFO cluster down is not controlled by this process (concurrency.push_limits: false)");
+  void clustersThatThisProcessDoesNotControlAreLoggedOnce() throws Exception {
     assertThat(loggedLines("compatibility: {shadow_mode: true}"))
         .containsExactly(
             "INFO cluster up is not controlled by this process (compatibility.shadow_mode: true)",

@@ -314,18 +314,14 @@ class SensorsTest {
     assertThat(sample("throttlekit_concurrency_refused_by_envoys_total" + labels)).isEqualTo("0.0");
     assertThat(sample("throttlekit_concurrency_shared_node_ids")).isEqualTo("0.0");
     stop();
-    Map<String, String> other =
-        Map.of(
-            "THROTTLEKIT_CONCURRENCY_PUSH_LIMITS",
-            "false",
-            "THROTTLEKIT_CONCURRENCY_ACCESS_LOG",
-            "false");
+    Map<String, String> other = Map.of("THROTTLEKIT_COMPATIBILITY_SHADOW_MODE", "true");
     try (Logged logged = Logged.by(PolicyWarnings.class)) {
       CompletableFuture<Runtime> never = subscribeToLimits(start(other));
       assertThatThrownBy(never::join).hasMessageContaining("UNIMPLEMENTED");
       assertThat(logged.lines())
           .containsExactly(
-              "INFO cluster up is not controlled by this process (concurrency.push_limits: false)");
+              "INFO cluster up is not controlled by this process (compatibility.shadow_mode:"
+                  + " true)");
     }
   }
 

@@ -37,6 +37,12 @@ final class Baseline {
     return nanos;
   }
 
+  /** Starts with a value that was learned before, in ns. */
+  void resume(long learnedNanos) {
+    nanos = learnedNanos;
+    windows = FRESH_WINDOWS;
+  }
+
   /**
    * Adds a request of a window.
    *

@@ -45,6 +45,23 @@ public sealed interface ConcurrencyLimit
    */
   default void onTick(long nowNanos) {}
 
+  /**
+   * Returns the latency without a queue that the algorithm has learned, in ns, for another instance
+   * to {@link #resume} with; 0 if it has none, or needs none.
+   */
+  default long baselineNanos() {
+    return 0;
+  }
+
+  /**
+   * Continues what another instance has learned, at its limit: the first measurement is due as
+   * after one. To be called before the first sample.
+   *
+   * @param baselineNanos of the other instance; 0, which changes nothing, if it had none
+   * @param nowNanos monotonic
+   */
+  default void resume(long baselineNanos, long nowNanos) {}
+
   /** Returns whether the limit is lowered for a measurement, and will be restored after it. */
   default boolean isProbing() {
     return false;

@@ -2,6 +2,7 @@ package io.throttlekit.limit;
 
 import io.throttlekit.limit.stats.LatencyQuantiles;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.IntSupplier;
@@ -14,6 +15,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class DigestedLimit implements ConcurrencyLimit {
+  /**
+   * How long a peak counts, in slices. A heartbeat may follow the last one after a tenth of a
+   * second, and the peak of so short a time would understate what the node needs.
+   */
+  private static final int PEAK_SLICES = 10;
+
+  private static final long SLICE_NANOS = 100_000_000;
+
   private final IntSupplier share;
 
   /** Of this node, or null. Written under the lock of this. */
@@ -24,9 +33,15 @@ public final class DigestedLimit implements ConcurrencyLimit {
   // Guarded by this.
   private IntFunction<ConcurrencyLimit> algorithms;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
+
+  /** The most in flight in each of the last slices of time, in a ring. */
+  private final int[] peaks = new int[PEAK_SLICES];
+
+  private int newest;
+  private long sliceNanos;
+  private boolean peaksBegun;
   private long dropped;
   private long refused;
-  private int inFlight;
   private boolean full;
 
   private DigestedLimit(
@@ -104,7 +119,7 @@ public final class DigestedLimit implements ConcurrencyLimit {
     } else if (sample.rttNanos() > 0) {
       latencies.add(sample.rttNanos());
     }
-    inFlight = Math.max(inFlight, sample.inFlight());
+    addPeak(sample.arrivedNanos(), sample.inFlight());
     full |= sample.full();
     ConcurrencyLimit own = local;
     if (own != null) {
@@ -159,7 +174,10 @@ public final class DigestedLimit implements ConcurrencyLimit {
     return own != null && own.isProbing();
   }
 
-  /** Returns the samples since the last call, or null if there were none. */
+  /**
+   * Returns the samples since the last call, or null if there were none. The most in flight is that
+   * of the second before the last sample.
+   */
   public synchronized @Nullable SampleDigest take() {
     int count = latencies.count();
     if (count == 0 && dropped == 0 && refused == 0) {
@@ -170,12 +188,23 @@ public final class DigestedLimit implements ConcurrencyLimit {
     for (int i = 0; i < parts; i++) {
       quantiles.add((long) latencies.quantile((i + 0.5) / parts));
     }
+    int inFlight = Arrays.stream(peaks).max().orElse(0);
     SampleDigest digest = new SampleDigest(count, dropped, refused, inFlight, full, quantiles);
     latencies.reset();
     dropped = 0;
     refused = 0;
-    inFlight = 0;
     full = false;
     return digest;
+  }
+
+  private void addPeak(long nowNanos, int requests) {
+    long passed = peaksBegun ? Math.max(0, nowNanos - sliceNanos) / SLICE_NANOS : PEAK_SLICES;
+    for (long i = 0; i < Math.min(passed, PEAK_SLICES); i++) {
+      newest = (newest + 1) % PEAK_SLICES;
+      peaks[newest] = 0;
+    }
+    sliceNanos = peaksBegun ? sliceNanos + passed * SLICE_NANOS : nowNanos;
+    peaksBegun = true;
+    peaks[newest] = Math.max(peaks[newest], requests);
   }
 }

@@ -40,11 +40,11 @@ final class LimitUsage {
   void add(SampleWindow window, double applied) {
     boolean before = saturated;
     saturated = window.saturated();
-    crowded = window.crowded();
     // Refusals in a single window may be those of a burst, unless they are many.
     // Where requests are few, a queue would last many seconds until the limit refuses some.
     boolean few = window.requests() < MIN_REQUESTS;
-    full = few || (saturated && (before || crowded));
+    full = few || (saturated && (before || window.crowded()));
+    crowded = window.crowded() && !few;
     if (!saturated) {
       unused *= KEPT;
     } else if (before) { // else the limit was not full for all of the window
@@ -62,7 +62,12 @@ final class LimitUsage {
     return full;
   }
 
-  /** Returns whether a tenth of the requests was refused. */
+  /** Returns whether requests were refused in the last window. */
+  boolean saturated() {
+    return saturated;
+  }
+
+  /** Returns whether a tenth of the requests was refused, of at least {@link #MIN_REQUESTS}. */
   boolean crowded() {
     return crowded;
   }

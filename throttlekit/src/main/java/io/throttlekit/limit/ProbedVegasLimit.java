@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
  * beta = max(4, min(6, L/3), L/10), up to 4 times that if slots are unused;  alpha = ⌈2·beta/3⌉
  * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 0.35 and 1/2
- * queue &lt; alpha, and half of L was in use:  L += beta − queue;  if crowded and queue = 0: L = 1.5·L
+ * queue &lt; alpha, and half of L was in use:  L += beta − queue if saturated;
+ *     L = 1.5·L if crowded and queue ≤ L/20, or 2·L until the first decrease
  * unless full:  L does not fall below, and rises at once by half up to, max(2·M, 1.5·P)
  * L ≤ 5·M (reached in steps of k)
  * </pre>
@@ -32,20 +33,21 @@ import org.jspecify.annotations.Nullable;
  * some limiters may never acknowledge.
  *
  * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
- * refused more than 10 %, and full if it is crowded, or saturated as the one before, or has fewer
- * than 50 requests. M is the most in flight in the window, P a peak in which few were refused
- * ({@link LimitUsage}). Latency noise therefore does not lower a limit that refuses nothing.
- * Without a count of the refused requests ({@link #refused}), a lasting queue is taken for the
- * backend's own latency in the end.
+ * refused more than 10 % of 50 or more, and full if it is crowded, or saturated as the one before,
+ * or has fewer than 50 requests. M is the most in flight in the window, P a peak in which few were
+ * refused ({@link LimitUsage}). Latency noise therefore does not lower a limit that refuses
+ * nothing. Without a count of the refused requests ({@link #refused}), a lasting queue is taken for
+ * the backend's own latency in the end.
  *
  * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
  * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did
- * not acknowledge it. It also starts when five decreases in a row, or three that took away 30 %,
- * did not reduce latency. The limit is lowered below X·B until the old queue has drained and
- * requests end, and further while that does not lower the throughput. The latency then replaces B,
- * down to half of it; less than a fifth below B, it counts half. Afterwards the limit returns to
- * its old value, or to the new X·B plus beta if that is lower. A measurement costs throughput for a
- * few round trips a minute; it distinguishes a slower backend from a longer queue.
+ * not acknowledge it. It also starts when five decreases in a row, or three that took away 30 %
+ * (both with fewer than 50 requests), did not reduce latency. The limit is lowered below X·B until
+ * the old queue has drained and requests end, and further while that does not lower the throughput.
+ * The latency then replaces B, down to half of it; less than a fifth below B, it counts half; after
+ * decreases it does not lower B. Afterwards the limit returns to its old value, or to the new X·B
+ * plus beta if that is lower. A measurement costs throughput for a few round trips a minute; it
+ * distinguishes a slower backend from a longer queue.
  *
  * <p>After TCP Vegas (Brakmo and Peterson, 1995), the measurement of minRTT in Envoy's gradient
  * controller, and the Smith predictor for delayed responses (1957).
@@ -79,6 +81,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private final LimitUsage usage = new LimitUsage();
   final Baseline baseline = new Baseline();
   private double estimate;
+  private boolean slowStart = true;
   private ProbedVegasState state = new Steady();
   private volatile int published;
 
@@ -207,6 +210,21 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   /** By the thread that feeds samples. */
   @Override
+  public long baselineNanos() {
+    return (long) baseline.nanos();
+  }
+
+  @Override
+  public void resume(long baselineNanos, long nowNanos) {
+    if (baselineNanos > 0) {
+      baseline.resume(baselineNanos);
+      double wait = settings.probeIntervalNanos() * (1 + random.nextDouble(JITTER));
+      state = new Steady(nowNanos + (long) wait, false);
+    }
+  }
+
+  /** By the thread that feeds samples. */
+  @Override
   public boolean isProbing() {
     return state instanceof Probing;
   }
@@ -219,6 +237,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     history.began(history.acknowledges() ? sample.startNanos() : now - sample.rttNanos());
     if (window.ripe(now)) {
       if (window.overloaded()) {
+        slowStart = false;
         steady.ascent.forget();
         estimate = range.clamp(Log10.afterDrops(estimate));
       } else {
@@ -235,14 +254,16 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     double throughput = applied / latency;
     usage.add(window, applied);
     baseline.follow(latency, saturated);
-    if (usage.crowded() && window.requests() >= LimitUsage.MIN_REQUESTS) {
+    if (usage.crowded()) {
       baseline.atLeast(steady.ascent.learn(applied, latency));
     } else {
       steady.ascent.forget();
     }
     double inService = throughput * baseline.nanos();
     double usable = history.usable((int) estimate, nowNanos);
-    QueueStep step = QueueStep.of(new QueueStep.Load(estimate, usable, applied, inService), usage);
+    QueueStep.Load load = new QueueStep.Load(estimate, usable, applied, inService);
+    QueueStep step = QueueStep.of(load, usage, slowStart);
+    slowStart &= !step.decreased();
     estimate = range.clamp(step.limit());
     steady.stepped(step, applied, latency);
     // Without refusals the baseline follows latency, and needs no measurement soon.
@@ -251,11 +272,13 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     // Throughput is inferred from latency, which lags while a queue drains.
     boolean due = saturated && !step.decreased() && steady.isProbeDue(nowNanos);
-    if (due || steady.doubts(applied, latency)) {
+    boolean few = window.requests() < LimitUsage.MIN_REQUESTS;
+    if (due || steady.doubts(applied, latency, few)) {
       // Leaves servers idle if the baseline is right, and is not lower than needed.
       double inUse = Math.min(estimate, applied);
       int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
-      state = new Probing(first, range.min(), throughput, latency, nowNanos, history, settings);
+      state =
+          new Probing(first, range.min(), throughput, latency, !due, nowNanos, history, settings);
     }
   }
 
@@ -266,6 +289,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     boolean confirmed =
         outcome instanceof Outcome.Measured(double nanos) && baseline.isConfirmedBy(nanos);
     switch (outcome) {
+      // The doubt was that the baseline is too low: a shorter latency is chance.
+      case Outcome.Measured(double nanos) when probing.isDoubt() && nanos < baseline.nanos() -> {}
       case Outcome.Measured(double nanos) -> apply(nanos, probing.initialThroughput());
       case Outcome.AtMost(double nanos) when nanos < baseline.nanos() ->
           apply(nanos, probing.initialThroughput());

@@ -99,12 +99,14 @@ sealed interface ProbedVegasState
      *
      * @param applied limit below which the requests of the window began
      * @param latency mean of the window, in ns
+     * @param fewRequests whether that is of so few requests that it may be chance
      */
-    boolean doubts(double applied, double latency) {
-      double lowered = 1 - applied / decreasedFrom;
+    boolean doubts(double applied, double latency, boolean fewRequests) {
       // A decrease that is not in effect yet cannot have helped.
+      double lowered = 1 - applied / decreasedFrom;
+      boolean many = decreases >= MAX_DECREASES && lowered >= NOTICEABLE;
       boolean large = decreases >= FEW_DECREASES && lowered >= LARGE;
-      if (!large && (decreases < MAX_DECREASES || lowered < NOTICEABLE)) {
+      if (fewRequests ? !(many && large) : !(many || large)) {
         return false;
       }
       if (decreasedAt - latency < FOLLOWS * lowered * decreasedAt) {

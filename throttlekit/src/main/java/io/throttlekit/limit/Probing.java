@@ -48,6 +48,7 @@ final class Probing implements ProbedVegasState {
   private final double initialThroughput;
   private final SlicedMean latencies = new SlicedMean();
   private final double initialLatency;
+  private final boolean doubt;
   private final int maxSamples;
   private int repeats;
   private double throughput;
@@ -86,6 +87,7 @@ final class Probing implements ProbedVegasState {
    * @param min least limit
    * @param throughput before the measurement, in requests per ns
    * @param latency before the measurement, in ns
+   * @param doubt whether it is measured because decreases did not reduce latency
    * @param nowNanos when the limit is lowered, monotonic
    * @param history the limits that limiters apply
    * @param settings number of requests per measurement, and margin after an acknowledgement
@@ -95,6 +97,7 @@ final class Probing implements ProbedVegasState {
       int min,
       double throughput,
       double latency,
+      boolean doubt,
       long nowNanos,
       LimitHistory history,
       ProbedVegasLimit.Settings settings) {
@@ -106,6 +109,7 @@ final class Probing implements ProbedVegasState {
     this.throughput = throughput;
     this.initialLatency = latency;
     this.latency = latency;
+    this.doubt = doubt;
     this.maxSamples =
         (int)
             Math.clamp(
@@ -178,6 +182,11 @@ final class Probing implements ProbedVegasState {
       return null;
     }
     return stepped ? new Outcome.AtMost(latency) : new Outcome.Unknown();
+  }
+
+  /** Returns whether it is measured because decreases did not reduce latency. */
+  boolean isDoubt() {
+    return doubt;
   }
 
   /** Returns whether limiters acknowledged the lowered limit, for one step at least. */

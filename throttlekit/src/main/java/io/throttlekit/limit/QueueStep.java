@@ -24,6 +24,15 @@ record QueueStep(double limit, boolean decreased) {
    */
   private static final double MAX_RISE = 1.5;
 
+  /** The same until the first queue that was too long: the initial limit is only a guess. */
+  private static final double SLOW_START_RISE = 2; // as TCP's slow start
+
+  /**
+   * The queue, as a share of the limit, that is chance: latencies of a few hundred requests are off
+   * by as much.
+   */
+  private static final double CHANCE = 0.05;
+
   /** The least share of the excess queue that a step removes. */
   private static final double MIN_SHARE = 0.35;
 
@@ -55,8 +64,12 @@ record QueueStep(double limit, boolean decreased) {
     }
   }
 
-  /** Returns the next limit. */
-  static QueueStep of(Load load, LimitUsage usage) {
+  /**
+   * Returns the next limit.
+   *
+   * @param slowStart whether no queue has been too long since the start
+   */
+  static QueueStep of(Load load, LimitUsage usage, boolean slowStart) {
     double limit = load.limit;
     int k = Log10.of(limit);
     int beta = beta(limit, load.inService, usage);
@@ -76,9 +89,11 @@ record QueueStep(double limit, boolean decreased) {
         next = Math.max(next, Math.min(limit, room));
       }
     } else if (queue < alpha && inUse) {
-      next += beta - queue;
-      if (usage.crowded() && queue == 0) { // far below the capacity
-        next = Math.max(next, MAX_RISE * limit);
+      if (usage.saturated()) { // else the limit was not full, and Little's law yields no queue
+        next += beta - queue;
+      }
+      if (usage.crowded() && queue <= CHANCE * limit) { // far below the capacity
+        next = Math.max(next, (slowStart ? SLOW_START_RISE : MAX_RISE) * limit);
       } else if (!usage.full()) {
         next = Math.max(next, Math.min(room, MAX_RISE * limit));
       }

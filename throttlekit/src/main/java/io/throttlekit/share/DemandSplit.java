@@ -11,7 +11,7 @@ import java.util.Arrays;
  * the others demand: a division in proportion to demand would reward exaggerated demands. Slots
  * without demand are divided equally, so that an id whose demand begins has room.
  */
-final class DemandSplit {
+public final class DemandSplit {
   private DemandSplit() {}
 
   /**
@@ -20,7 +20,7 @@ final class DemandSplit {
    * @param slots from 0
    * @param demands demand of each id, from 0 to 2^31; the order breaks ties
    */
-  static int[] of(int slots, long[] demands) {
+  public static int[] of(int slots, long[] demands) {
     int[] shares = new int[demands.length];
     if (slots <= shares.length) {
       Arrays.fill(shares, 0, slots, 1);

@@ -10,6 +10,7 @@ import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Heartbeat.Publication;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
@@ -27,8 +28,8 @@ import java.util.function.UnaryOperator;
  *
  * <p>Heartbeats are sent at intervals, and at once (but not more often than the least interval)
  * when a request is refused below an equal share, when the requests in flight have fallen to a
- * lowered share, when a changed share or a new limit has to be acknowledged or published. In a
- * steady state none of these happens.
+ * lowered share, when a changed share or a new limit has to be acknowledged or published, and while
+ * this node steers and measures at a lowered limit. In a steady state none of these happens.
  *
  * <p>A node without requests leaves the fleet after a while and sends nothing until the next one,
  * for which it joins at once. Until the first answer its share is 0: a request that should wait for
@@ -46,6 +47,7 @@ public final class DistributedLimiter implements AutoCloseable {
   private static final FleetFigures NO_MEMBER = new FleetFigures(0, 0, 0, false, "", 0, false);
 
   private final Membership membership;
+  private final Departures departures;
   private final ConcurrencyCoordinator coordinator;
   private final TimeSource time;
   private final MembershipListener listener;
@@ -61,7 +63,7 @@ public final class DistributedLimiter implements AutoCloseable {
   private final AtomicBoolean fenced = new AtomicBoolean();
 
   private volatile boolean closed;
-
+  private volatile long permitNanos;
   private volatile FleetFigures figures = NO_MEMBER;
 
   // Guarded by this.
@@ -99,6 +101,8 @@ public final class DistributedLimiter implements AutoCloseable {
     this.time = time;
     this.listener = listener;
     this.incarnations = incarnations;
+    this.permitNanos = membership.permitNanos();
+    this.departures = new Departures(coordinator, timer, membership.heartbeatNanos(), listener);
     this.steering = new Steering(algorithms);
     this.schedule = new HeartbeatSchedule(membership, time, timer, this::wake);
     this.share = new LeasedShare(membership.onOutage(), time, schedule::soon, schedule::awake);
@@ -168,6 +172,20 @@ public final class DistributedLimiter implements AutoCloseable {
     }
   }
 
+  /**
+   * Notes that requests may last longer, if they go on without this node. A shorter time has no
+   * effect: earlier requests may last longer.
+   */
+  public void permitsLast(long nanos) {
+    synchronized (this) {
+      if (nanos <= permitNanos) {
+        return;
+      }
+      permitNanos = nanos;
+    }
+    schedule.soon();
+  }
+
   /** Returns the current figures. They are not read atomically together. */
   public FleetFigures figures() {
     FleetFigures last = figures;
@@ -183,8 +201,8 @@ public final class DistributedLimiter implements AutoCloseable {
   }
 
   /**
-   * Leaves the fleet: nothing is admitted from here on. What is in flight stays reserved until the
-   * lease ends.
+   * Leaves the fleet: nothing is admitted from here on. What is in flight stays reserved until it
+   * has ended by its time to live.
    */
   @Override
   public void close() {
@@ -201,7 +219,7 @@ public final class DistributedLimiter implements AutoCloseable {
     }
     limiter.close();
     joining.runAll();
-    leave(departure);
+    departures.leave(departure);
   }
 
   /** Returns whether the admission of a request follows by what is known. */
@@ -210,17 +228,6 @@ public final class DistributedLimiter implements AutoCloseable {
         || membership.onOutage() == OnOutage.LOCAL_ONLY
         || fenced.get() // it could not join: requests do not wait for the next attempt
         || closed;
-  }
-
-  private void leave(Departure departure) {
-    CompletionStage<Void> answer;
-    try {
-      answer = coordinator.leave(departure);
-    } catch (RuntimeException bug) { // the lease ends by itself
-      listener.failed(bug);
-      return;
-    }
-    var _ = answer.exceptionally(_ -> null);
   }
 
   /** Sends the heartbeat that is due, or leaves the fleet, and schedules the next one. */
@@ -248,7 +255,7 @@ public final class DistributedLimiter implements AutoCloseable {
       }
     }
     if (departure != null) {
-      leave(departure);
+      departures.leave(departure);
       listener.left();
       return;
     }
@@ -298,7 +305,7 @@ public final class DistributedLimiter implements AutoCloseable {
     SampleDigest digest = limit.take();
     int inFlight = limiter.figures().inFlight();
     share.report(inFlight);
-    return incarnation.heartbeat(limit.limit(), inFlight, digest);
+    return incarnation.heartbeat(limit.limit(), inFlight, permitNanos, digest);
   }
 
   private void send(Heartbeat beat, long sentNanos) {
@@ -335,21 +342,26 @@ public final class DistributedLimiter implements AutoCloseable {
   private void answered(Heartbeat beat, long sentNanos, ShareGrant grant) {
     boolean beatAgain = false;
     boolean isUnfenced = false;
+    List<Departure> released = List.of();
     synchronized (this) {
       waiting--;
       if (closed || !incarnation.isNewest(beat)) {
         return; // it answers an earlier question
       }
       if (grant.status() != ShareGrant.Status.MEMBER) {
-        rejoin();
         beatAgain = grant.status() == ShareGrant.Status.EVICTED;
+        rejoin(beatAgain);
       } else {
         apply(beat, sentNanos, grant);
+        released = departures.take(); // under the lock: this incarnation may end at once
         isUnfenced = !share.isOver() && fenced.compareAndSet(true, false);
-        beatAgain = incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()));
+        beatAgain =
+            incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()))
+                || steering.isMeasuring();
       }
     }
     limiter.boundRaised();
+    departures.release(released);
     if (isUnfenced) {
       listener.unfenced();
     }
@@ -362,27 +374,23 @@ public final class DistributedLimiter implements AutoCloseable {
 
   private void apply(Heartbeat beat, long sentNanos, ShareGrant grant) {
     limit.publish(grant.limit(), beat.sampled());
-    int equal = grant.limit() / Math.max(1, grant.nodes());
+    long gone = grant.remnants().stream().mapToLong(ShareGrant.Remnant::permits).sum();
+    int equal = (int) (Math.max(0, grant.limit() - gone) / Math.max(1, grant.nodes()));
     // By the time when it was sent: the coordinator's lease begins later, so it ends later.
     long until = sentNanos + membership.leaseNanos() - membership.fenceMarginNanos();
     share.grant(grant.share(), equal, until);
     // No request may be admitted by the earlier share once this one is acknowledged.
     limiter.boundLowered();
-    figures =
-        new FleetFigures(
-            grant.share(),
-            grant.limit(),
-            grant.nodes(),
-            false,
-            grant.steering(),
-            grant.epoch(),
-            grant.sameId());
+    figures = FleetFigures.of(grant);
   }
 
   /** Joins anew: what the earlier incarnation was granted is not acknowledged in the next one. */
-  private void rejoin() {
+  private void rejoin(boolean evicted) {
     share.revoke();
     limiter.boundLowered();
+    if (evicted) { // what is reserved for it counts the same requests as the next one
+      departures.ended(incarnation);
+    }
     begin();
   }
 

@@ -12,4 +12,17 @@ package io.throttlekit.share;
  * @param sameId whether another node has its id
  */
 public record FleetFigures(
-    int share, int limit, int nodes, boolean fenced, String steering, long epoch, boolean sameId) {}
+    int share, int limit, int nodes, boolean fenced, String steering, long epoch, boolean sameId) {
+
+  /** Returns the figures of a member by an answer. */
+  static FleetFigures of(ShareGrant grant) {
+    return new FleetFigures(
+        grant.share(),
+        grant.limit(),
+        grant.nodes(),
+        false,
+        grant.steering(),
+        grant.epoch(),
+        grant.sameId());
+  }
+}

@@ -3,6 +3,7 @@ package io.throttlekit.share;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
+import io.throttlekit.share.ShareGrant.Remnant;
 import io.throttlekit.share.ShareGrant.Status;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -25,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * next heartbeat of its node. A node keeps its share only while it sends heartbeats: it stops by
  * itself before its lease ends.
  *
+ * <p>A node whose lease ends leaves a remnant: what was reserved for it stays reserved until the
+ * last request that it may have admitted has ended by its time to live, or was released elsewhere.
+ *
  * @param nodes by id, then incarnation
  * @param limit of the fleet; 0 before the first heartbeat
  * @param epoch of the last steering lease; 0 before the first one
@@ -32,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param steeringUntilMillis when it ends, unless it is renewed
  */
 public record FleetState(
-    SortedMap<NodeKey, Node> nodes,
+    SortedMap<NodeKey, NodeState> nodes,
     int limit,
     long epoch,
     @Nullable NodeKey steering,
@@ -64,102 +68,6 @@ public record FleetState(
     }
   }
 
-  /**
-   * A node.
-   *
-   * @param localLimit its own limit
-   * @param sampled whether its limit has a vote; not once it has left
-   * @param inFlight requests in flight by its last report
-   * @param peak the most requests in flight between its last two reports
-   * @param waiting whether it refused requests before its last report
-   * @param share its last grant
-   * @param generation of its last grant; 0 before the first one
-   * @param mayApply the largest of its grants since the last acknowledged one, that one included
-   * @param sequence of its last heartbeat
-   * @param untilMillis when its lease ends
-   * @param left whether it has left; then only its requests in flight are reserved
-   * @param digests that wait for the steering node
-   */
-  public record Node(
-      int localLimit,
-      boolean sampled,
-      int inFlight,
-      int peak,
-      boolean waiting,
-      int share,
-      long generation,
-      int mayApply,
-      long sequence,
-      long untilMillis,
-      boolean left,
-      List<SampleDigest> digests) {
-
-    /** Returns the permits that no other node may get. */
-    public int reserved() {
-      return Math.max(mayApply, inFlight);
-    }
-
-    /** Returns whether it had requests since its last report but one. */
-    boolean isActive() {
-      return peak > 0 || waiting;
-    }
-
-    /** Returns whether it did not use all of its share. */
-    boolean isSatisfied() {
-      return peak < share;
-    }
-
-    private Node granted(int next, boolean acknowledged) {
-      long nextGeneration = generation == 0 || next != share ? generation + 1 : generation;
-      int most = acknowledged ? Math.max(mayApply, next) : next;
-      return new Node(
-          localLimit,
-          sampled,
-          inFlight,
-          peak,
-          waiting,
-          next,
-          nextGeneration,
-          most,
-          sequence,
-          untilMillis,
-          left,
-          digests);
-    }
-
-    private Node withoutDigests() {
-      return new Node(
-          localLimit,
-          sampled,
-          inFlight,
-          peak,
-          waiting,
-          share,
-          generation,
-          mayApply,
-          sequence,
-          untilMillis,
-          left,
-          List.of());
-    }
-
-    private Node departed(int remaining) {
-      return new Node(
-          localLimit,
-          false,
-          Math.min(remaining, reserved()),
-          0,
-          false,
-          0,
-          generation,
-          0,
-          sequence,
-          untilMillis,
-          true,
-          List.of());
-    }
-  }
-
   /** The state after a heartbeat, and its answer. */
   public record Outcome(FleetState next, ShareGrant grant) {}
 
@@ -174,16 +82,16 @@ public record FleetState(
    * @param nowMillis by the coordinator's clock
    */
   public Outcome heartbeat(Coordination terms, Heartbeat beat, long nowMillis) {
-    SortedMap<NodeKey, Node> live = live(nowMillis);
+    SortedMap<NodeKey, NodeState> live = live(nowMillis);
     NodeKey self = new NodeKey(beat.node(), beat.incarnation());
-    Node known = live.get(self);
-    if (known == null ? beat.sequence() != 1 : known.left) {
+    NodeState known = live.get(self);
+    if (known == null ? beat.sequence() != 1 : known.left()) {
       return rejected(live, Status.EVICTED);
     }
     if (known == null && live.size() >= MAX_NODES) {
       return rejected(live, Status.FULL);
     }
-    if (known != null && beat.sequence() <= known.sequence) {
+    if (known != null && beat.sequence() <= known.sequence()) {
       FleetState same = with(live, limit);
       return new Outcome(same, same.grant(self, List.of()));
     }
@@ -196,26 +104,53 @@ public record FleetState(
       FleetState next = aggregated.with(live, aggregated.limit);
       return new Outcome(next, next.grant(self, List.of()));
     }
-    List<SampleDigest> digests = live.values().stream().flatMap(n -> n.digests.stream()).toList();
+    List<SampleDigest> digests = live.values().stream().flatMap(n -> n.digests().stream()).toList();
     live.replaceAll((_, node) -> node.withoutDigests());
     FleetState next = aggregated.with(live, aggregated.limit);
     return new Outcome(next, next.grant(self, digests));
   }
 
   /**
-   * Removes a node: of what is reserved for it, its requests in flight stay until its lease ends.
+   * Removes a node: of what is reserved for it, its requests in flight stay until they have ended
+   * by their time to live, and its lease has ended. Of one that is no member any more, it lowers
+   * what is reserved.
    */
   public FleetState leave(Departure departure, long nowMillis) {
-    SortedMap<NodeKey, Node> live = live(nowMillis);
+    SortedMap<NodeKey, NodeState> live = live(nowMillis);
     live.computeIfPresent(
         new NodeKey(departure.node(), departure.incarnation()),
-        (_, node) -> node.left ? node : node.departed(departure.inFlight()));
+        (_, node) ->
+            node.left()
+                ? node.lowered(node.inFlight() - departure.inFlight())
+                : node.departed(departure.inFlight(), nowMillis + node.permitMillis()));
     return with(live, limit);
+  }
+
+  /** Lowers what is reserved for a process that is no member any more. */
+  public FleetState released(ReleasedPermits released, long nowMillis) {
+    SortedMap<NodeKey, NodeState> live = live(nowMillis);
+    int rest = released.permits();
+    for (NodeKey key : List.copyOf(live.keySet())) {
+      NodeState node = live.get(key);
+      if (node != null
+          && node.left()
+          && Incarnation.process(key.incarnation) == released.process()) {
+        int permits = Math.min(rest, node.inFlight());
+        rest -= permits;
+        live.computeIfPresent(key, (_, each) -> each.lowered(permits));
+      }
+    }
+    return with(live, limit);
+  }
+
+  /** Returns the state at a time: without what has ended by then. */
+  public FleetState at(long nowMillis) {
+    return with(live(nowMillis), limit);
   }
 
   /** Returns the permits that are reserved for all nodes together. */
   public long reserved() {
-    return nodes.values().stream().mapToLong(Node::reserved).sum();
+    return nodes.values().stream().mapToLong(NodeState::reserved).sum();
   }
 
   /** Returns whether no lease is running. */
@@ -223,25 +158,26 @@ public record FleetState(
     return live(nowMillis).isEmpty();
   }
 
-  private SortedMap<NodeKey, Node> live(long nowMillis) {
-    SortedMap<NodeKey, Node> live = new TreeMap<>(nodes);
-    live.values().removeIf(node -> node.untilMillis < nowMillis);
+  private SortedMap<NodeKey, NodeState> live(long nowMillis) {
+    SortedMap<NodeKey, NodeState> live = new TreeMap<>(nodes);
+    live.replaceAll((_, node) -> node.untilMillis() < nowMillis ? node.remnant() : node);
+    live.values().removeIf(node -> node.untilMillis() < nowMillis);
     return live;
   }
 
-  private FleetState with(SortedMap<NodeKey, Node> nodes, int limit) {
+  private FleetState with(SortedMap<NodeKey, NodeState> nodes, int limit) {
     return new FleetState(nodes, limit, epoch, steering, steeringUntilMillis);
   }
 
-  private Node node(NodeKey key) {
-    Node node = nodes.get(key);
+  private NodeState node(NodeKey key) {
+    NodeState node = nodes.get(key);
     if (node == null) {
       throw new IllegalStateException(key + " is not a member");
     }
     return node;
   }
 
-  private Outcome rejected(SortedMap<NodeKey, Node> live, Status status) {
+  private Outcome rejected(SortedMap<NodeKey, NodeState> live, Status status) {
     FleetState same = with(live, limit);
     ShareGrant grant =
         new ShareGrant(
@@ -254,15 +190,16 @@ public record FleetState(
             same.steeringId(),
             0,
             false,
+            same.remnants(),
             List.of());
     return new Outcome(same, grant);
   }
 
-  private static Node reported(
-      @Nullable Node known, Heartbeat beat, long nowMillis, boolean acknowledged) {
-    int share = known == null ? 0 : known.share;
-    long generation = known == null ? 0 : known.generation;
-    int mayApply = known == null ? 0 : known.mayApply;
+  private static NodeState reported(
+      @Nullable NodeState known, Heartbeat beat, long nowMillis, boolean acknowledged) {
+    int share = known == null ? 0 : known.share();
+    long generation = known == null ? 0 : known.generation();
+    int mayApply = known == null ? 0 : known.mayApply();
     // The number of a grant that was never made acknowledges nothing.
     if (!acknowledged || beat.acknowledged() == generation) {
       mayApply = share;
@@ -273,12 +210,12 @@ public record FleetState(
         known == null || !acknowledged
             ? beat.inFlight()
             : Math.min(beat.inFlight(), known.reserved());
-    List<SampleDigest> digests = new ArrayList<>(known == null ? List.of() : known.digests);
+    List<SampleDigest> digests = new ArrayList<>(known == null ? List.of() : known.digests());
     SampleDigest digest = beat.digest();
     if (digest != null) {
       digests.add(digest);
     }
-    return new Node(
+    return new NodeState(
         beat.localLimit(),
         beat.sampled(),
         inFlight,
@@ -289,14 +226,15 @@ public record FleetState(
         mayApply,
         beat.sequence(),
         nowMillis + beat.leaseMillis(),
+        beat.permitMillis(),
         false,
         List.copyOf(digests.subList(Math.max(0, digests.size() - MAX_DIGESTS), digests.size())));
   }
 
   /** Renews the steering lease of the node, or gives it an ended one; takes its published limit. */
   private FleetState steered(NodeKey self, Heartbeat beat, long nowMillis) {
-    Node holder = steering == null ? null : nodes.get(steering);
-    boolean ended = holder == null || holder.left || steeringUntilMillis < nowMillis;
+    NodeState holder = steering == null ? null : nodes.get(steering);
+    boolean ended = holder == null || holder.left() || steeringUntilMillis < nowMillis;
     if (!self.equals(steering) && !ended) {
       return this;
     }
@@ -314,7 +252,11 @@ public record FleetState(
     List<Integer> votes =
         aggregate == Aggregate.POOLED
             ? List.of()
-            : nodes.values().stream().filter(Node::sampled).map(Node::localLimit).sorted().toList();
+            : nodes.values().stream()
+                .filter(NodeState::sampled)
+                .map(NodeState::localLimit)
+                .sorted()
+                .toList();
     if (votes.isEmpty()) {
       return limit > 0 ? limit : beat.localLimit();
     }
@@ -322,41 +264,57 @@ public record FleetState(
   }
 
   private int share(Allocation allocation, NodeKey self, long nowMillis) {
-    Node node = node(self);
+    NodeState node = node(self);
     long free = limit - (reserved() - node.reserved());
     List<NodeKey> members = members();
-    ShareTargets targets = new ShareTargets(limit, members.stream().map(this::node).toList());
+    // Without what no member can get, so that members divide the rest fairly. But a falling limit
+    // lowers no share to 0, even if all of it is reserved.
+    long gone = remnants().stream().mapToLong(Remnant::permits).sum();
+    int rest = (int) Math.max(limit - gone, Math.min(limit, members.size()));
+    ShareTargets targets = new ShareTargets(rest, members.stream().map(this::node).toList());
     long target =
         switch (allocation) {
           case EQUAL -> targets.equal(members.indexOf(self));
           case DEMAND -> targets.byDemand(members.indexOf(self), nowMillis);
         };
-    return (int) Math.min(target, Math.max(0, Math.max(free, node.share)));
+    return (int) Math.min(target, Math.max(0, Math.max(free, node.share())));
+  }
+
+  /** Returns what is reserved for nodes that are no members any more, in their order. */
+  private List<Remnant> remnants() {
+    List<Remnant> remnants = new ArrayList<>();
+    nodes.forEach((key, node) -> {
+      if (node.left() && node.inFlight() > 0) {
+        remnants.add(new Remnant(key, node.inFlight()));
+      }
+    });
+    return remnants;
   }
 
   /** Returns the nodes that have not left, in their order. */
   private List<NodeKey> members() {
-    return nodes.keySet().stream().filter(key -> !node(key).left).toList();
+    return nodes.keySet().stream().filter(key -> !node(key).left()).toList();
   }
 
   private ShareGrant grant(NodeKey self, List<SampleDigest> digests) {
-    Node node = node(self);
+    NodeState node = node(self);
     List<NodeKey> members = members();
     return new ShareGrant(
         Status.MEMBER,
-        node.share,
+        node.share(),
         limit,
         applied(),
         members.size(),
-        node.generation,
+        node.generation(),
         steeringId(),
         self.equals(steering) ? epoch : 0,
         members.stream().filter(key -> key.node().equals(self.node())).count() > 1,
+        remnants(),
         digests);
   }
 
   private long applied() {
-    return nodes.values().stream().mapToLong(Node::mayApply).sum();
+    return nodes.values().stream().mapToLong(NodeState::mayApply).sum();
   }
 
   private String steeringId() {

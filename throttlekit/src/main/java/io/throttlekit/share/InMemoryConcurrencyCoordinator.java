@@ -52,6 +52,15 @@ public final class InMemoryConcurrencyCoordinator implements ConcurrencyCoordina
     return CompletableFuture.completedStage(null);
   }
 
+  @Override
+  public synchronized CompletionStage<Void> released(ReleasedPermits released) {
+    if (closed) {
+      return failed("the coordinator is closed");
+    }
+    fleets.computeIfPresent(released.key(), (_, fleet) -> fleet.released(released, nowMillis()));
+    return CompletableFuture.completedStage(null);
+  }
+
   /** Returns the state of a limit. */
   public synchronized FleetState state(String key) {
     return fleets.getOrDefault(key, FleetState.EMPTY);

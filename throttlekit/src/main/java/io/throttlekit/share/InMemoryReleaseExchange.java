@@ -6,8 +6,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +31,9 @@ public final class InMemoryReleaseExchange implements ReleaseExchange {
   private static final class Queue {
     final Deque<Waiting> waiting = new ArrayDeque<>();
     long keptUntilMillis;
+
+    /** Number of the last release that a call has returned. */
+    long returned;
   }
 
   /** Creates an exchange without processes, whose times follow the monotonic clock. */
@@ -69,7 +74,36 @@ public final class InMemoryReleaseExchange implements ReleaseExchange {
     List<String> texts = new ArrayList<>();
     delivered.forEach(each -> texts.add(each.text()));
     long next = delivered.isEmpty() ? Delivery.NO_RECEIPT : delivered.getLast().number();
+    own.returned = Math.max(own.returned, next);
     return CompletableFuture.completedStage(new Delivery(next, texts, unknown, dropped));
+  }
+
+  @Override
+  public synchronized CompletionStage<List<String>> claim(String address) {
+    Release.requireAddress(address);
+    if (closed) {
+      return CompletableFuture.failedStage(StoreException.notSent("the exchange is closed"));
+    }
+    long now = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos());
+    Queue queue = queues.get(address);
+    if (queue == null || queue.keptUntilMillis < now) {
+      return CompletableFuture.completedStage(List.of());
+    }
+    Set<String> before = new HashSet<>();
+    List<String> claimed = new ArrayList<>();
+    for (Waiting each : queue.waiting) {
+      boolean isFirst = before.add(each.text());
+      if (each.number() > queue.returned) {
+        if (claimed.size() == MAX_BATCH) {
+          break;
+        }
+        queue.returned = each.number();
+        if (isFirst && each.keptUntilMillis() >= now) {
+          claimed.add(each.text());
+        }
+      }
+    }
+    return CompletableFuture.completedStage(claimed);
   }
 
   /** Removes what was delivered up to the receipt. */

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 final class Incarnation {
   private static final long NANOS_PER_MILLI = 1_000_000;
 
+  /** Bits of a number that are the same for all incarnations of a process. */
+  private static final int PROCESS_BITS = 32;
+
   private final Membership membership;
   private final long number;
   private long sequence;
@@ -24,13 +27,19 @@ final class Incarnation {
     this.number = number;
   }
 
+  /** Returns the number of the process that an incarnation is of. */
+  static int process(long incarnation) {
+    return (int) (incarnation >>> PROCESS_BITS);
+  }
+
   /** Returns whether the first heartbeat has not been answered, which must not be overtaken. */
   boolean isJoining() {
     return sequence > 0 && applied == 0;
   }
 
   /** Returns the next heartbeat, which acknowledges the share that is applied now. */
-  Heartbeat heartbeat(int localLimit, int inFlight, @Nullable SampleDigest digest) {
+  Heartbeat heartbeat(
+      int localLimit, int inFlight, long permitNanos, @Nullable SampleDigest digest) {
     reportedGeneration = generation;
     return new Heartbeat(
         membership.key(),
@@ -44,6 +53,7 @@ final class Incarnation {
         digest == null ? 0 : digest.refused(),
         generation,
         Math.max(1, membership.leaseNanos() / NANOS_PER_MILLI),
+        Math.ceilDiv(permitNanos, NANOS_PER_MILLI),
         publication,
         digest);
   }

@@ -13,6 +13,8 @@ package io.throttlekit.share;
  *     are not aborted then, and their longest duration
  * @param idleNanos how long after its last request a node leaves the fleet, until the next one;
  *     from 1, {@link Long#MAX_VALUE} for never
+ * @param permitNanos how long requests may last after they were admitted, if they go on without
+ *     this node, from 0; their permits stay reserved so long if the node dies
  * @param onOutage what applies while the coordinator does not answer
  */
 public record Membership(
@@ -23,6 +25,7 @@ public record Membership(
     long minHeartbeatNanos,
     long fenceMarginNanos,
     long idleNanos,
+    long permitNanos,
     OnOutage onOutage) {
   private static final long SECOND = 1_000_000_000;
 
@@ -45,6 +48,9 @@ public record Membership(
       throw new IllegalArgumentException(
           "a node leaves after %s ns: at least 1".formatted(idleNanos));
     }
+    if (permitNanos < 0) {
+      throw new IllegalArgumentException("requests last %s ns: at least 0".formatted(permitNanos));
+    }
     if (fenceMarginNanos < 0 || leaseNanos - fenceMarginNanos <= heartbeatNanos) {
       throw new IllegalArgumentException(
           "a lease of %s ns less its margin of %s ns lasts longer than a heartbeat of %s ns"
@@ -60,9 +66,23 @@ public record Membership(
     return of(key, node, OnOutage.FAIL_CLOSED);
   }
 
-  /** Returns the defaults, but for what applies while the coordinator does not answer. */
+  /** Returns the defaults for requests that end with their node. */
   public static Membership of(String key, String node, OnOutage onOutage) {
     return new Membership(
-        key, node, SECOND, 2 * SECOND, SECOND / 10, SECOND / 2, IDLE_NANOS, onOutage);
+        key, node, SECOND, 2 * SECOND, SECOND / 10, SECOND / 2, IDLE_NANOS, 0, onOutage);
+  }
+
+  /** Returns the same for requests that may go on for so long when their node has died. */
+  public Membership withPermits(long nanos) {
+    return new Membership(
+        key,
+        node,
+        heartbeatNanos,
+        leaseNanos,
+        minHeartbeatNanos,
+        fenceMarginNanos,
+        idleNanos,
+        nanos,
+        onOutage);
   }
 }

@@ -88,6 +88,19 @@ public interface ReleaseExchange extends AutoCloseable {
    */
   CompletionStage<Delivery> exchange(String address, long receipt, List<Release> outgoing);
 
+  /**
+   * Returns releases that wait for another process and that no call has returned yet, the oldest
+   * first, at most {@link #MAX_BATCH}, and marks them as returned. They still wait for that
+   * process. Of equal releases only one is returned: a call that failed may have been repeated.
+   *
+   * <p>For a process that does not call any more. What is returned has had no effect there, if the
+   * process has died: it may be counted elsewhere. A lost answer loses the releases.
+   *
+   * @param address of the other process
+   * @throws IllegalArgumentException for an invalid address
+   */
+  CompletionStage<List<String>> claim(String address);
+
   /** Rejects new calls and closes connections; calls in flight may fail. */
   @Override
   void close();

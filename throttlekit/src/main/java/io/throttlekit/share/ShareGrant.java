@@ -1,6 +1,7 @@
 package io.throttlekit.share;
 
 import io.throttlekit.limit.SampleDigest;
+import io.throttlekit.share.FleetState.NodeKey;
 import java.util.List;
 
 /**
@@ -19,6 +20,7 @@ import java.util.List;
  * @param steering id of the node that computes the limit; empty if none does
  * @param epoch of the steering lease if this node holds it, else 0
  * @param sameId whether another member has the id of this node
+ * @param remnants what is reserved for nodes that are no members any more
  * @param digests samples of all nodes since the last answer to the steering node; empty for others
  */
 public record ShareGrant(
@@ -31,6 +33,7 @@ public record ShareGrant(
     String steering,
     long epoch,
     boolean sameId,
+    List<Remnant> remnants,
     List<SampleDigest> digests) {
 
   /** Whether a node is a member. */
@@ -45,8 +48,21 @@ public record ShareGrant(
     FULL
   }
 
-  /** Copies the list. */
+  /**
+   * Requests that a node had in flight when it left, or may have had when its lease ended.
+   *
+   * @param permits from 1
+   */
+  public record Remnant(NodeKey node, int permits) {
+    /** Returns the number of the node's process, with which its incarnations begin. */
+    public int process() {
+      return Incarnation.process(node.incarnation());
+    }
+  }
+
+  /** Copies the lists. */
   public ShareGrant {
+    remnants = List.copyOf(remnants);
     digests = List.copyOf(digests);
   }
 }

@@ -1,6 +1,5 @@
 package io.throttlekit.share;
 
-import io.throttlekit.share.FleetState.Node;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -12,12 +11,12 @@ final class ShareTargets {
   private static final long TURN_MILLIS = 5_000;
 
   private final int limit;
-  private final List<Node> members;
+  private final List<NodeState> members;
 
   /**
    * @param members nodes that have not left, in their order
    */
-  ShareTargets(int limit, List<Node> members) {
+  ShareTargets(int limit, List<NodeState> members) {
     this.limit = limit;
     this.members = members;
   }
@@ -36,7 +35,7 @@ final class ShareTargets {
     int hungry = 0;
     int rank = 0;
     for (int i = 0; i < members.size(); i++) {
-      Node member = members.get(i);
+      NodeState member = members.get(i);
       if (member.isSatisfied()) {
         used += member.peak() + 1L;
       } else {
@@ -44,7 +43,7 @@ final class ShareTargets {
         rank += i < self ? 1 : 0;
       }
     }
-    Node node = members.get(self);
+    NodeState node = members.get(self);
     long unused = Math.max(0, limit - used);
     long wanted;
     if (!node.isSatisfied()) {
@@ -62,7 +61,7 @@ final class ShareTargets {
    * joins.
    */
   private long kept(int self) {
-    long[] shares = members.stream().mapToLong(Node::share).toArray();
+    long[] shares = members.stream().mapToLong(NodeState::share).toArray();
     long claimed = members.stream().mapToLong(member -> Math.max(1, member.share())).sum();
     return claimed > limit ? DemandSplit.of(limit, shares)[self] : limit;
   }

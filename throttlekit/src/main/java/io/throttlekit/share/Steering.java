@@ -21,10 +21,27 @@ final class Steering {
   /** The golden ratio less one: multiples of it, modulo 1, are spread evenly at every length. */
   private static final double GOLDEN = 0.618_033_988_749_894_9;
 
+  /** The same of the square of the plastic number: together the two fill a square evenly. */
+  private static final double PLASTIC = 0.754_877_666_246_692_8;
+
+  /** How long refusals are spread over the samples that follow, until 1/e of them are left. */
+  private static final double REFUSED_NANOS = 1e9;
+
+  /**
+   * The share of the applied permits in use from which the limit is full. Below it, nodes refuse
+   * requests while others have free permits; found by experiment, see docs/CONCURRENCY.md.
+   */
+  private static final double FULL = 0.8;
+
+  /** One refusal for so many samples while permits are free: saturated, but not crowded. */
+  private static final long SAMPLES_PER_REFUSED = 20;
+
   private IntFunction<ConcurrencyLimit> algorithms;
   private @Nullable ConcurrencyLimit algorithm;
   private long epoch;
   private long learnedNanos;
+  private InFlightEstimate inFlight = new InFlightEstimate();
+  private double pendingRefused;
 
   /**
    * @param algorithms creates the algorithm of a lease, from the limit where it starts
@@ -48,6 +65,12 @@ final class Steering {
     return new Publication(epoch, next.limit());
   }
 
+  /** Returns whether the algorithm measures at a lowered limit, which should be over soon. */
+  boolean isMeasuring() {
+    ConcurrencyLimit current = algorithm;
+    return current != null && current.isProbing();
+  }
+
   /** Forgets the algorithm, because this node holds no lease any more. */
   void end() {
     algorithm = null;
@@ -66,6 +89,8 @@ final class Steering {
       epoch = grant.epoch();
       current = algorithms.apply(grant.limit());
       algorithm = current;
+      inFlight = new InFlightEstimate();
+      pendingRefused = 0;
       learnedNanos = nowNanos; // digests without a beginning are of no use for throughput
     } else {
       learn(current, grant, nowNanos);
@@ -80,34 +105,55 @@ final class Steering {
     List<SampleDigest> digests = grant.digests();
     long samples = digests.stream().mapToLong(d -> d.answered() + d.dropped()).sum();
     double part = samples <= MAX_SAMPLES ? 1 : (double) MAX_SAMPLES / samples;
-    // The sum of the peaks of all nodes, of which some may have sent several digests.
-    double peaks = digests.stream().mapToLong(SampleDigest::inFlight).average().orElse(1);
-    int inFlight =
-        (int)
-            Math.clamp(
-                peaks * Math.min(digests.size(), grant.nodes()), 1, SampleDigest.MAX_REQUESTS);
+    inFlight.add(digests, grant.nodes(), nowNanos - learnedNanos);
     boolean full = digests.stream().anyMatch(SampleDigest::full);
     List<Sample> all = new ArrayList<>();
     for (SampleDigest digest : digests) {
-      add(all, digest, part, inFlight, full, nowNanos);
+      add(all, digest, part, full, nowNanos);
     }
     all.sort(Comparator.comparingLong(sample -> sample.arrivedNanos() - learnedNanos));
-    long refused = digests.stream().mapToLong(SampleDigest::refused).sum();
-    if (refused > 0) {
-      into.refused(learnedNanos, (long) Math.ceil(refused * part));
+    pendingRefused += part * digests.stream().mapToLong(SampleDigest::refused).sum();
+    long refused = takeRefused(nowNanos - learnedNanos);
+    if (inFlight.mean() < FULL * grant.applied()) {
+      // Else the algorithm would expect that all permits are in use, and take the missing queue of
+      // a raised limit for a backend that takes more.
+      refused = Math.min(refused, all.size() / SAMPLES_PER_REFUSED);
     }
-    all.forEach(into::learn);
+    learn(into, all, refused, nowNanos);
     learnedNanos = nowNanos;
+  }
+
+  /**
+   * Takes the refusals to pass on. Where the heartbeats of two nodes nearly coincide, the digest of
+   * one comes twice in a span and not at all in the next: without this, the limit would not seem to
+   * be full then, and the baseline would follow the latency of a queue.
+   */
+  private long takeRefused(long spanNanos) {
+    long taken = (long) (pendingRefused * -Math.expm1(-spanNanos / REFUSED_NANOS));
+    pendingRefused -= taken;
+    return taken;
+  }
+
+  /** Passes samples, and refusals spread over them. */
+  private static void learn(
+      ConcurrencyLimit into, List<Sample> samples, long refused, long nowNanos) {
+    int count = samples.size();
+    if (count == 0 && refused > 0) {
+      into.refused(nowNanos, refused);
+    }
+    for (int i = 0; i < count; i++) {
+      Sample sample = samples.get(i);
+      long before = refused * (i + 1) / count - refused * i / count;
+      if (before > 0) {
+        into.refused(sample.arrivedNanos(), before);
+      }
+      into.learn(sample);
+    }
   }
 
   /** Spreads the samples of a digest over the time since the last one, each latency everywhere. */
   private void add(
-      List<Sample> all,
-      SampleDigest digest,
-      double part,
-      int inFlight,
-      boolean full,
-      long nowNanos) {
+      List<Sample> all, SampleDigest digest, double part, boolean full, long nowNanos) {
     long answered = (long) Math.ceil(digest.answered() * part);
     long dropped = (long) Math.ceil(digest.dropped() * part);
     long count = answered + dropped;
@@ -117,7 +163,9 @@ final class Steering {
       long arrived = learnedNanos + (long) (span * ((i + 0.5) / count));
       boolean isDropped = q * count >= answered;
       long rtt = isDropped ? 0 : digest.latency(q * count / answered);
-      all.add(new Sample(arrived - rtt, rtt, arrived, inFlight, full, isDropped));
+      // Not of the same fraction as the latency, which would seem to depend on it.
+      int inFlightThen = all.isEmpty() ? inFlight.peak() : inFlight.aroundMean((i * PLASTIC) % 1);
+      all.add(new Sample(arrived - rtt, rtt, arrived, inFlightThen, full, isDropped));
     }
   }
 }

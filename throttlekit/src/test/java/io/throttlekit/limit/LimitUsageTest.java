@@ -23,6 +23,13 @@ class LimitUsageTest {
     add(usage, applied, inFlight, refused, REQUESTS);
   }
 
+  /** Returns the usage after a window of too few requests to judge by. */
+  static LimitUsage few(int inFlight, int refused) {
+    LimitUsage usage = new LimitUsage();
+    add(usage, inFlight, inFlight, refused, LimitUsage.MIN_REQUESTS - 1);
+    return usage;
+  }
+
   private static void add(
       LimitUsage usage, double applied, int inFlight, int refused, int requests) {
     SampleWindow window = new SampleWindow(WindowSettings.defaults());
@@ -43,6 +50,13 @@ class LimitUsageTest {
     LimitUsage few = usage(10, 0, 0); // the queue of a slow backend is refused too late
     add(few, 10, 10, 0, LimitUsage.MIN_REQUESTS - 1);
     assertThat(few.full()).isTrue();
+  }
+
+  @Test
+  void aLimitIsCrowdedIfItRefusesManyOfEnoughRequests() {
+    assertThat(usage(10, 0, 10).crowded()).isTrue();
+    assertThat(usage(10, 10, 1).crowded()).isFalse();
+    assertThat(few(10, 10).crowded()).isFalse();
   }
 
   @Test

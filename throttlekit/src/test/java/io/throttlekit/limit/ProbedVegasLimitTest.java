@@ -26,7 +26,7 @@ class ProbedVegasLimitTest {
     ProbedVegasLimit algorithm = course.from(12);
     course.window(algorithm, 20, 5);
     assertThat(algorithm.limit()).isEqualTo(12);
-    course.window(algorithm, 20, 6);
+    course.window(algorithm, 20, 8);
     assertThat(algorithm.limit()).isEqualTo(16);
     course.window(algorithm, 20, 25);
     assertThat(algorithm.limit()).isEqualTo(24);
@@ -34,6 +34,33 @@ class ProbedVegasLimitTest {
     assertThat(algorithm.limit()).isEqualTo(36);
     course.window(algorithm, 20, 25);
     assertThat(algorithm.limit()).isEqualTo(50);
+  }
+
+  /** From 20 to 320: the initial limit is a guess. */
+  @Test
+  void doublesUntilItsFirstDecrease() {
+    ProbedVegasLimit algorithm = course.calm(20, 20);
+    for (int limit = 20; limit < 320; limit *= 2) {
+      assertThat(algorithm.limit()).isEqualTo(limit);
+      algorithm.refused(ms(course.now), 50);
+      course.window(algorithm, 20, limit);
+    }
+    course.saturated(algorithm, 60, 320);
+    int lowered = algorithm.limit();
+    assertThat(lowered).isLessThan(320);
+    algorithm.refused(ms(course.now), 50);
+    course.window(algorithm, 20, lowered);
+    assertThat(algorithm.limit()).isBetween((int) (1.49 * lowered), (int) (1.51 * lowered));
+  }
+
+  @Test
+  void dropsEndTheDoubling() {
+    ProbedVegasLimit algorithm = course.calm(20, 20);
+    course.mixed(algorithm, 50, 10);
+    assertThat(algorithm.limit()).isEqualTo(18);
+    algorithm.refused(ms(course.now), 50);
+    course.window(algorithm, 20, 18);
+    assertThat(algorithm.limit()).isEqualTo(27);
   }
 
   /** A limiter applies it only after the next windows. */

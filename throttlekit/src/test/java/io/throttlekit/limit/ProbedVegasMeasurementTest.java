@@ -29,6 +29,24 @@ class ProbedVegasMeasurementTest {
     ProbedVegasCourse.assertRestored(algorithm, lowered);
   }
 
+  /** The mean latency of few requests is chance. */
+  @Test
+  void amongFewRequestsThreeLargeDecreasesDoNotMeanASlowerBackend() {
+    ProbedVegasState.Steady steady = new ProbedVegasState.Steady();
+    QueueStep decrease = new QueueStep(0, true);
+    for (int i = 0; i < 3; i++) {
+      steady.stepped(decrease, 100, 20e6);
+    }
+    assertThat(steady.doubts(60, 20e6, false)).isTrue();
+    assertThat(steady.doubts(60, 20e6, true)).isFalse();
+    for (int i = 0; i < 2; i++) {
+      steady.stepped(decrease, 100, 20e6);
+    }
+    assertThat(steady.doubts(80, 20e6, false)).isTrue();
+    assertThat(steady.doubts(80, 20e6, true)).isFalse();
+    assertThat(steady.doubts(60, 20e6, true)).isTrue();
+  }
+
   /** Most errors of a backend may be fast. */
   @Test
   void aMeasurementKeepsHalfOfTheBaseline() {
@@ -64,12 +82,23 @@ class ProbedVegasMeasurementTest {
 
   @Test
   void aMeasurementBelowTheBaselineCountsHalf() {
+    ProbedVegasLimit algorithm = course.measuring(40, 40);
+    course.probed(algorithm, 39, 50);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.baseline.nanos()).isEqualTo(39.5e6);
+  }
+
+  /** The doubt was that the baseline is too low. */
+  @Test
+  void aMeasurementAfterUselessDecreasesDoesNotLowerTheBaseline() {
     ProbedVegasLimit algorithm = course.calm(40, 40);
-    for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
+    for (int i = 0; i < 8 && !algorithm.isProbing(); i++) {
       course.saturated(algorithm, 60, 40);
     }
+    assertThat(algorithm.isProbing()).isTrue();
     course.probed(algorithm, 39, 50);
-    assertThat(algorithm.baseline.nanos()).isEqualTo(39.5e6);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.baseline.nanos()).isEqualTo(40e6);
   }
 
   @Test

@@ -92,7 +92,7 @@ class ProbedVegasProbingTest {
   @Test
   void withALastingQueueOnlyRequestsBegunBelowTheLimitCount() {
     Probing probing =
-        new Probing(28, 4, 40 / 8e9, 8e9, 0, new LimitHistory(28), ProbedVegasCourse.FIFTY);
+        new Probing(28, 4, 40 / 8e9, 8e9, false, 0, new LimitHistory(28), ProbedVegasCourse.FIFTY);
     for (int i = 0; i < 100; i++) {
       assertThat(probing.learn(completed(7_990, 8_000, 28))).isNull();
     }

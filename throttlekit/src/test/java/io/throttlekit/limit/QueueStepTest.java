@@ -35,19 +35,18 @@ class QueueStepTest {
       int maxInFlight,
       double next,
       boolean decreased) {
-    assertThat(
-            QueueStep.of(new Load(40, usable, applied, inService), usage(maxInFlight, SOME, SOME)))
+    assertThat(step(new Load(40, usable, applied, inService), usage(maxInFlight, SOME, SOME)))
         .isEqualTo(new QueueStep(next, decreased));
   }
 
   @Test
   void slowRequestsDoNotLowerALimitThatRefusesNoneBelowTwiceTheMostInFlight() {
     Load slow = new Load(40, 40, 40, 8);
-    assertThat(QueueStep.of(slow, usage(18, NONE, NONE)).limit()).isEqualTo(36);
-    assertThat(QueueStep.of(slow, usage(30, NONE, NONE)).limit()).isEqualTo(40);
+    assertThat(step(slow, usage(18, NONE, NONE)).limit()).isEqualTo(36);
+    assertThat(step(slow, usage(30, NONE, NONE)).limit()).isEqualTo(40);
     // A burst that is refused in a single window is no overload, unless many are refused.
-    assertThat(QueueStep.of(slow, usage(40, NONE, SOME)).limit()).isEqualTo(40);
-    assertThat(QueueStep.of(slow, usage(40, NONE, MANY)).limit()).isEqualTo(27);
+    assertThat(step(slow, usage(40, NONE, SOME)).limit()).isEqualTo(40);
+    assertThat(step(slow, usage(40, NONE, MANY)).limit()).isEqualTo(27);
   }
 
   @Test
@@ -56,14 +55,40 @@ class QueueStepTest {
     LimitUsageTest.add(usage, 12, 28, NONE);
     LimitUsageTest.add(usage, 12, 12, NONE);
     Load slow = new Load(60, 60, 60, 12);
-    assertThat(QueueStep.of(slow, usage).limit()).isEqualTo(1.5 * 28 * 0.99);
+    assertThat(step(slow, usage).limit()).isEqualTo(1.5 * 28 * 0.99);
   }
 
   @Test
   void aLimitThatRefusesManyWithoutAQueueRisesByHalf() {
-    assertThat(QueueStep.of(new Load(40, 40, 40, 40), usage(40, MANY, MANY)).limit()).isEqualTo(60);
-    assertThat(QueueStep.of(new Load(40, 40, 40, 38.5), usage(40, MANY, MANY)).limit())
-        .isEqualTo(44); // a queue of 2
+    assertThat(step(new Load(40, 40, 40, 40), usage(40, MANY, MANY)).limit()).isEqualTo(60);
+    assertThat(step(new Load(40, 40, 40, 38.5), usage(40, MANY, MANY)).limit())
+        .isEqualTo(60); // a queue of 2 is chance
+    assertThat(step(new Load(40, 40, 40, 37.5), usage(40, MANY, MANY)).limit())
+        .isEqualTo(43); // one of 3 is not
+  }
+
+  @Test
+  void itDoublesBeforeTheFirstQueue() {
+    Load load = new Load(40, 40, 40, 40);
+    assertThat(QueueStep.of(load, usage(40, MANY, MANY), true).limit()).isEqualTo(80);
+    assertThat(QueueStep.of(load, usage(40, SOME, SOME), true).limit()).isEqualTo(46);
+  }
+
+  /** Their latencies show too little. */
+  @Test
+  void refusalsAmongFewRequestsDoNotRaiseItByHalf() {
+    LimitUsage few = LimitUsageTest.few(40, MANY);
+    assertThat(step(new Load(40, 40, 40, 40), few).limit()).isEqualTo(46);
+  }
+
+  /** Little's law does not hold for a limit that is not full. */
+  @Test
+  void aLimitThatRefusesNoneIsRaisedToTwiceTheMostInFlightOnly() {
+    Load unused = new Load(40, 40, 40, 40);
+    assertThat(step(unused, usage(20, NONE, NONE)).limit()).isEqualTo(40);
+    assertThat(step(unused, usage(23, NONE, NONE)).limit()).isEqualTo(46);
+    assertThat(step(unused, usage(23, SOME, SOME)).limit()).isEqualTo(46);
+    assertThat(step(unused, usage(20, SOME, SOME)).limit()).isEqualTo(46);
   }
 
   @ParameterizedTest
@@ -83,5 +108,9 @@ class QueueStepTest {
     assertThat(QueueStep.beta(30, 5, usage)).isEqualTo(6); // never shorter
     LimitUsage alwaysFull = usage(30, SOME, SOME);
     assertThat(QueueStep.beta(30, 100, alwaysFull)).isEqualTo(6);
+  }
+
+  private static QueueStep step(Load load, LimitUsage usage) {
+    return QueueStep.of(load, usage, false);
   }
 }

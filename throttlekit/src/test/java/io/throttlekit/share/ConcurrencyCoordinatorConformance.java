@@ -369,6 +369,7 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
         "",
         0,
         grant.sameId(),
+        grant.remnants(),
         List.of());
   }
 

@@ -55,6 +55,8 @@ public abstract class ConcurrencyCoordinatorDifferential {
     assertThat(reached(grant -> grant.status() == Status.EVICTED)).isGreaterThan(10);
     assertThat(reached(ShareGrant::sameId)).isGreaterThan(10);
     assertThat(reached(grant -> !grant.digests().isEmpty())).isGreaterThan(10);
+    assertThat(reached(grant -> !grant.remnants().isEmpty())).isGreaterThan(100);
+    assertThat(reached(grant -> grant.remnants().size() > 2)).isGreaterThan(10);
     assertThat(reached(grant -> grant.limit() < grant.nodes())).isGreaterThan(10);
     assertThat(reached(grant -> grant.epoch() > 5)).isPositive();
     assertThat(reached(grant -> grant.generation() > 5)).isPositive();
@@ -71,6 +73,11 @@ public abstract class ConcurrencyCoordinatorDifferential {
           coordinator.leave(departure).toCompletableFuture().join();
           expected.computeIfPresent(
               departure.key(), (_, state) -> state.leave(departure, clock.wallMillis()));
+        }
+        case RandomFleet.Released(ReleasedPermits released) -> {
+          coordinator.released(released).toCompletableFuture().join();
+          expected.computeIfPresent(
+              released.key(), (_, state) -> state.released(released, clock.wallMillis()));
         }
       }
     }

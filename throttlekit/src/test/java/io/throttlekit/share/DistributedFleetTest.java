@@ -12,6 +12,7 @@ import io.throttlekit.share.Coordination.Allocation;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -124,6 +125,26 @@ class DistributedFleetTest {
     assertThat(old.limiter.figures().epoch()).as("it does not steer any more").isZero();
     assertThat(fleet.steering()).isSameAs(next);
     assertThat(fleet.answered - answered).isGreaterThan(nodes == 2 ? 2_000 : 5_000);
+  }
+
+  @Test
+  void theSteeringNodeHeartbeatsOftenOnlyWhileItMeasures() {
+    LoadedFleet fleet =
+        new LoadedFleet(Coordination.DEFAULT, algorithms(Aggregate.POOLED), 20, 20, 1);
+    fleet.join(4, 2 * 20 / 0.020);
+    fleet.time.run(60_000);
+    LoadedFleet.Node steering = fleet.steering();
+    int most = 0;
+    int often = 0;
+    for (int second = 0; second < 300; second++) {
+      int before = steering.beats;
+      fleet.time.run(1_000);
+      most = Math.max(most, steering.beats - before);
+      often += steering.beats - before > 5 ? 1 : 0;
+    }
+    assertThat(fleet.steering()).isSameAs(steering);
+    assertThat(most).as("every 0.1 s").isBetween(8, 11);
+    assertThat(often).as("seconds of 300").isBetween(2, 60);
   }
 
   private static IntFunction<ConcurrencyLimit> algorithms(Aggregate aggregate) {

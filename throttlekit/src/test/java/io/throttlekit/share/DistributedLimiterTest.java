@@ -267,7 +267,7 @@ class DistributedLimiterTest {
 
   private static Membership membership(String node, long heartbeat, long lease, long margin) {
     return new Membership(
-        "k", node, heartbeat, lease, 1, margin, Long.MAX_VALUE, OnOutage.FAIL_CLOSED);
+        "k", node, heartbeat, lease, 1, margin, Long.MAX_VALUE, 0, OnOutage.FAIL_CLOSED);
   }
 
   private DistributedLimiter node(String id, OnOutage onOutage) {

@@ -3,7 +3,6 @@ package io.throttlekit.share;
 import io.throttlekit.explore.Model;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.Heartbeat.Publication;
 import java.util.ArrayList;
@@ -56,7 +55,7 @@ record FallingLimitModel(
   public List<Step<State>> steps(State state) {
     List<Step<State>> steps = new ArrayList<>();
     for (int i = 0; i < nodes; i++) {
-      Node node = state.fleet.nodes().get(key(i));
+      NodeState node = state.fleet.nodes().get(key(i));
       if (node == null) {
         steps.add(step("join " + i, state, state.falls, i, heartbeat(i, 1, 0, 0, 0, null)));
         continue;
@@ -86,7 +85,7 @@ record FallingLimitModel(
   }
 
   private void report(
-      State state, int i, Node node, int inFlight, long generation, List<Step<State>> steps) {
+      State state, int i, NodeState node, int inFlight, long generation, List<Step<State>> steps) {
     String event = "n%s has %s, acknowledges %s".formatted(i, inFlight, generation);
     for (int peak : new int[] {inFlight, Math.max(inFlight, node.share())}) {
       Heartbeat beat = heartbeat(i, node.sequence() + 1, inFlight, peak, generation, null);
@@ -119,8 +118,8 @@ record FallingLimitModel(
     }
     boolean allReported = true;
     for (int i = 0; i < nodes; i++) {
-      Node before = from.nodes().get(key(i));
-      Node after = next.nodes().get(key(i));
+      NodeState before = from.nodes().get(key(i));
+      NodeState after = next.nodes().get(key(i));
       if (after == null || after.left()) {
         continue;
       }
@@ -133,7 +132,7 @@ record FallingLimitModel(
   }
 
   private static long shares(FleetState fleet) {
-    return fleet.nodes().values().stream().mapToLong(Node::share).sum();
+    return fleet.nodes().values().stream().mapToLong(NodeState::share).sum();
   }
 
   private static NodeKey key(int node) {
@@ -148,7 +147,20 @@ record FallingLimitModel(
       long generation,
       @Nullable Publication lower) {
     return new Heartbeat(
-        "k", "n" + node, 1, sequence, limit, false, inFlight, peak, 0, generation, 1, lower, null);
+        "k",
+        "n" + node,
+        1,
+        sequence,
+        limit,
+        false,
+        inFlight,
+        peak,
+        0,
+        generation,
+        1,
+        0,
+        lower,
+        null);
   }
 
   @Override

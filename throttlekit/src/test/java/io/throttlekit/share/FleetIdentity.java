@@ -4,10 +4,11 @@ import io.throttlekit.share.FleetMoment.Answer;
 import io.throttlekit.share.FleetMoment.Beat;
 import io.throttlekit.share.FleetMoment.Leaving;
 import io.throttlekit.share.FleetMoment.NodeProcess;
-import io.throttlekit.share.FleetState.Node;
+import io.throttlekit.share.FleetMoment.Orphans;
 import io.throttlekit.share.FleetState.NodeKey;
 import java.nio.LongBuffer;
 import java.util.Arrays;
+import java.util.SortedMap;
 import java.util.stream.LongStream;
 
 /**
@@ -35,14 +36,9 @@ final class FleetIdentity {
   }
 
   private Object identity() {
-    state
-        .fleet()
-        .nodes()
-        .forEach((key, node) -> {
-          if (isRelevant(node)) {
-            known(key.incarnation(), node.sequence(), node.generation());
-          }
-        });
+    // without nodes that affect nothing later
+    SortedMap<NodeKey, NodeState> nodes = state.fleet().at(state.now()).nodes();
+    nodes.forEach((key, node) -> known(key.incarnation(), node.sequence(), node.generation()));
     state.processes().forEach(p -> known(p.incarnation(), p.sequence(), p.generation()));
     for (Beat beat : state.beats()) {
       Heartbeat heartbeat = beat.heartbeat();
@@ -50,6 +46,7 @@ final class FleetIdentity {
     }
     state.answers().forEach(a -> known(a.incarnation(), 0, a.grant().generation()));
     state.departures().forEach(d -> known(d.departure().incarnation(), 0, 0));
+    state.orphans().forEach(each -> known(each.incarnation(), 0, 0));
 
     LongStream.Builder longs = LongStream.builder();
     longs.add(
@@ -58,27 +55,18 @@ final class FleetIdentity {
             state.left().duplicates(),
             state.left().restarts(),
             state.left().departures(),
+            state.left().crashes(),
             state.beats().size(),
             state.answers().size(),
             state.departures().size()));
     state.processes().forEach(process -> longs.add(packed(process)));
-    state
-        .fleet()
-        .nodes()
-        .forEach((key, node) -> {
-          if (isRelevant(node)) {
-            longs.add(packed(key, node));
-          }
-        });
+    nodes.forEach((key, node) -> longs.add(packed(key, node)));
+    longs.add(packed(state.orphans().size()));
+    sorted(state.orphans().stream().mapToLong(this::packed), longs);
     sorted(state.beats().stream().mapToLong(this::packed), longs);
     sorted(state.answers().stream().mapToLong(this::packed), longs);
     sorted(state.departures().stream().mapToLong(this::packed), longs);
     return LongBuffer.wrap(longs.build().toArray());
-  }
-
-  /** Returns whether a node may affect anything later. */
-  private boolean isRelevant(Node node) {
-    return node.untilMillis() >= state.now();
   }
 
   private void known(long incarnation, long sequence, long generation) {
@@ -100,7 +88,7 @@ final class FleetIdentity {
         process.left() ? 1 : 0);
   }
 
-  private long packed(NodeKey key, Node node) {
+  private long packed(NodeKey key, NodeState node) {
     return packed(
         rank(key.incarnation()),
         sequence(key.incarnation(), node.sequence()),
@@ -135,6 +123,11 @@ final class FleetIdentity {
 
   private long packed(Leaving leaving) {
     return packed(rank(leaving.departure().incarnation()), leaving.departure().inFlight());
+  }
+
+  private long packed(Orphans orphans) {
+    return packed(
+        rank(orphans.incarnation()), orphans.inFlight(), orphans.released(), orphans.until());
   }
 
   /** Returns the order among incarnations of its process, with the number of the process. */

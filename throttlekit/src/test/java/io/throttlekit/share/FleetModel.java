@@ -7,8 +7,8 @@ import io.throttlekit.share.FleetMoment.Beat;
 import io.throttlekit.share.FleetMoment.Budget;
 import io.throttlekit.share.FleetMoment.Leaving;
 import io.throttlekit.share.FleetMoment.NodeProcess;
+import io.throttlekit.share.FleetMoment.Orphans;
 import io.throttlekit.share.FleetScope.Flaw;
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.ShareGrant.Status;
 import java.util.ArrayList;
@@ -34,6 +34,9 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   /** Ticks for which a share is a process's from the arrival of its heartbeat. */
   static final int LEASE = 1;
 
+  /** Ticks for which a request lasts at most. */
+  static final int PERMIT = 3;
+
   @Override
   public List<FleetMoment> initial() {
     List<NodeProcess> processes = new ArrayList<>();
@@ -42,9 +45,13 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     }
     Budget budget =
         new Budget(
-            scope.network().duplicates(), scope.faults().restarts(), scope.faults().departures());
+            scope.network().duplicates(),
+            scope.faults().restarts(),
+            scope.faults().departures(),
+            scope.faults().crashes());
     return List.of(
-        new FleetMoment(FleetState.EMPTY, processes, List.of(), List.of(), List.of(), 0, budget));
+        new FleetMoment(
+            FleetState.EMPTY, processes, List.of(), List.of(), List.of(), List.of(), 0, budget));
   }
 
   @Override
@@ -72,13 +79,46 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
       FleetState next = state.fleet().leave(leaving.departure(), state.now());
       steps.add(new Step<>("depart" + NAMES.get(leaving.process()), without.with(next)));
     }
+    for (Orphans orphans : state.orphans()) {
+      releaseElsewhere(state, orphans, steps);
+    }
     if (state.now() < scope.faults().ticks()) {
       steps.add(new Step<>("tick", ticked(state.at(state.now() + 1))));
     }
     return steps;
   }
 
-  private static void requests(FleetMoment state, int i, List<Step<FleetMoment>> steps) {
+  /** Adds the end of a request whose process has crashed, and the report of such an end. */
+  private void releaseElsewhere(FleetMoment state, Orphans orphans, List<Step<FleetMoment>> steps) {
+    List<Orphans> others = without(state.orphans(), orphans);
+    String name = NAMES.get(orphans.process());
+    if (orphans.inFlight() > 0) {
+      Orphans ended =
+          new Orphans(
+              orphans.incarnation(),
+              orphans.process(),
+              orphans.inFlight() - 1,
+              orphans.released() + 1,
+              orphans.until());
+      steps.add(new Step<>("end elsewhere" + name, state.withOrphans(with(others, ended))));
+    }
+    NodeKey key = new NodeKey(id(orphans.process()), orphans.incarnation());
+    NodeState node = state.fleet().at(state.now()).nodes().get(key);
+    if (orphans.released() > 0 && node != null && node.left()) {
+      reached.add("release elsewhere");
+      Orphans reported =
+          new Orphans(
+              orphans.incarnation(),
+              orphans.process(),
+              orphans.inFlight(),
+              orphans.released() - 1,
+              orphans.until());
+      FleetState next = state.fleet().released(new ReleasedPermits("k", 0, 1), state.now());
+      steps.add(new Step<>("count" + name, state.withOrphans(with(others, reported)).with(next)));
+    }
+  }
+
+  private void requests(FleetMoment state, int i, List<Step<FleetMoment>> steps) {
     NodeProcess process = state.processes().get(i);
     if (process.inFlight() < process.share()) {
       steps.add(
@@ -86,9 +126,13 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
               "acquire" + NAMES.get(i), state.with(i, process.with(process.inFlight() + 1))));
     }
     if (process.inFlight() > 0) {
-      steps.add(
-          new Step<>(
-              "release" + NAMES.get(i), state.with(i, process.with(process.inFlight() - 1))));
+      FleetMoment released = state.with(i, process.with(process.inFlight() - 1));
+      if (scope.flaws().contains(Flaw.REPORTS_RELEASES_THAT_THE_PROCESS_HAS_SEEN)
+          && state.orphans().isEmpty()) {
+        Orphans seen = new Orphans(process.incarnation(), i, 0, 1, 0);
+        released = released.withOrphans(List.of(seen));
+      }
+      steps.add(new Step<>("release" + NAMES.get(i), released));
     }
   }
 
@@ -117,6 +161,9 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
             0,
             process.generation(),
             LEASE,
+            scope.faults().crashes() == 0 || scope.flaws().contains(Flaw.REPORTS_NO_TIME_TO_LIVE)
+                ? 0
+                : PERMIT,
             null,
             null);
     Beat beat = new Beat(i, heartbeat, state.now(), false);
@@ -148,16 +195,30 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
     NodeProcess process = state.processes().get(i);
     Budget budget = state.left();
     if (budget.restarts() > 0) {
-      Budget next = new Budget(budget.duplicates(), budget.restarts() - 1, budget.departures());
       FleetMoment restarted =
-          state.with(i, NodeProcess.fresh(nextIncarnation(process), 0)).with(next);
+          state
+              .with(i, NodeProcess.fresh(nextIncarnation(process), 0))
+              .with(budget.withoutRestart());
       steps.add(new Step<>("restart" + NAMES.get(i), restarted));
     }
+    if (budget.crashes() > 0 && process.inFlight() > 0) {
+      Orphans orphans =
+          new Orphans(process.incarnation(), i, process.inFlight(), 0, state.now() + PERMIT);
+      FleetMoment crashed =
+          state
+              .with(i, NodeProcess.fresh(nextIncarnation(process), 0))
+              .withOrphans(with(state.orphans(), orphans))
+              .with(budget.withoutCrash());
+      steps.add(new Step<>("crash" + NAMES.get(i), crashed));
+    }
     if (budget.departures() > 0 && !process.left() && process.sequence() > 0) {
-      Budget next = new Budget(budget.duplicates(), budget.restarts(), budget.departures() - 1);
       Departure departure = new Departure("k", id(i), process.incarnation(), process.inFlight());
       List<Leaving> departures = with(state.departures(), new Leaving(i, departure));
-      FleetMoment leaving = state.with(i, process.leaving()).withDepartures(departures).with(next);
+      FleetMoment leaving =
+          state
+              .with(i, process.leaving())
+              .withDepartures(departures)
+              .with(budget.withoutDeparture());
       steps.add(new Step<>("leave" + NAMES.get(i), leaving));
     }
     if (process.left() && process.inFlight() == 0) {
@@ -171,9 +232,8 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
       String event, FleetMoment state, Beat beat, List<Step<FleetMoment>> steps) {
     Budget left = state.left();
     if (left.duplicates() > 0) {
-      Budget budget = new Budget(left.duplicates() - 1, left.restarts(), left.departures());
       List<Beat> beats = with(state.beats(), beat.again());
-      arrive(event, state.withBeats(beats).with(budget), beat, steps);
+      arrive(event, state.withBeats(beats).with(left.withoutDuplicate()), beat, steps);
     }
   }
 
@@ -181,7 +241,7 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   private void arrive(String event, FleetMoment state, Beat beat, List<Step<FleetMoment>> steps) {
     Heartbeat heartbeat = beat.heartbeat();
     NodeKey key = new NodeKey(heartbeat.node(), heartbeat.incarnation());
-    Node known = state.fleet().nodes().get(key);
+    NodeState known = state.fleet().nodes().get(key);
     Coordination terms =
         new Coordination(Aggregate.POOLED, scope.allocation(), scope.acknowledged());
     FleetState.Outcome outcome = state.fleet().heartbeat(terms, heartbeat, state.now());
@@ -197,7 +257,11 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   }
 
   private void reached(
-      @Nullable Node known, Heartbeat heartbeat, int now, ShareGrant grant, @Nullable Node next) {
+      @Nullable NodeState known,
+      Heartbeat heartbeat,
+      int now,
+      ShareGrant grant,
+      @Nullable NodeState next) {
     if (known != null && heartbeat.sequence() <= known.sequence()) {
       reached.add("overtaken heartbeat");
     }
@@ -250,9 +314,13 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
             false));
   }
 
-  /** Ends leases by the clocks of the processes. */
+  /** Ends leases by the clocks of the processes, and requests by their time to live. */
   private FleetMoment ticked(FleetMoment state) {
-    FleetMoment next = state;
+    FleetMoment next =
+        state.withOrphans(
+            state.orphans().stream()
+                .filter(each -> state.now() < each.until() || each.until() == 0)
+                .toList());
     for (int i = 0; i < scope.processes(); i++) {
       NodeProcess process = state.processes().get(i);
       if (process.leaseUntil() > 0
@@ -276,20 +344,23 @@ record FleetModel(FleetScope scope, Set<String> reached) implements Model<FleetM
   @Override
   public @Nullable String broken(FleetMoment state) {
     long reserved = 0;
-    for (Node node : state.fleet().nodes().values()) {
-      boolean live = node.untilMillis() >= state.now();
-      reserved += !live ? 0 : scope.acknowledged() ? node.reserved() : node.share();
+    FleetState fleet = state.fleet().at(state.now());
+    for (NodeState node : fleet.nodes().values()) {
+      reached.addAll(node.left() && node.inFlight() > 0 ? Set.of("remnant") : Set.of());
+      reserved += scope.acknowledged() ? node.reserved() : node.share();
     }
     if (reserved > scope.limit()) {
       return "GlobalCap";
     }
-    if (state.processes().stream().mapToInt(NodeProcess::inFlight).sum() > scope.maxInFlight()) {
+    int orphans = state.orphans().stream().mapToInt(Orphans::inFlight).sum();
+    int inFlight = orphans + state.processes().stream().mapToInt(NodeProcess::inFlight).sum();
+    if (inFlight > scope.maxInFlight()) {
       return "InflightCap";
     }
     for (int i = 0; i < scope.processes(); i++) {
       NodeProcess process = state.processes().get(i);
-      Node node = state.fleet().nodes().get(new NodeKey(id(i), process.incarnation()));
-      int covered = node == null || node.untilMillis() < state.now() ? 0 : node.reserved();
+      NodeState node = fleet.nodes().get(new NodeKey(id(i), process.incarnation()));
+      int covered = node == null ? 0 : node.reserved();
       if (scope.acknowledged() && Math.max(process.share(), process.inFlight()) > covered) {
         return "Covered";
       }

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Runs the real {@link FleetState} in every order of events of small fleets. */
@@ -46,18 +47,22 @@ class FleetModelTest {
             TWO.with(new Network(0, 1, 1)),
             Set.of("overtaken heartbeat", "unacknowledged share", "raised share")),
         arguments(
+            "a process that crashes while its requests go on",
+            ONE.with(new Faults(2, 0, 0, 1)),
+            Set.of("remnant", "release elsewhere", "raised share")),
+        arguments(
             "a process that leaves and returns",
-            ONE.with(new Faults(0, 0, 1)),
+            ONE.with(new Faults(0, 0, 1, 0)),
             Set.of("raised share", "unacknowledged share", "one id twice")),
         arguments(
             "a departure that overtakes a heartbeat",
             FleetScope.of(1, 2, Allocation.EQUAL)
                 .with(new Network(1, 1, 0))
-                .with(new Faults(0, 0, 2)),
+                .with(new Faults(0, 0, 2, 0)),
             Set.of("heartbeat after it left")),
         arguments(
             "a process that ends and begins again with its id",
-            TWO.with(new Faults(0, 1, 0)),
+            TWO.with(new Faults(0, 1, 0, 0)),
             Set.of("one id twice", "raised share", "unacknowledged share")),
         arguments(
             "two processes with one id",
@@ -65,7 +70,7 @@ class FleetModelTest {
             Set.of("one id twice", "raised share", "unacknowledged share")),
         arguments(
             "leases that end",
-            ONE.with(new Faults(2, 0, 0)),
+            ONE.with(new Faults(2, 0, 0, 0)),
             Set.of("expired", "fenced", "answer of an ended lease", "evicted", "raised share")));
   }
 
@@ -81,9 +86,9 @@ class FleetModelTest {
             Set.of()),
         arguments(
             "leaving",
-            ONE.with(new Network(1, 1, 0)).with(new Faults(0, 0, 1)),
+            ONE.with(new Network(1, 1, 0)).with(new Faults(0, 0, 1, 0)),
             Set.of("heartbeat after it left")),
-        arguments("leases", ONE.with(new Faults(3, 0, 0)), Set.of("expired", "fenced")));
+        arguments("leases", ONE.with(new Faults(3, 0, 0, 0)), Set.of("expired", "fenced")));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -115,9 +120,17 @@ class FleetModelTest {
   void aProcessThatDoesNotFollowTheRulesIsNotCovered(
       Flaw flaw, String broken, int answers, int ticks) {
     FleetScope scope =
-        TWO.with(new Network(0, answers, 0)).with(new Faults(ticks, 0, 0)).with(flaw);
+        TWO.with(new Network(0, answers, 0)).with(new Faults(ticks, 0, 0, 0)).with(flaw);
     Exploration seen = Explorer.explore(new FleetModel(scope, new HashSet<>()), MAX_STATES);
     assertThat(seen.broken()).isEqualTo(broken);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @EnumSource(names = {"REPORTS_NO_TIME_TO_LIVE", "REPORTS_RELEASES_THAT_THE_PROCESS_HAS_SEEN"})
+  void requestsOfACrashedProcessExceedTheLimitIfARuleIsNotFollowed(Flaw flaw) {
+    FleetScope scope = ONE.with(new Faults(3, 0, 0, 1)).with(flaw);
+    Exploration seen = Explorer.explore(new FleetModel(scope, new HashSet<>()), MAX_STATES);
+    assertThat(seen.broken()).isEqualTo("InflightCap");
   }
 
   @ParameterizedTest(name = "limit {0}")

@@ -17,37 +17,42 @@ record FleetMoment(
     List<Beat> beats,
     List<Answer> answers,
     List<Leaving> departures,
+    List<Orphans> orphans,
     int now,
     Budget left) {
 
   FleetMoment with(int index, NodeProcess process) {
     List<NodeProcess> all = new ArrayList<>(processes);
     all.set(index, process);
-    return new FleetMoment(fleet, List.copyOf(all), beats, answers, departures, now, left);
+    return new FleetMoment(fleet, List.copyOf(all), beats, answers, departures, orphans, now, left);
   }
 
   FleetMoment with(FleetState next) {
-    return new FleetMoment(next, processes, beats, answers, departures, now, left);
+    return new FleetMoment(next, processes, beats, answers, departures, orphans, now, left);
   }
 
   FleetMoment withBeats(List<Beat> next) {
-    return new FleetMoment(fleet, processes, next, answers, departures, now, left);
+    return new FleetMoment(fleet, processes, next, answers, departures, orphans, now, left);
   }
 
   FleetMoment withAnswers(List<Answer> next) {
-    return new FleetMoment(fleet, processes, beats, next, departures, now, left);
+    return new FleetMoment(fleet, processes, beats, next, departures, orphans, now, left);
   }
 
   FleetMoment withDepartures(List<Leaving> next) {
-    return new FleetMoment(fleet, processes, beats, answers, next, now, left);
+    return new FleetMoment(fleet, processes, beats, answers, next, orphans, now, left);
+  }
+
+  FleetMoment withOrphans(List<Orphans> next) {
+    return new FleetMoment(fleet, processes, beats, answers, departures, next, now, left);
   }
 
   FleetMoment at(int time) {
-    return new FleetMoment(fleet, processes, beats, answers, departures, time, left);
+    return new FleetMoment(fleet, processes, beats, answers, departures, orphans, time, left);
   }
 
   FleetMoment with(Budget next) {
-    return new FleetMoment(fleet, processes, beats, answers, departures, now, next);
+    return new FleetMoment(fleet, processes, beats, answers, departures, orphans, now, next);
   }
 
   /**
@@ -106,6 +111,31 @@ record FleetMoment(
   /** A departure in transit. */
   record Leaving(int process, Departure departure) {}
 
+  /**
+   * Requests of a process that has crashed.
+   *
+   * @param inFlight those that go on
+   * @param released those that ended, and were not reported to the coordinator
+   * @param until when the others end by their time to live
+   */
+  record Orphans(long incarnation, int process, int inFlight, int released, int until) {}
+
   /** Faults that may still happen. */
-  record Budget(int duplicates, int restarts, int departures) {}
+  record Budget(int duplicates, int restarts, int departures, int crashes) {
+    Budget withoutDuplicate() {
+      return new Budget(duplicates - 1, restarts, departures, crashes);
+    }
+
+    Budget withoutRestart() {
+      return new Budget(duplicates, restarts - 1, departures, crashes);
+    }
+
+    Budget withoutDeparture() {
+      return new Budget(duplicates, restarts, departures - 1, crashes);
+    }
+
+    Budget withoutCrash() {
+      return new Budget(duplicates, restarts, departures, crashes - 1);
+    }
+  }
 }

@@ -21,6 +21,7 @@ final class FleetNode {
   private long sequence;
   private long acknowledged;
   private long leaseMillis = LONG_LEASE;
+  private long permitMillis;
   private boolean sampled = true;
   private long refused;
   private @Nullable Publication publication;
@@ -41,6 +42,12 @@ final class FleetNode {
   /** Sets the lease of all further heartbeats. */
   FleetNode withLease(long millis) {
     leaseMillis = millis;
+    return this;
+  }
+
+  /** Sets how long requests may last after the lease, in all further heartbeats. */
+  FleetNode withPermits(long millis) {
+    permitMillis = millis;
     return this;
   }
 
@@ -112,6 +119,7 @@ final class FleetNode {
             refused,
             acknowledged,
             leaseMillis,
+            permitMillis,
             publication,
             digest);
     refused = 0;

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.SimulatedFleet.Event;
 import java.util.EnumMap;
 import java.util.Map;
@@ -78,7 +77,10 @@ class FleetPropertyTest {
           assertThat(fleet.shares()).as(where).isEqualTo(state.limit());
         }
         if (state.limit() >= nodes) {
-          assertThat(state.nodes().values()).as(where).extracting(Node::share).doesNotContain(0);
+          assertThat(state.nodes().values())
+              .as(where)
+              .extracting(NodeState::share)
+              .doesNotContain(0);
         }
       }
     }

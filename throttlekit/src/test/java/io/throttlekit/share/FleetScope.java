@@ -25,7 +25,9 @@ record FleetScope(
     APPLIES_OLDER_SHARES,
     REPORTS_REQUESTS_OF_BEFORE,
     APPLIES_SHARES_OF_ENDED_LEASES,
-    GOES_ON_AFTER_ITS_LEASE
+    GOES_ON_AFTER_ITS_LEASE,
+    REPORTS_NO_TIME_TO_LIVE,
+    REPORTS_RELEASES_THAT_THE_PROCESS_HAS_SEEN
   }
 
   /**
@@ -43,8 +45,10 @@ record FleetScope(
    * @param ticks of the clock; a lease takes {@link FleetModel#LEASE}
    * @param restarts processes that end with their requests, and begin anew
    * @param departures processes that leave the fleet
+   * @param crashes processes that end while their requests go on for {@link FleetModel#PERMIT} at
+   *     most
    */
-  record Faults(int ticks, int restarts, int departures) {}
+  record Faults(int ticks, int restarts, int departures, int crashes) {}
 
   /** Processes whose heartbeats arrive at once, and whose answers are late or lost. */
   static FleetScope of(int processes, int limit, Allocation allocation) {
@@ -56,7 +60,7 @@ record FleetScope(
         true,
         false,
         new Network(0, 1, 0),
-        new Faults(0, 0, 0),
+        new Faults(0, 0, 0, 0),
         Set.of());
   }
 

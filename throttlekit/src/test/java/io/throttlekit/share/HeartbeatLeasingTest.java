@@ -6,7 +6,6 @@ import io.throttlekit.explore.Exploration;
 import io.throttlekit.explore.Explorer;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.HeartbeatLeasing.Division;
 import io.throttlekit.share.HeartbeatLeasing.Published;
@@ -126,7 +125,7 @@ class HeartbeatLeasingTest {
   private record RealDivision(Allocation allocation, boolean acknowledged) implements Division {
     @Override
     public int share(State state, int limit, int node) {
-      SortedMap<NodeKey, Node> nodes = new TreeMap<>();
+      SortedMap<NodeKey, NodeState> nodes = new TreeMap<>();
       for (int other = 0; other < state.shares().size(); other++) {
         if (state.isActive(other)) {
           nodes.put(
@@ -147,15 +146,16 @@ class HeartbeatLeasingTest {
               0,
               1,
               1_000,
+              0,
               null,
               null);
       Coordination terms = new Coordination(Aggregate.POOLED, allocation, acknowledged);
       return new FleetState(nodes, limit, 0, null, 0).heartbeat(terms, beat, 0).grant().share();
     }
 
-    private static Node node(int limit, int share, int inFlight) {
-      return new Node(
-          limit, false, inFlight, inFlight, false, share, 1, share, 1, 1_000, false, List.of());
+    private static NodeState node(int limit, int share, int inFlight) {
+      return new NodeState(
+          limit, false, inFlight, inFlight, false, share, 1, share, 1, 1_000, 0, false, List.of());
     }
   }
 }

@@ -29,14 +29,17 @@ class HeartbeatTest {
             Long.MIN_VALUE,
             0,
             Long.MIN_VALUE,
+            Long.MIN_VALUE,
             null,
             null);
-    assertThat(beat).isEqualTo(new Heartbeat("k", "n", 1, 1, 1, true, 0, 0, 0, 0, 1, null, null));
+    assertThat(beat)
+        .isEqualTo(new Heartbeat("k", "n", 1, 1, 1, true, 0, 0, 0, 0, 1, 0, null, null));
     assertThat(beat.localLimit()).isEqualTo(1);
     assertThat(beat.inFlight()).isZero();
     assertThat(beat.peak()).isZero();
     assertThat(beat.refused()).isZero();
     assertThat(beat.leaseMillis()).isEqualTo(1);
+    assertThat(beat.permitMillis()).isZero();
     assertThat(new Publication(3, least).limit()).isEqualTo(1);
     assertThat(new Departure("k", "n", 1, least).inFlight()).isZero();
   }
@@ -46,19 +49,33 @@ class HeartbeatTest {
     int most = Integer.MAX_VALUE;
     Heartbeat beat =
         new Heartbeat(
-            "k", "n", 1, 1, most, true, most, most, Long.MAX_VALUE, 0, Long.MAX_VALUE, null, null);
+            "k",
+            "n",
+            1,
+            1,
+            most,
+            true,
+            most,
+            most,
+            Long.MAX_VALUE,
+            0,
+            Long.MAX_VALUE,
+            Long.MAX_VALUE,
+            null,
+            null);
     assertThat(beat.localLimit()).isEqualTo(MOST);
     assertThat(beat.inFlight()).isEqualTo(MOST);
     assertThat(beat.peak()).isEqualTo(MOST);
     assertThat(beat.refused()).isEqualTo(MOST);
     assertThat(beat.leaseMillis()).isEqualTo(3_600_000);
+    assertThat(beat.permitMillis()).as("a day").isEqualTo(86_400_000);
     assertThat(new Publication(3, most).limit()).isEqualTo(MOST);
     assertThat(new Departure("k", "n", 1, most).inFlight()).isEqualTo(MOST);
   }
 
   @Test
   void thePeakIsAtLeastWhatIsInFlight() {
-    assertThat(new Heartbeat("k", "n", 1, 1, 1, true, 7, 3, 0, 0, 1, null, null).peak())
+    assertThat(new Heartbeat("k", "n", 1, 1, 1, true, 7, 3, 0, 0, 1, 0, null, null).peak())
         .isEqualTo(7);
   }
 

@@ -17,6 +17,7 @@ final class HeldCoordinator implements ConcurrencyCoordinator {
 
   boolean holdsAnswers;
   boolean fails;
+  boolean failsToLeave;
 
   HeldCoordinator(ConcurrencyCoordinator coordinator) {
     this.coordinator = coordinator;
@@ -40,9 +41,14 @@ final class HeldCoordinator implements ConcurrencyCoordinator {
   @Override
   public CompletionStage<Void> leave(Departure departure) {
     departures.add(departure);
-    return fails
+    return fails || failsToLeave
         ? CompletableFuture.failedStage(new StoreException("it is down", null))
         : coordinator.leave(departure);
+  }
+
+  @Override
+  public CompletionStage<Void> released(ReleasedPermits released) {
+    return coordinator.released(released);
   }
 
   @Override

@@ -70,6 +70,9 @@ final class LoadedFleet {
     private long arrivals;
     DistributedLimiter limiter;
 
+    /** Heartbeats so far. */
+    int beats;
+
     Node(String id) {
       this.id = id;
       this.limiter = join();
@@ -140,6 +143,7 @@ final class LoadedFleet {
 
     @Override
     public CompletionStage<ShareGrant> heartbeat(Heartbeat heartbeat) {
+      beats++;
       CompletableFuture<ShareGrant> answer = new CompletableFuture<>();
       time.runAfter(
           900 * MILLI, () -> answer.completeExceptionally(new StoreException("late", null)));
@@ -151,6 +155,12 @@ final class LoadedFleet {
     @Override
     public CompletionStage<Void> leave(Departure departure) {
       send(() -> coordinator.leave(departure));
+      return CompletableFuture.completedStage(null);
+    }
+
+    @Override
+    public CompletionStage<Void> released(ReleasedPermits released) {
+      send(() -> coordinator.released(released));
       return CompletableFuture.completedStage(null);
     }
 

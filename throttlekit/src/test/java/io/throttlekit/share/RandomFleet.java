@@ -35,9 +35,12 @@ final class RandomFleet {
 
   record Leaving(Departure departure) implements Call {}
 
+  record Released(ReleasedPermits released) implements Call {}
+
   private final class Member {
     final String id;
     long incarnation;
+    long previous;
     long sequence;
     long acknowledged;
     long epoch;
@@ -49,7 +52,9 @@ final class RandomFleet {
     }
 
     void begin() {
-      incarnation = random.nextLong();
+      previous = incarnation;
+      // some incarnations of a process are the same in their upper half
+      incarnation = random.nextInt(3) == 0 ? incarnation + 1 : random.nextLong();
       sequence = 0;
       acknowledged = 0;
     }
@@ -81,9 +86,15 @@ final class RandomFleet {
     if (random.nextInt(40) == 0) {
       current.begin();
     }
-    return random.nextInt(25) == 0
-        ? new Leaving(new Departure(key, current.id, current.incarnation, inFlight(current)))
-        : new Beat(beat(current));
+    long incarnation = random.nextInt(3) == 0 ? current.previous : current.incarnation;
+    return switch (random.nextInt(50)) {
+      case 0, 1 -> new Leaving(new Departure(key, current.id, incarnation, inFlight(current)));
+      case 2, 3 ->
+          new Released(
+              new ReleasedPermits(
+                  key, Incarnation.process(incarnation), 1 + random.nextInt(1 + most / 4)));
+      default -> new Beat(beat(current));
+    };
   }
 
   /** Records the answer to the last heartbeat. */
@@ -130,6 +141,7 @@ final class RandomFleet {
         Math.max(0, random.nextInt(5) - 3),
         random.nextInt(20) == 0 ? member.acknowledged + 1 : member.acknowledged,
         random.nextInt(15) == 0 ? 1 + random.nextInt(500) : LEASE_MILLIS,
+        random.nextInt(3) == 0 ? 0 : random.nextInt(2 * (int) LEASE_MILLIS),
         publication(member),
         digest());
   }

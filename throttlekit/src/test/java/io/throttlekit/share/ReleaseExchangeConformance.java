@@ -115,6 +115,82 @@ public abstract class ReleaseExchangeConformance {
     assertThat(poll(A, both.receipt()).releases()).containsExactly("x");
   }
 
+  private List<String> claim(String address) {
+    return exchange
+        .claim(address)
+        .toCompletableFuture()
+        .orTimeout(TIMEOUT.toSeconds(), TimeUnit.SECONDS)
+        .join();
+  }
+
+  @Test
+  void releasesThatWereNeverReturnedAreClaimedOnceAndStillDelivered() {
+    poll(A);
+    send(B, 0, to(A, "1 x", "1 y"));
+    assertThat(claim(A)).containsExactly("1 x", "1 y");
+    assertThat(claim(A)).isEmpty();
+    send(B, 0, to(A, "1 z"));
+    assertThat(claim(A)).containsExactly("1 z");
+    assertThat(poll(A).releases()).containsExactly("1 x", "1 y", "1 z");
+    assertThat(claim(A)).isEmpty();
+  }
+
+  @Test
+  void releasesThatTheirProcessMayHaveReceivedAreNotClaimed() {
+    poll(A);
+    send(B, 0, to(A, "1 x"));
+    Delivery delivered = poll(A); // perhaps lost
+    send(B, 0, to(A, "1 y"));
+    assertThat(claim(A)).containsExactly("1 y");
+    assertThat(poll(A, delivered.receipt()).releases()).containsExactly("1 y");
+    send(B, 0, to(A, "1 z"));
+    Delivery last = poll(A, delivered.receipt());
+    assertThat(last.releases()).containsExactly("1 y", "1 z");
+    assertThat(poll(A, last.receipt()).releases()).isEmpty();
+    assertThat(claim(A)).isEmpty();
+  }
+
+  @Test
+  void ofReleasesThatWereSentTwiceOneIsClaimed() {
+    poll(A);
+    send(B, 0, to(A, "1 x", "1 y", "1 x"));
+    assertThat(claim(A)).containsExactly("1 x", "1 y");
+    send(B, 0, to(A, "1 y", "1 z"));
+    assertThat(claim(A)).containsExactly("1 z");
+    poll(B);
+    send(A, 0, to(B, "1 v"));
+    poll(B); // v may have been received
+    send(A, 0, to(B, "1 v", "1 w"));
+    assertThat(claim(B)).containsExactly("1 w");
+  }
+
+  @Test
+  void aClaimMakesNoProcessKnown() {
+    assertThat(claim(A)).isEmpty();
+    assertThat(send(B, 0, to(A, "1 x")).unknown()).isEqualTo(1);
+    poll(A);
+    send(B, 0, to(A, "1 y"));
+    advance(ReleaseExchange.KEPT_MILLIS / 2);
+    assertThat(claim(A)).containsExactly("1 y");
+    advance(ReleaseExchange.KEPT_MILLIS / 2 + 10_000);
+    assertThat(claim(A)).isEmpty();
+    assertThat(send(B, 0, to(A, "1 z")).unknown()).isEqualTo(1);
+  }
+
+  @Test
+  void manyReleasesAreClaimedInBatches() {
+    poll(A);
+    for (int i = 0; i < 3; i++) {
+      send(B, 0, numbered(A, i * 700, (i + 1) * 700));
+    }
+    List<String> all = new ArrayList<>(claim(A));
+    assertThat(all).hasSize(ReleaseExchange.MAX_BATCH);
+    all.addAll(claim(A));
+    all.addAll(claim(A));
+    assertThat(all).hasSize(2_100).doesNotHaveDuplicates();
+    assertThat(claim(A)).isEmpty();
+  }
+
   @Test
   void oneCallSendsToManyProcessesAndReceives() {
     poll(A);

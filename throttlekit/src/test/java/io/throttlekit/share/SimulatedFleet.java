@@ -1,6 +1,5 @@
 package io.throttlekit.share;
 
-import io.throttlekit.share.FleetState.Node;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.Heartbeat.Publication;
 import io.throttlekit.share.ShareGrant.Status;
@@ -136,22 +135,22 @@ final class SimulatedFleet {
 
   /** Returns what is reserved in leases that have not ended. */
   long reserved() {
-    return live().mapToLong(Node::reserved).sum();
+    return live().mapToLong(NodeState::reserved).sum();
   }
 
   /** Returns the shares in leases that have not ended. */
   long shares() {
-    return live().mapToLong(Node::share).sum();
+    return live().mapToLong(NodeState::share).sum();
   }
 
-  private Stream<Node> live() {
+  private Stream<NodeState> live() {
     return fleet.nodes().values().stream().filter(node -> node.untilMillis() >= now);
   }
 
   /** Returns a node with more requests or a larger share than is reserved for it; null if none. */
   @Nullable String uncovered() {
     for (SimulatedNode node : nodes) {
-      Node known = fleet.nodes().get(node.key());
+      NodeState known = fleet.nodes().get(node.key());
       int reserved = known == null || known.untilMillis() < now ? 0 : known.reserved();
       if (Math.max(node.share, node.inFlight) > reserved) {
         return node.id + " has " + node.inFlight + " of " + node.share + ", reserved " + reserved;
@@ -247,6 +246,7 @@ final class SimulatedFleet {
             node.refused,
             node.generation,
             LEASE_MILLIS,
+            0,
             publication,
             null);
     node.peak = node.inFlight;
@@ -273,7 +273,7 @@ final class SimulatedFleet {
 
   private void arrive(SimulatedNode node, Heartbeat heartbeat, long sentAt) {
     NodeKey key = new NodeKey(heartbeat.node(), heartbeat.incarnation());
-    Node known = fleet.nodes().get(key);
+    NodeState known = fleet.nodes().get(key);
     FleetState.Outcome outcome = fleet.heartbeat(terms, heartbeat, now);
     fleet = outcome.next();
     ShareGrant grant = outcome.grant();
@@ -292,7 +292,7 @@ final class SimulatedFleet {
     if (reserved() > fleet.limit()) {
       count(Event.ABOVE_LIMIT);
     }
-    Node next = fleet.nodes().get(key);
+    NodeState next = fleet.nodes().get(key);
     if (next != null && next.reserved() > Math.max(next.share(), next.inFlight())) {
       count(Event.UNACKNOWLEDGED);
     }

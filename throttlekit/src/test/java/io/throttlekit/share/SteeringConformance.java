@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The rules by which every {@link ConcurrencyCoordinator} finds the limit of the fleet: of the
  * limits of the nodes, or by a node that computes it from the samples of all nodes.
  */
-public abstract class SteeringConformance extends MembershipConformance {
+public abstract class SteeringConformance extends RemnantConformance {
 
   @Test
   void anAnswerHasTheSharesThatNodesMayApply() {

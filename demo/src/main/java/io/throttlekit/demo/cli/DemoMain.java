@@ -6,6 +6,9 @@ import io.throttlekit.demo.MeshScenario;
 import io.throttlekit.demo.MeshSummary;
 import io.throttlekit.demo.Summary;
 import io.throttlekit.demo.UnusableEnvoyException;
+import io.throttlekit.demo.fleet.FleetDemo;
+import io.throttlekit.demo.fleet.FleetPlan;
+import io.throttlekit.demo.fleet.FleetSummary;
 import io.throttlekit.demo.overload.Overload;
 import io.throttlekit.demo.overload.OverloadPlan;
 import io.throttlekit.demo.overload.OverloadSummary;
@@ -50,9 +53,27 @@ public final class DemoMain implements Callable<Integer> {
   private boolean overload;
 
   @Option(
+      names = "--replicas",
+      description =
+          "with --overload: this many replicas of the service, from 2 to 8, that share a store,"
+              + " behind four Envoys with loads of 8:4:2:1; the one that steers is killed half way")
+  private @Nullable String replicas;
+
+  @Option(
+      names = "--gate",
+      description = "with --replicas: where the limit is enforced, envoy (by default) or service")
+  private @Nullable String gate;
+
+  @Option(
+      names = "--store",
+      description = "with --replicas: the store, redis (by default) or postgresql")
+  private @Nullable String store;
+
+  @Option(
       names = "--phase",
       description =
-          "with --overload: only these of 0.8, 1.2, 2, 5, halved and restored, separated by commas")
+          "with --overload: only these of 0.8, 1.2, 2, 5, halved and restored, separated by commas;"
+              + " with --replicas only 2 and 5")
   private @Nullable String phase;
 
   @Option(
@@ -65,7 +86,7 @@ public final class DemoMain implements Callable<Integer> {
       description =
           "stop after this many, from 1 to 86400; without it, at Ctrl-C. With --mesh from 18, and"
               + " 60 without it: six windows of up to 10 s. With --overload from 10 for each phase,"
-              + " and 90 without it")
+              + " and 90 without it; with --replicas from 40, and 120 without it")
   private @Nullable String seconds;
 
   @Option(
@@ -103,6 +124,17 @@ public final class DemoMain implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--phase and --arms choose from --overload, which is not there");
     }
+    if (replicas != null && (!overload || arms != null)) {
+      throw new ParameterException(
+          spec.commandLine(), "--replicas goes with --overload, and without --arms");
+    }
+    if (replicas == null && (gate != null || store != null)) {
+      throw new ParameterException(
+          spec.commandLine(), "--gate and --store go with --replicas, which is not there");
+    }
+    if (replicas != null) {
+      return showFleet(replicas);
+    }
     return overload ? showOverload() : mesh ? showMesh() : show();
   }
 
@@ -119,6 +151,22 @@ public final class DemoMain implements Callable<Integer> {
         () -> {
           OverloadSummary summary = demo.run(plan, System.out, terminal);
           return !json ? summary.words() : terminal ? summary.json() : summary.textAndJson();
+        });
+  }
+
+  private int showFleet(String count) {
+    FleetPlan plan;
+    try {
+      plan = FleetPlan.of(count, gate, store, phase, seconds, seed);
+    } catch (IllegalArgumentException wrong) {
+      throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
+    }
+    FleetDemo demo = FleetDemo.ofThisMachine(System.err::println);
+    return show(
+        demo::stop,
+        () -> {
+          FleetSummary summary = demo.run(plan, System.out);
+          return json ? summary.textAndJson() : summary.words();
         });
   }
 

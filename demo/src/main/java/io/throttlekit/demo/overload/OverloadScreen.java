@@ -1,6 +1,7 @@
 package io.throttlekit.demo.overload;
 
-import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.demo.load.Course;
+import io.throttlekit.demo.load.Course.Figures;
 import java.io.PrintStream;
 import java.util.Locale;
 import java.util.Map;

@@ -1,6 +1,7 @@
 package io.throttlekit.demo.overload;
 
-import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.demo.load.Capacity;
+import io.throttlekit.demo.load.Course.Figures;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;

@@ -25,6 +25,14 @@ class DemoMainTest {
     "--overload --arms theirs, there is no arm 'theirs'",
     "--overload --seconds 59, --seconds is a whole number from 60 to 3600 for 6 phases",
     "--overload --phase 2 --seconds abc, from 10 to 3600 for one phase",
+    "--replicas 3, --replicas goes with --overload",
+    "--overload --replicas 3 --arms ours, 'goes with --overload, and without --arms'",
+    "--overload --gate envoy, --gate and --store go with --replicas",
+    "--overload --replicas 1, --replicas is a whole number from 2 to 8",
+    "--overload --replicas 3 --gate both, 'there is no gate ''both'', but service, envoy'",
+    "--overload --replicas 3 --store none, 'there is no store ''none'', but redis, postgresql'",
+    "--overload --replicas 3 --phase 0.8, '--phase has 2 and 5, not ''0.8'''",
+    "--overload --replicas 3 --seconds 79, --seconds is a whole number from 80 to 3600",
     "foo,             there is no 'foo' here",
     "--seed x,        'x' is not a whole number"
   })

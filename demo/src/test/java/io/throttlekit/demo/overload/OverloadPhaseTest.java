@@ -2,7 +2,8 @@ package io.throttlekit.demo.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.demo.overload.Course.Figures;
+import io.throttlekit.demo.load.Capacity;
+import io.throttlekit.demo.load.Course.Figures;
 import io.throttlekit.demo.overload.OverloadSummary.Row;
 import io.throttlekit.testkit.envoy.EnvoyLookup;
 import io.throttlekit.testkit.envoy.EnvoyProgram;

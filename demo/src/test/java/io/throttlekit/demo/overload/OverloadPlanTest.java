@@ -3,6 +3,7 @@ package io.throttlekit.demo.overload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.demo.load.Capacity;
 import io.throttlekit.simulator.concurrency.Lengths;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;

@@ -2,6 +2,7 @@ package io.throttlekit.demo.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.demo.load.Course;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.Charset;

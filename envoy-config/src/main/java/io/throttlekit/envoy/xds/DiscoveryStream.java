@@ -1,12 +1,13 @@
 package io.throttlekit.envoy.xds;
 
-import com.google.protobuf.Any;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.envoy.NodeIds;
 import io.throttlekit.envoy.xds.DiscoveryMessage.Subscription;
-import io.throttlekit.envoy.xds.Parts.Part;
+import io.throttlekit.envoy.xds.LimitServer.Layer;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its state is bounded whatever the Envoy does. While the connection is full, only the newest
  * response is kept, and nothing is queued. Only {@value #CREDITS} messages are read in each pause
- * of the server; their requests are noted, and answered in the next round.
+ * of the server; their requests are noted, and answered with the next plan.
  *
  * <p>Messages about other resources are not answered: an empty response would remove an Envoy's
  * clusters or listeners. Calls by gRPC are executed by the server's one thread at a time, which
@@ -26,23 +27,33 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
    */
   static final int CREDITS = 8;
 
-  /** Longest version kept. Ours are shorter, so a longer one was not issued by this server. */
-  private static final int MAX_VERSION = 100;
+  /**
+   * Unread bytes at which the connection is full: with the default of 32 KiB, a client that
+   * acknowledges without reading holds more than a hundred responses, each in 4 KiB.
+   */
+  private static final int UNREAD_BYTES = 1;
 
   private final Wire<Q, A> wire;
   private final ServerCallStreamObserver<A> call;
   private final LimitServer server;
   private final NodeIds allowed;
   private String node = "";
-  private String version = "";
-  private @Nullable Part part;
+  private String token = "";
   private boolean wanted;
+  private boolean subscribed;
+  private long joined;
   private long joinedNanos;
   private boolean joinedOnce;
   private int read;
   private boolean stale;
   private boolean ended;
+
+  // Of the current subscription.
+  private boolean greeted;
   private long sent;
+  private long acknowledged;
+  private Map<ClusterLimit, Integer> shares = Map.of();
+  private Map<ClusterLimit, Integer> mayApply = Map.of();
 
   DiscoveryStream(
       Wire<Q, A> wire, ServerCallStreamObserver<A> call, LimitServer server, NodeIds allowed) {
@@ -51,14 +62,10 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     this.server = server;
     this.allowed = allowed;
     call.disableAutoRequest();
+    call.setOnReadyThreshold(UNREAD_BYTES);
     call.setOnReadyHandler(() -> server.within(this::ready));
     call.setOnCancelHandler(() -> server.within(this::over));
     call.request(CREDITS);
-  }
-
-  /** Returns the node id in the Envoy's first message. */
-  String node() {
-    return node;
   }
 
   @Override
@@ -83,6 +90,21 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     server.within(() -> end(Status.OK));
   }
 
+  /** Returns the node id in the Envoy's first message. */
+  String node() {
+    return node;
+  }
+
+  /** Returns the suffix of its versions; empty before it subscribed. */
+  String token() {
+    return token;
+  }
+
+  /** Returns what is to be reported; only while it is subscribed. */
+  StreamState state() {
+    return new StreamState(node, token, sent, acknowledged, mayApply);
+  }
+
   /** Requests as many messages as were read since the last time. */
   void readMore() {
     int more = read;
@@ -92,39 +114,67 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
   }
 
-  /** Sends the Envoy's current share, as soon as the connection accepts it. */
+  /**
+   * Sends the first layer since it subscribed.
+   *
+   * @param mark streams that had joined when the visit began from which the plan is
+   * @return whether it waits no longer: an older plan might grant what others were given since
+   */
+  boolean greet(LimitServer.Mark mark) {
+    if (joined <= mark.joined()) {
+      Layer layer = server.layer(this);
+      if (layer != null) {
+        greeted = true;
+        push(layer);
+      }
+    }
+    return greeted;
+  }
+
+  /** Sends the Envoy's current layer if it is new, as soon as the connection accepts it. */
   void push() {
-    Part current = part;
-    if (ended || current == null) {
+    Layer layer = greeted ? server.layer(this) : null;
+    // A grant of the same share is sent too: only its acknowledgement ends a larger reservation.
+    if (layer != null && (stale || layer.number() > sent || !layer.shares().equals(shares))) {
+      push(layer);
+    }
+  }
+
+  private void push(Layer layer) {
+    if (ended || !subscribed) {
       return;
     }
     stale = !call.isReady();
     if (!stale) {
-      sent = server.round();
-      Any layer = server.layer(current);
-      call.onNext(wire.write(layer, server.version(sent, current), Long.toString(sent)));
+      sent = server.number();
+      shares = layer.shares();
+      mayApply = larger(mayApply, shares);
+      server.updated(this);
+      String nonce = Long.toString(sent);
+      call.onNext(wire.write(server.resource(layer), server.version(token), nonce));
     }
   }
 
-  /** Sends the first layer of its current part, unless it was sent already. */
-  void greet() {
-    if (sent == 0) {
-      push();
-    }
+  private static Map<ClusterLimit, Integer> larger(
+      Map<ClusterLimit, Integer> some, Map<ClusterLimit, Integer> others) {
+    Map<ClusterLimit, Integer> all = new HashMap<>(some);
+    others.forEach((limit, share) -> all.merge(limit, share, Math::max));
+    return all;
   }
 
   /** Gives up its part to a newer stream of the same Envoy. */
   void succeeded() {
-    part = null;
+    subscribed = false;
     wanted = false;
+    token = "";
   }
 
   /**
-   * Claims a part for a subscribed Envoy, unless its last claim was too recent. A client that
-   * subscribes and unsubscribes all the time must not cause a division each time.
+   * Subscribes an Envoy that wants it, unless it did so too recently. A client that subscribes and
+   * unsubscribes all the time must not cause a division each time.
    */
   void settle(long nowNanos) {
-    if (ended || !wanted || part != null) {
+    if (ended || !wanted || subscribed) {
       return;
     }
     if (joinedOnce && nowNanos - joinedNanos < server.turnNanos()) {
@@ -133,13 +183,17 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     }
     joinedOnce = true;
     joinedNanos = nowNanos;
+    subscribed = true;
+    greeted = false;
+    stale = false;
     sent = 0;
-    server.join(this, version);
-  }
-
-  /** Assigns the part whose share this stream sends. */
-  void assign(Part given) {
-    part = given;
+    acknowledged = 0;
+    shares = Map.of();
+    mayApply = Map.of();
+    if (token.isEmpty()) {
+      token = server.newToken();
+    }
+    joined = server.join(this);
   }
 
   /** Ends the stream; has no effect the second time. */
@@ -158,7 +212,7 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     if (!ended) {
       ended = true;
       leave();
-      server.closed();
+      server.closed(this);
     }
   }
 
@@ -180,11 +234,18 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
     if (message.typeUrl().isEmpty() || message.typeUrl().equals(Wire.TYPE_URL)) {
       if (!message.nonce().isEmpty()) {
         answered(message);
-      } else if (!message.version().isEmpty() && message.version().length() <= MAX_VERSION) {
-        version = message.version();
+      } else if (!subscribed) {
+        token = tokenOf(message.version());
       }
       subscribe(message.subscription());
     }
+  }
+
+  /** Returns the token of a version, which identifies an Envoy; the present one if it has none. */
+  private String tokenOf(String version) {
+    String last = version.substring(version.lastIndexOf('.') + 1);
+    boolean ours = version.length() <= LimitServer.MAX_VERSION && StreamState.isToken(last);
+    return ours ? last : token;
   }
 
   /**
@@ -199,8 +260,15 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
   private void answered(DiscoveryMessage message) {
     if (!message.refusal().isEmpty()) {
       server.refused(node, message.refusal());
-    } else if (part != null) {
-      server.acknowledged(part, numberOf(message.nonce()));
+      return;
+    }
+    long number = numberOf(message.nonce());
+    if (subscribed && number > acknowledged) {
+      acknowledged = number;
+      if (number == sent) {
+        mayApply = shares;
+      }
+      server.acknowledged(this);
     }
   }
 
@@ -225,8 +293,8 @@ final class DiscoveryStream<Q, A> implements StreamObserver<Q> {
 
   private void leave() {
     wanted = false;
-    if (part != null) {
-      part = null;
+    if (subscribed) {
+      subscribed = false;
       server.left(this);
     }
   }

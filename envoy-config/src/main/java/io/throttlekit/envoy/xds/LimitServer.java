@@ -12,85 +12,90 @@ import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.envoy.NodeIds;
-import io.throttlekit.envoy.xds.ClusterLimit.Priority;
-import io.throttlekit.envoy.xds.Parts.Part;
-import io.throttlekit.share.Acknowledgements;
-import io.throttlekit.share.LimitShares;
-import io.throttlekit.share.LimitShares.Grant;
-import java.util.Comparator;
-import java.util.HashMap;
+import java.security.SecureRandom;
+import java.util.HexFormat;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Distributes a cluster's concurrency limit over the Envoys of a fleet. Each reads its share as the
+ * Serves the Envoys of one replica their shares of concurrency limits. Each reads its share as the
  * runtime value {@code circuit_breakers.<cluster>.<priority>.max_requests}, over ADS or over a
  * runtime discovery service (RTDS) of its own, in state-of-the-world or delta form.
  *
- * <p>{@link LimitShares} defines how a limit is divided, and its guarantees. Envoys are identified
- * by their node ids: streams with the same id divide its share, and none of them ends another.
- * While this server is unreachable, an Envoy keeps the last share it received. On reconnection it
- * receives everything again, whatever version it reports; by that version it is recognized as the
- * same Envoy, even while its older stream is still open.
+ * <p>{@link LimitDivision} divides the limits, on the replica that steers, by what all replicas
+ * report ({@link #streams}); its plans arrive at {@link #apply}. While no replica is reachable, an
+ * Envoy keeps the last share it received. On connection to any replica it receives everything
+ * again, whatever version it reports; by that version it is recognized as the same Envoy, even
+ * while its older stream is still open.
  *
- * <p>Messages of clients cause shares to be divided at most once in each pause, and are read no
- * faster. Log lines that clients cause are bounded in number, and written by {@link #tick}.
+ * <p>Messages of clients cause reports at most once in each pause, and are read no faster. Log
+ * lines that clients cause are bounded in number, and written by {@link #tick}.
  *
  * <p>Thread-safe. Never blocks, not even on a lock: calls made while another thread is at work are
  * executed by that thread afterwards.
  */
 public final class LimitServer {
+  /** Longest version, in characters: a longer one was not issued by any replica. */
+  static final int MAX_VERSION = 100;
+
   private static final Logger LOG = LoggerFactory.getLogger(LimitServer.class);
+
+  private static final Status CUT_OFF =
+      Status.UNAVAILABLE.withDescription(
+          "this replica has lost its connection to the others: connect to another one");
 
   private final LimitServerSettings settings;
   private final TimeSource time;
-  private final String epoch;
-  private final LimitServerListener listener;
   private final Timer timer;
+  private final Runnable changed;
+  private final SecureRandom random = new SecureRandom();
   private final Notices notices = new Notices();
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a limit could not be distributed", e));
-  private final Map<ClusterLimit, OfferedLimit> limits =
-      new TreeMap<>(Comparator.comparing(ClusterLimit::runtimeKey));
-  private final Parts parts = new Parts();
+  private final Set<DiscoveryStream<?, ?>> open = new LinkedHashSet<>();
+  private final Subscriptions subscriptions = new Subscriptions();
   private final Set<DiscoveryStream<?, ?>> read = new LinkedHashSet<>();
   private final Set<DiscoveryStream<?, ?>> unsettled = new LinkedHashSet<>();
   private final Set<DiscoveryStream<?, ?>> ungreeted = new LinkedHashSet<>();
   private final LongAdder rejected = new LongAdder();
   private volatile int sharedNodes;
-  private volatile Map<ClusterLimit, Acknowledgements> acknowledgements = Map.of();
-  private volatile Map<ClusterLimit, Map<String, Long>> reserved = Map.of();
-  private int streams;
-  private long round;
-  private long roundNanos;
-  private boolean roundIsDue;
+  private volatile long joins;
+  private SharePlan plan = SharePlan.EMPTY;
+  private String epoch = "0";
+  private boolean isCutOff;
+  private boolean newsOnce;
+  private long newsNanos;
+  private boolean newsAreDue;
+
+  /** The streams that had joined when a visit began. */
+  public record Mark(long joined) {}
+
+  /**
+   * Shares of an Envoy.
+   *
+   * @param number of the newest grant among them
+   */
+  record Layer(Map<ClusterLimit, Integer> shares, long number) {}
 
   /**
    * Creates a server without limits.
    *
-   * @param epoch unique to this start of the server; part of the versions that Envoys see
-   * @param listener notified of acknowledged limits
    * @param timer ends the pauses; on any thread
+   * @param changed called when the streams have news for the steering replica: joined, left or
+   *     acknowledged; at once, or at the end of a pause that gathers them. Called by one thread at
+   *     a time, must not block, and may call this server
    */
-  public LimitServer(
-      LimitServerSettings settings,
-      TimeSource time,
-      String epoch,
-      LimitServerListener listener,
-      Timer timer) {
-    this.timer = timer;
+  public LimitServer(LimitServerSettings settings, TimeSource time, Timer timer, Runnable changed) {
     this.settings = settings;
     this.time = time;
-    this.epoch = epoch;
-    this.listener = listener;
+    this.timer = timer;
+    this.changed = changed;
   }
 
   /**
@@ -100,66 +105,77 @@ public final class LimitServer {
     return Wire.services(this, settings.resource());
   }
 
+  /** Returns the mark of a visit that is about to begin, which {@link #apply} needs afterwards. */
+  public Mark begin() {
+    return new Mark(joins);
+  }
+
   /**
-   * Sets a concurrency limit, new or changed.
-   *
-   * @param requests limit for all Envoys together, from 0, which refuses everything
-   * @throws IllegalArgumentException when it is negative, or the cluster has no name
+   * Returns the subscribed streams; at least those of a mark that was taken before, unless they
+   * ended. A process that shuts down, and so ends its streams itself, should not report that they
+   * ended: their Envoys still apply their shares.
    */
-  public void offer(String cluster, Priority priority, int requests) {
-    ClusterLimit limit = new ClusterLimit(cluster, priority);
-    if (requests < 0) {
-      throw new IllegalArgumentException(limit + " is not negative, was " + requests);
-    }
-    within(() -> {
-      OfferedLimit offered = limits.get(limit);
-      if (offered == null) {
-        LimitShares shares =
-            new LimitShares(requests, settings.lease().toNanos(), settings.turn().toNanos());
-        parts.forEachOpen(part -> shares.joined(part.name, part.node));
-        limits.put(limit, new OfferedLimit(shares));
-      } else if (offered.shares.limit() == requests) {
-        return; // unchanged: limits are offered again at each tick
-      } else {
-        offered.shares.limit(requests);
-      }
-      goRoundSoon();
-    });
+  public List<StreamState> streams() {
+    return subscriptions.states();
   }
 
-  /** Removes a limit: Envoys then apply the threshold of their bootstraps. */
-  public void withdraw(String cluster, Priority priority) {
+  /**
+   * Pushes the shares of a plan to the streams to which they are new. A stream is sent its first
+   * share only from the answer of a visit that began after it had joined: an older plan could grant
+   * it what was given to others since.
+   *
+   * @param plan newest one that was published, whether or not it was applied before; one older than
+   *     the last is ignored
+   * @param publishedIn epoch in which it was published; the first part of versions that Envoys see
+   * @param mark of the visit that returned or published the plan
+   */
+  public void apply(SharePlan plan, String publishedIn, Mark mark) {
     within(() -> {
-      if (limits.remove(new ClusterLimit(cluster, priority)) != null) {
-        goRound();
-        parts.forEachOpen(part -> Objects.requireNonNull(part.stream).push());
+      if (plan.number() < this.plan.number()) {
+        return;
       }
-    });
-  }
-
-  /** Records the demand that an Envoy reports; see {@link LimitShares#reported}. */
-  public void reported(ClusterLimit limit, String node, long inFlight, long refused) {
-    within(() -> {
-      OfferedLimit offered = limits.get(limit);
-      if (offered != null) {
-        offered.shares.reported(node, inFlight, refused, nowNanos());
+      boolean isNew = plan.number() > this.plan.number();
+      this.plan = plan;
+      this.epoch = publishedIn;
+      if (isNew) {
+        List.copyOf(subscriptions.all()).forEach(DiscoveryStream::push);
       }
+      List.copyOf(ungreeted).stream()
+          .filter(stream -> stream.greet(mark))
+          .forEach(ungreeted::remove);
     });
   }
 
   /**
-   * Divides the limits again by the reported demand, and writes the log lines that clients caused.
-   * To be called a few times in each lease and turn, and not on an event loop.
+   * Ends all streams with UNAVAILABLE, and rejects new ones until {@link #reachable}, so that their
+   * Envoys connect to another replica. Has no effect the second time.
+   */
+  public void cutOff() {
+    within(() -> {
+      if (!isCutOff) {
+        isCutOff = true;
+        int streams = open.size();
+        List.copyOf(open).forEach(stream -> stream.end(CUT_OFF));
+        notices.add(() ->
+            LOG.warn("cut off from the other replicas: {} streams of Envoys are ended", streams));
+      }
+    });
+  }
+
+  /** Accepts streams again. */
+  public void reachable() {
+    within(() -> isCutOff = false);
+  }
+
+  /**
+   * Writes the log lines that clients caused, and subscribes those that had to wait. To be called
+   * about twice a second, and not on an event loop.
    */
   public void tick() {
     within(() -> {
       List<DiscoveryStream<?, ?>> waiting = List.copyOf(unsettled);
       unsettled.clear();
       waiting.forEach(stream -> stream.settle(nowNanos()));
-      goRound();
-      Map<ClusterLimit, Map<String, Long>> all = HashMap.newHashMap(limits.size());
-      limits.forEach((limit, offered) -> all.put(limit, offered.shares.reservedById()));
-      reserved = all;
     });
     notices.write();
   }
@@ -172,25 +188,22 @@ public final class LimitServer {
     return rejected.sum();
   }
 
-  /** Returns the number of node ids with more than one open stream. */
+  /** Returns the number of node ids with more than one open stream on this replica. */
   public int sharedNodes() {
     return sharedNodes;
   }
 
-  /**
-   * Returns how much of a limit was acknowledged at the last tick, or since; null for an unknown
-   * limit.
-   */
-  public @Nullable Acknowledgements acknowledgements(ClusterLimit limit) {
-    return acknowledgements.get(limit);
-  }
-
-  /**
-   * Returns how many requests each Envoy may have in flight by its shares, by node id, at the last
-   * tick; an id that is not in it has no share. Empty for an unknown limit.
-   */
-  public Map<String, Long> reserved(ClusterLimit limit) {
-    return reserved.getOrDefault(limit, Map.of());
+  /** Opens a stream of a client. */
+  <Q, A> StreamObserver<Q> open(Wire<Q, A> wire, StreamObserver<A> answers) {
+    var call = (ServerCallStreamObserver<A>) answers; // guaranteed by gRPC on the server side
+    DiscoveryStream<Q, A> stream = new DiscoveryStream<>(wire, call, this, NodeIds.ofCall());
+    within(() -> {
+      open.add(stream);
+      if (isCutOff) {
+        stream.end(CUT_OFF);
+      }
+    });
+    return stream;
   }
 
   /** Runs an action when no other action runs in this server. */
@@ -198,28 +211,39 @@ public final class LimitServer {
     one.execute(something);
   }
 
-  long round() {
-    return round;
+  /** Returns the number of the plan. */
+  long number() {
+    return plan.number();
   }
 
-  String version(long number, Part part) {
-    return epoch + "." + number + "." + part.token;
+  String version(String token) {
+    return epoch + "." + plan.number() + "." + token;
+  }
+
+  String newToken() {
+    return HexFormat.of().toHexDigits(random.nextLong());
+  }
+
+  /** Returns the shares of a stream; null while the plan has limits, and none for it. */
+  @Nullable Layer layer(DiscoveryStream<?, ?> stream) {
+    SharePlan.Part part = plan.part(stream.node(), stream.token());
+    if (part != null) {
+      return new Layer(part.granted(), part.number());
+    }
+    return plan.limits().isEmpty() ? new Layer(Map.of(), 0) : null;
   }
 
   /**
-   * Returns the runtime values of a part. Shares are whole numbers from 0: Envoy acknowledges other
-   * values too, and then applies the threshold of its bootstrap. Without any value the layer is
+   * Returns the runtime values of shares. They are whole numbers from 0: Envoy acknowledges other
+   * values too, and then applies the threshold of its bootstrap. Without any share the layer is
    * empty, which removes earlier ones.
    */
-  Any layer(Part part) {
+  Any resource(Layer layer) {
     Struct.Builder values = Struct.newBuilder();
-    limits.forEach((limit, offered) ->
-        offered
-            .shares
-            .share(part.name)
-            .ifPresent(share ->
-                values.putFields(
-                    limit.runtimeKey(), Value.newBuilder().setNumberValue(share).build())));
+    layer
+        .shares()
+        .forEach((limit, share) ->
+            values.putFields(limit.runtimeKey(), Value.newBuilder().setNumberValue(share).build()));
     return Any.pack(Runtime.newBuilder().setName(settings.resource()).setLayer(values).build());
   }
 
@@ -231,7 +255,7 @@ public final class LimitServer {
    * Returns the status for an Envoy beyond the maximum number of streams; null where there is room.
    */
   @Nullable Status full() {
-    return streams <= settings.maxStreams() // the new stream is counted already
+    return open.size() <= settings.maxStreams() // the new stream is counted already
         ? null
         : Status.RESOURCE_EXHAUSTED.withDescription(
             "no more than " + settings.maxStreams() + " streams");
@@ -263,14 +287,20 @@ public final class LimitServer {
     unsettled.add(stream);
   }
 
-  void join(DiscoveryStream<?, ?> stream, String version) {
-    String node = stream.node();
-    Part part = parts.claim(stream, version);
-    stream.assign(part);
+  /** Adds a subscribed stream, and returns its number, in the order in which they joined. */
+  long join(DiscoveryStream<?, ?> stream) {
+    DiscoveryStream<?, ?> older = subscriptions.add(stream);
+    if (older != null) {
+      ungreeted.remove(older);
+      older.succeeded();
+    }
     ungreeted.add(stream);
-    sharedNodes = parts.sharedNodes();
-    int same = parts.streams(node);
-    int all = parts.open();
+    sharedNodes = subscriptions.sharedNodes();
+    long joined = joins + 1;
+    joins = joined; // after the stream can be read by streams()
+    String node = stream.node();
+    int same = subscriptions.count(node);
+    int all = subscriptions.all().size();
     notices.add(() -> {
       if (same > 1) {
         LOG.warn(
@@ -281,43 +311,39 @@ public final class LimitServer {
         LOG.info("Envoy {} subscribed to its limits (connected: {})", node, all);
       }
     });
-    limits.values().forEach(offered -> offered.shares.joined(part.name, node));
-    goRoundSoon();
+    reportSoon();
+    return joined;
   }
 
   void left(DiscoveryStream<?, ?> stream) {
     unsettled.remove(stream);
     ungreeted.remove(stream);
-    Part part = parts.release(stream);
-    if (part != null) {
-      sharedNodes = parts.sharedNodes();
-      int all = parts.open();
+    if (subscriptions.remove(stream)) {
+      sharedNodes = subscriptions.sharedNodes();
+      int all = subscriptions.all().size();
+      String node = stream.node();
       notices.add(() ->
           LOG.info(
               "Envoy {} left: its shares stay reserved for up to {} s (connected: {})",
-              part.node,
+              node,
               settings.lease().toSeconds(),
               all));
-      long now = nowNanos();
-      limits.values().forEach(offered -> offered.shares.left(part.name, now));
-      goRoundSoon();
+      reportSoon();
     }
   }
 
-  void closed() {
-    streams--;
+  void closed(DiscoveryStream<?, ?> stream) {
+    open.remove(stream);
   }
 
-  void acknowledged(Part part, long number) {
-    boolean news = false;
-    long now = nowNanos();
-    for (OfferedLimit offered : limits.values()) {
-      news |= offered.shares.acknowledged(part.name, number);
-      offered.look(now);
-    }
-    if (news) {
-      goRoundSoon();
-    }
+  /** Replaces the state of a subscribed stream. */
+  void updated(DiscoveryStream<?, ?> stream) {
+    subscriptions.update(stream);
+  }
+
+  void acknowledged(DiscoveryStream<?, ?> stream) {
+    subscriptions.update(stream);
+    reportSoon();
   }
 
   /** Logs a rejection. The rejected share and the one before it both stay reserved. */
@@ -331,55 +357,26 @@ public final class LimitServer {
     due.forEach(DiscoveryStream::readMore);
   }
 
-  /** Starts a round at once if a pause has passed since the last one, else when it has. */
-  private void goRoundSoon() {
-    // The first round is due at once; later ones gather for a pause.
-    long wait = round == 0 ? 0 : roundNanos + settings.pause().toNanos() - nowNanos();
+  /** Reports at once if a pause has passed since the last time, else when it has. */
+  private void reportSoon() {
+    long wait = newsOnce ? newsNanos + settings.pause().toNanos() - nowNanos() : 0;
     if (wait <= 0) {
-      goRound();
-    } else if (!roundIsDue) {
-      roundIsDue = true;
+      report();
+    } else if (!newsAreDue) {
+      newsAreDue = true;
       timer.runAfter(
           wait,
           () ->
               within(() -> {
-                roundIsDue = false;
-                goRound();
+                newsAreDue = false;
+                report();
               }));
     }
   }
 
-  private void goRound() {
-    round++;
-    long now = nowNanos();
-    roundNanos = now;
-    Set<String> news = new LinkedHashSet<>();
-    for (OfferedLimit offered : limits.values()) {
-      offered.shares.due(now, round).stream().map(Grant::limiter).forEach(news::add);
-      offered.look(now); // a round also ends reservations of streams that left
-    }
-    // After the shares are up to date: a part is kept while something is reserved for it.
-    parts.forget(part ->
-        limits.values().stream().anyMatch(offered -> offered.shares.share(part.name).isPresent()));
-    for (String part : news) {
-      DiscoveryStream<?, ?> stream = parts.stream(part);
-      if (stream != null) {
-        stream.push();
-      }
-    }
-    List<DiscoveryStream<?, ?>> first = List.copyOf(ungreeted);
-    ungreeted.clear();
-    first.forEach(DiscoveryStream::greet);
-    Map<ClusterLimit, Acknowledgements> acknowledged = HashMap.newHashMap(limits.size());
-    limits.forEach((limit, offered) -> acknowledged.put(limit, offered.shares.acknowledgements()));
-    acknowledgements = acknowledged;
-    limits.forEach((limit, offered) -> offered.notify(limit, listener, notices));
-  }
-
-  /** Opens a stream of a client. */
-  <Q, A> StreamObserver<Q> open(Wire<Q, A> wire, StreamObserver<A> answers) {
-    var call = (ServerCallStreamObserver<A>) answers; // guaranteed by gRPC on the server side
-    within(() -> streams++);
-    return new DiscoveryStream<>(wire, call, this, NodeIds.ofCall());
+  private void report() {
+    newsOnce = true;
+    newsNanos = nowNanos();
+    changed.run();
   }
 }

@@ -3,17 +3,17 @@ package io.throttlekit.envoy.xds;
 import java.time.Duration;
 
 /**
- * Settings of the distribution of limits to Envoys.
+ * Settings of the distribution of limits to Envoys, the same on all replicas.
  *
  * @param resource the name of the runtime resource, as in an Envoy's {@code rtds_layer}
- * @param maxStreams maximum number of streams, from 1; an Envoy has one, and two for a moment when
- *     it reconnects
- * @param lease time for which the share of an Envoy that left stays reserved, from 1 ms: at least
- *     as long as a request may take
+ * @param maxStreams maximum number of streams of a replica, from 1; an Envoy has one, and two for a
+ *     moment when it reconnects
+ * @param lease time for which the share of an Envoy without a stream on any replica stays reserved,
+ *     from 1 ms: at least as long as a request may take, and as an Envoy takes to connect again
  * @param turn time for which an Envoy keeps its slot while there are fewer slots than Envoys, from
  *     1 ms
- * @param pause time for which messages of Envoys are gathered before shares are divided again, from
- *     0; of each stream only a few messages are read in that time
+ * @param pause time for which messages of Envoys are gathered before they are reported, from 0; of
+ *     each stream only a few messages are read in that time
  */
 public record LimitServerSettings(
     String resource, int maxStreams, Duration lease, Duration turn, Duration pause) {

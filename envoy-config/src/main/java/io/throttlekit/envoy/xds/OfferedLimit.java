@@ -1,12 +1,12 @@
 package io.throttlekit.envoy.xds;
 
-import io.throttlekit.share.LimitShares;
+import io.throttlekit.steering.LimitShares;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One limit, and the value its listener was last notified of. For one thread at a time. */
 final class OfferedLimit {
-  private static final Logger LOG = LoggerFactory.getLogger(LimitServer.class);
+  private static final Logger LOG = LoggerFactory.getLogger(LimitDivision.class);
 
   final LimitShares shares;
   private long acknowledged;
@@ -26,7 +26,7 @@ final class OfferedLimit {
   }
 
   /** Notifies the listener of the last change; an error of the listener is only logged. */
-  void notify(ClusterLimit limit, LimitServerListener listener, Notices notices) {
+  void notify(ClusterLimit limit, LimitServerListener listener) {
     if (acknowledged == notified) {
       return;
     }
@@ -34,7 +34,7 @@ final class OfferedLimit {
     try {
       listener.acknowledged(limit, (int) Math.min(acknowledged, Integer.MAX_VALUE), changedNanos);
     } catch (Throwable e) { // must not stop the distribution
-      notices.add(() -> LOG.error("the listener failed for {}", limit, e));
+      LOG.error("the listener failed for {}", limit, e);
     }
   }
 }

@@ -41,7 +41,7 @@ class ClusterLimitStreamsTest {
 
   @Test
   void aNackIsNotAnAcknowledgement() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -51,7 +51,7 @@ class ClusterLimitStreamsTest {
     a.refuse(refused, Status.getDefaultInstance()); // nor does a rejection without a reason
     assertThat(b.unread()).isZero();
     assertThat(a.unread()).isZero(); // the rejected share is not sent repeatedly
-    served.limits().offer("up", Priority.DEFAULT, 8);
+    served.offer("up", Priority.DEFAULT, 8);
     FakeEnvoy.settle(a, b);
     assertThat(a.share("up") + b.share("up")).isEqualTo(8);
   }
@@ -68,7 +68,7 @@ class ClusterLimitStreamsTest {
 
   @Test
   void anUnknownNonceIsIgnored() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
@@ -84,13 +84,13 @@ class ClusterLimitStreamsTest {
 
   @Test
   void aReconnectedEnvoyIsSentItsShareForAnyVersion() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
     String version = a.version();
     a.disconnect();
-    served.limits().offer("up", Priority.DEFAULT, 4);
+    served.offer("up", Priority.DEFAULT, 4);
     FakeEnvoy.settle(b);
     assertThat(b.share("up")).isZero(); // a may still apply 5
     for (String named : List.of(version, "", "another.7", version)) {
@@ -107,10 +107,10 @@ class ClusterLimitStreamsTest {
 
   @Test
   void aSlowStreamIsSentOnlyTheNewestLimit() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy slow = FakeEnvoy.connectSlow(served.channel(), "slow");
     for (int requests = 9; requests > 3; requests--) {
-      served.limits().offer("up", Priority.DEFAULT, requests);
+      served.offer("up", Priority.DEFAULT, requests);
     }
     assertThat(slow.unread()).isZero();
     slow.read();
@@ -131,7 +131,7 @@ class ClusterLimitStreamsTest {
 
   @Test
   void otherResourceTypesAreIgnored() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.open(served.channel(), "a", "", false);
     a.ask("type.googleapis.com/envoy.config.cluster.v3.Cluster");
     assertThat(a.unread()).isZero();
@@ -152,7 +152,7 @@ class ClusterLimitStreamsTest {
 
   @Test
   void twoEnvoysWithOneNodeIdDivideItsShareAndNeitherEndsTheOther() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy other = FakeEnvoy.connect(served.channel(), "other");
     FakeEnvoy first = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy.settle(other, first);
@@ -169,28 +169,28 @@ class ClusterLimitStreamsTest {
     first.disconnect();
     assertThat(served.limits().sharedNodes()).isZero();
     served.time().pass(Duration.ofSeconds(30));
-    served.limits().tick();
+    served.tick();
     FakeEnvoy.settle(other, second);
     assertThat(second.share("up")).isEqualTo(5);
   }
 
   @Test
   void anEnvoyReconnectedBeforeItsOldStreamEndedHasItsWholeShare() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy older = FakeEnvoy.connect(served.channel(), "a");
     older.obeyAll();
     FakeEnvoy newer = FakeEnvoy.reconnect(served.channel(), "a", older.version());
     newer.obeyAll();
     assertThat(newer.share("up")).isEqualTo(10);
     assertThat(served.limits().sharedNodes()).isZero();
-    served.limits().offer("up", Priority.DEFAULT, 6);
+    served.offer("up", Priority.DEFAULT, 6);
     assertThat(older.unread()).isZero();
     newer.obeyAll();
     assertThat(newer.share("up")).isEqualTo(6);
     assertThat(served.acknowledged()).containsExactly(10, 6);
     older.disconnect();
     served.time().pass(Duration.ofSeconds(30));
-    served.limits().tick();
+    served.tick();
     assertThat(newer.unread()).isZero();
     assertThat(newer.ended()).isFalse();
   }
@@ -201,7 +201,7 @@ class ClusterLimitStreamsTest {
    */
   @Test
   void anOverlongVersionIsNotStored() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy older = FakeEnvoy.connect(served.channel(), "a");
     older.obeyAll();
     FakeEnvoy.reconnect(served.channel(), "a", "x".repeat(200) + older.version()).obeyAll();
@@ -211,7 +211,7 @@ class ClusterLimitStreamsTest {
   @Test
   void arbitraryReportsOfAnAnonymousEnvoyKeepTheSharesOfOthers() {
     try (ServedLimits fleet = new ServedLimits(LimitServerSettings.DEFAULT)) {
-      fleet.limits().offer("up", Priority.DEFAULT, 200);
+      fleet.offer("up", Priority.DEFAULT, 200);
       List<FakeEnvoy> envoys = new ArrayList<>();
       for (String node : List.of("a", "b", "c", "d")) {
         envoys.add(FakeEnvoy.connect(fleet.channel(), node));
@@ -224,10 +224,10 @@ class ClusterLimitStreamsTest {
       envoys.add(FakeEnvoy.connect(fleet.channel(), "anonymous"));
       for (int half = 0; half < 40; half++) {
         for (String node : List.of("a", "b", "c", "d")) {
-          fleet.limits().reported(UP, node, 50, 0);
+          fleet.reported(UP, node, 50, 0);
         }
-        fleet.limits().reported(UP, "anonymous", 1 << 30, 0);
-        fleet.limits().tick();
+        fleet.reported(UP, "anonymous", 1 << 30, 0);
+        fleet.tick();
         envoys.forEach(FakeEnvoy::obeyAll);
         fleet.pause(Duration.ofMillis(500));
       }
@@ -238,7 +238,7 @@ class ClusterLimitStreamsTest {
   @Test
   void inventedRefusalsOfAnEnvoyKeepEqualSharesOfOthers() {
     try (ServedLimits fleet = new ServedLimits(LimitServerSettings.DEFAULT)) {
-      fleet.limits().offer("up", Priority.DEFAULT, 200);
+      fleet.offer("up", Priority.DEFAULT, 200);
       Map<String, FakeEnvoy> honest = new LinkedHashMap<>();
       for (String node : List.of("a", "b", "c")) {
         honest.put(node, FakeEnvoy.connect(fleet.channel(), node));
@@ -248,10 +248,10 @@ class ClusterLimitStreamsTest {
         int offered = half < 20 ? 10 : 60;
         honest.forEach((node, envoy) -> {
           int inFlight = Math.min(offered, Math.max(0, envoy.share("up")));
-          fleet.limits().reported(UP, node, inFlight, offered - inFlight);
+          fleet.reported(UP, node, inFlight, offered - inFlight);
         });
-        fleet.limits().reported(UP, "hostile", 10, 1 << 30);
-        fleet.limits().tick();
+        fleet.reported(UP, "hostile", 10, 1 << 30);
+        fleet.tick();
         honest.values().forEach(FakeEnvoy::obeyAll);
         hostile.obeyAll();
         fleet.pause(Duration.ofMillis(500));
@@ -286,7 +286,7 @@ class ClusterLimitStreamsTest {
 
   @Test
   void streamsBeyondTheMaximumAreRejected() {
-    served.limits().offer("up", Priority.DEFAULT, 9);
+    served.offer("up", Priority.DEFAULT, 9);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.open(served.channel(), "says nothing", "", false);
@@ -300,20 +300,20 @@ class ClusterLimitStreamsTest {
 
   @Test
   void anUnsubscribedEnvoyHasNoShare() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
     b.send(DiscoveryRequest.newBuilder().setTypeUrl(Wire.TYPE_URL).build());
-    served.limits().reported(UP, "b", 0, 0);
-    served.limits().tick();
+    served.time().pass(Duration.ofSeconds(30));
+    served.tick();
     FakeEnvoy.settle(a);
     assertThat(a.share("up")).isEqualTo(10);
   }
 
   @Test
   void deltaStreamsReceiveTheSame() throws IOException {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     List<DeltaDiscoveryResponse> answers = new ArrayList<>();
     StreamObserver<DeltaDiscoveryRequest> requests =
         AggregatedDiscoveryServiceGrpc.newStub(served.channel())

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
-import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
@@ -29,7 +28,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,7 +65,7 @@ class EnvoyLimitTest {
   @Test
   void appliesTheLastPushedLimitThroughEveryChange() throws Exception {
     int port = reserved.number();
-    LimitServer limits = serve(port, "one");
+    SteeredLimits limits = serve(port, 1);
     limits.offer("upstream", Priority.DEFAULT, 2);
     try (EnvoyProcess envoy = start(bootstrap(port))) {
       awaitAcknowledged(2);
@@ -82,13 +80,16 @@ class EnvoyLimitTest {
       awaitIdle(envoy);
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
+      List<String> tokens = limits.tokens();
       servers.removeFirst().shutdownNow().awaitTermination();
       await().atMost(TIMEOUT).until(() -> connected(envoy).contains("connected_state: 0"));
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
-      serve(port, "another").offer("upstream", Priority.DEFAULT, 3);
+      SteeredLimits other = serve(port, 2);
+      other.offer("upstream", Priority.DEFAULT, 3);
       awaitAcknowledged(3);
       assertThat(passOf(5, envoy)).isEqualTo(3);
+      assertThat(other.tokens()).isEqualTo(tokens).hasSize(1);
       assertThat(envoy.log()).doesNotContain("[error]");
     }
   }
@@ -99,7 +100,7 @@ class EnvoyLimitTest {
     String four = bootstrap(port).replace("max_requests: 100", "max_requests: 4");
     try (EnvoyProcess envoy = start(four)) {
       assertThat(passOf(6, envoy)).isEqualTo(4);
-      serve(port, "late").offer("upstream", Priority.DEFAULT, 2);
+      serve(port, 2).offer("upstream", Priority.DEFAULT, 2);
       awaitAcknowledged(2);
       assertThat(passOf(4, envoy)).isEqualTo(2);
     }
@@ -107,7 +108,7 @@ class EnvoyLimitTest {
 
   @Test
   void revertsToItsBootstrapWhenTheLimitIsWithdrawn() throws Exception {
-    LimitServer limits = serve(0, "one");
+    SteeredLimits limits = serve(0, 1);
     limits.offer("upstream", Priority.DEFAULT, 0);
     String three =
         bootstrap(servers.getFirst().getPort()).replace("max_requests: 100", "max_requests: 3");
@@ -126,18 +127,26 @@ class EnvoyLimitTest {
 
   @Test
   void appliesALimitOverDelta() throws Exception {
-    serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
-    String delta =
-        bootstrap(servers.getFirst().getPort()).replace("api_type: GRPC", "api_type: DELTA_GRPC");
+    int port = reserved.number();
+    SteeredLimits limits = serve(port, 1);
+    limits.offer("upstream", Priority.DEFAULT, 2);
+    String delta = bootstrap(port).replace("api_type: GRPC", "api_type: DELTA_GRPC");
     try (EnvoyProcess envoy = start(delta)) {
       awaitAcknowledged(2);
       assertThat(passOf(3, envoy)).isEqualTo(2);
+
+      List<String> tokens = limits.tokens();
+      servers.removeFirst().shutdownNow().awaitTermination();
+      SteeredLimits other = serve(port, 2);
+      other.offer("upstream", Priority.DEFAULT, 3);
+      awaitAcknowledged(3);
+      assertThat(other.tokens()).isEqualTo(tokens).hasSize(1);
     }
   }
 
   @Test
   void appliesALimitOverADedicatedStreamBesideAnotherControlPlane() throws Exception {
-    serve(0, "one").offer("upstream", Priority.DEFAULT, 2);
+    serve(0, 1).offer("upstream", Priority.DEFAULT, 2);
     String alone =
         bootstrap(servers.getFirst().getPort())
             .replace(
@@ -151,16 +160,8 @@ class EnvoyLimitTest {
     }
   }
 
-  private LimitServer serve(int port, String epoch) throws IOException {
-    LimitServer limits =
-        new LimitServer(
-            LimitServerSettings.DEFAULT,
-            TimeSource.system(),
-            epoch,
-            (_, requests, _) -> acknowledged.add(requests),
-            (nanos, task) ->
-                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(task));
+  private SteeredLimits serve(int port, long epoch) throws IOException {
+    SteeredLimits limits = new SteeredLimits(epoch, acknowledged::add);
     NettyServerBuilder builder =
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .directExecutor();

@@ -45,7 +45,7 @@ public final class FakeEnvoy
   }
 
   /** Does the same for an Envoy that names its previous version. */
-  static FakeEnvoy reconnect(Channel channel, String node, String version) {
+  public static FakeEnvoy reconnect(Channel channel, String node, String version) {
     FakeEnvoy envoy = open(channel, node, version, false);
     envoy.ask(Wire.TYPE_URL);
     return envoy;
@@ -133,15 +133,15 @@ public final class FakeEnvoy
     return unread.size();
   }
 
-  boolean ended() {
+  public boolean ended() {
     return ended;
   }
 
-  String failure() {
+  public String failure() {
     return failure == null ? "" : String.valueOf(failure.getMessage());
   }
 
-  String version() {
+  public String version() {
     return version;
   }
 

@@ -34,9 +34,9 @@ class LimitServerTest {
 
   @Test
   void anEnvoyIsSentItsShareOfEveryLimitAsIntegers() {
-    served.limits().offer("up", Priority.DEFAULT, 7);
-    served.limits().offer("up", Priority.HIGH, 0);
-    served.limits().offer("a.default", Priority.DEFAULT, Integer.MAX_VALUE);
+    served.offer("up", Priority.DEFAULT, 7);
+    served.offer("up", Priority.HIGH, 0);
+    served.offer("a.default", Priority.DEFAULT, Integer.MAX_VALUE);
     FakeEnvoy envoy = FakeEnvoy.connect(served.channel(), "a");
     DiscoveryResponse answer = envoy.obey();
     assertThat(answer.getTypeUrl()).isEqualTo(Wire.TYPE_URL);
@@ -53,7 +53,7 @@ class LimitServerTest {
 
   @Test
   void sharesRiseOnlyFromAcknowledgedReductions() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
     assertThat(served.acknowledged()).containsExactly(10);
@@ -66,25 +66,27 @@ class LimitServerTest {
     a.acknowledge(lowered);
     b.obeyAll();
     assertThat(b.share("up")).isEqualTo(5);
+    int visits = served.visits();
     a.acknowledge(lowered); // and again
     assertThat(a.unread() + b.unread()).isZero();
+    assertThat(served.visits()).isEqualTo(visits);
   }
 
   @Test
   void theReportedLimitIsTheSumOfAcknowledgedShares() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
     assertThat(served.acknowledged()).containsExactly(5, 10);
-    served.limits().offer("up", Priority.DEFAULT, 4);
-    served.limits().offer("up", Priority.DEFAULT, 6);
+    served.offer("up", Priority.DEFAULT, 4);
+    served.offer("up", Priority.DEFAULT, 6);
     a.obeyAll();
     assertThat(served.acknowledged()).last().isEqualTo(3 + 5);
     FakeEnvoy.settle(a, b);
     assertThat(served.acknowledged()).last().isEqualTo(6);
     int received = served.acknowledged().size();
-    served.limits().offer("up", Priority.DEFAULT, 6);
+    served.offer("up", Priority.DEFAULT, 6);
     FakeEnvoy.settle(a, b);
     assertThat(served.acknowledged()).hasSize(received);
     b.disconnect(); // and keeps its 3
@@ -93,43 +95,43 @@ class LimitServerTest {
 
   @Test
   void theShareOfADisconnectedEnvoyIsReservedForItsLease() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
     b.disconnect();
     served.time().pass(Duration.ofSeconds(30).minusNanos(1));
-    served.limits().tick();
+    served.tick();
     FakeEnvoy.settle(a);
     assertThat(a.share("up")).isEqualTo(5);
     served.time().pass(Duration.ofNanos(1));
-    served.limits().tick();
+    served.tick();
     FakeEnvoy.settle(a);
     assertThat(a.share("up")).isEqualTo(10);
   }
 
   @Test
-  void aDisconnectedEnvoyWithNothingInFlightFreesItsShare() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+  void aDisconnectedEnvoyWithNothingInFlightKeepsItsShareReserved() {
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
-    b.disconnect();
-    served.limits().reported(UP, "b", 0, 0);
-    served.limits().tick();
+    b.disconnect(); // and applies its 5 to the next requests
+    served.reported(UP, "b", 0, 0);
+    served.tick();
     FakeEnvoy.settle(a);
-    assertThat(a.share("up")).isEqualTo(10);
+    assertThat(a.share("up")).isEqualTo(5);
   }
 
   @Test
   void sharesFollowReportedDemand() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     FakeEnvoy b = FakeEnvoy.connect(served.channel(), "b");
     FakeEnvoy.settle(a, b);
-    served.limits().reported(UP, "a", 5, 20);
-    served.limits().reported(new ClusterLimit("other", Priority.HIGH), "b", 50, 20);
-    served.limits().tick();
+    served.reported(UP, "a", 5, 20);
+    served.reported(new ClusterLimit("other", Priority.HIGH), "b", 50, 20);
+    served.tick();
     FakeEnvoy.settle(a, b);
     assertThat(a.share("up")).isEqualTo(9);
     assertThat(b.share("up")).isEqualTo(1);
@@ -137,15 +139,15 @@ class LimitServerTest {
 
   @Test
   void aWithdrawnLimitLeavesAnEmptyLayer() {
-    served.limits().offer("up", Priority.DEFAULT, 10);
+    served.offer("up", Priority.DEFAULT, 10);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
-    served.limits().withdraw("up", Priority.DEFAULT);
+    served.withdraw("up", Priority.DEFAULT);
     DiscoveryResponse answer = a.obey();
     assertThat(answer.getResourcesCount()).isEqualTo(1);
     assertThat(a.values()).isEmpty();
     a.acknowledge(answer);
-    served.limits().offer("up", Priority.DEFAULT, 3);
+    served.offer("up", Priority.DEFAULT, 3);
     a.obeyAll();
     assertThat(a.share("up")).isEqualTo(3);
     assertThat(served.acknowledged()).containsExactly(10, 3);
@@ -153,10 +155,10 @@ class LimitServerTest {
 
   @Test
   void aFailingListenerDoesNotKeepEnvoysFromTheirShares() {
-    served.limits().offer("up", Priority.DEFAULT, 13);
+    served.offer("up", Priority.DEFAULT, 13);
     FakeEnvoy a = FakeEnvoy.connect(served.channel(), "a");
     a.obeyAll();
-    served.limits().offer("up", Priority.DEFAULT, 5);
+    served.offer("up", Priority.DEFAULT, 5);
     a.obeyAll();
     assertThat(a.share("up")).isEqualTo(5);
     assertThat(served.acknowledged()).containsExactly(5);
@@ -166,21 +168,22 @@ class LimitServerTest {
   @Test
   void changesWithinAPauseAreBatched() {
     try (ServedLimits patiently = new ServedLimits(WITH_PAUSE)) {
-      LimitServer gathering = patiently.limits();
-      gathering.offer("up", Priority.DEFAULT, 12);
-      long first = gathering.round();
+      patiently.offer("up", Priority.DEFAULT, 12);
       List<FakeEnvoy> envoys = new ArrayList<>();
-      for (String node : List.of("a", "b", "c", "d")) {
+      envoys.add(FakeEnvoy.connect(patiently.channel(), "a"));
+      int first = patiently.visits();
+      assertThat(first).isEqualTo(1); // without a pause
+      for (String node : List.of("b", "c", "d")) {
         envoys.add(FakeEnvoy.connect(patiently.channel(), node));
       }
-      assertThat(gathering.round()).isEqualTo(first);
+      assertThat(patiently.visits()).isEqualTo(first);
       patiently.pause(WITH_PAUSE.pause());
-      assertThat(gathering.round()).isEqualTo(first + 1);
-      assertThat(envoys).allMatch(envoy -> envoy.unread() == 1);
+      assertThat(patiently.visits()).isEqualTo(first + 1);
+      assertThat(envoys.subList(1, 4)).allMatch(envoy -> envoy.unread() == 1);
       for (int i = 1; i <= 4; i++) {
         envoys.forEach(FakeEnvoy::obeyAll);
         patiently.pause(WITH_PAUSE.pause());
-        assertThat(gathering.round()).isLessThanOrEqualTo(first + 1 + i);
+        assertThat(patiently.visits()).isLessThanOrEqualTo(first + 1 + i);
       }
       assertThat(envoys).allMatch(envoy -> envoy.share("up") == 3);
     }
@@ -189,13 +192,12 @@ class LimitServerTest {
   @Test
   void aTogglingSubscriberIsReadNoFasterThanItIsAnswered() {
     try (ServedLimits patiently = new ServedLimits(WITH_PAUSE)) {
-      LimitServer limits = patiently.limits();
-      limits.offer("up", Priority.DEFAULT, 12);
+      patiently.offer("up", Priority.DEFAULT, 12);
       List<FakeEnvoy> envoys = new ArrayList<>();
       for (int i = 0; i < 4; i++) {
         envoys.add(FakeEnvoy.open(patiently.channel(), "n" + i, "", false));
       }
-      long first = limits.round();
+      int first = patiently.visits();
       DiscoveryRequest other = DiscoveryRequest.newBuilder().setTypeUrl(Wire.TYPE_URL).build();
       for (FakeEnvoy envoy : envoys) {
         for (int i = 0; i < 10_000; i++) {
@@ -206,20 +208,45 @@ class LimitServerTest {
       for (int pause = 0; pause < 500; pause++) { // 10 s
         patiently.pause(WITH_PAUSE.pause());
         if (pause % 25 == 0) {
-          limits.tick();
+          patiently.tick();
         }
       }
-      assertThat(limits.round() - first).isLessThanOrEqualTo(500 + 20);
+      assertThat(patiently.visits() - first).isLessThanOrEqualTo(500 + 20);
       assertThat(envoys).allMatch(envoy -> envoy.unread() <= 2 * 11); // once in each turn of 1 s
+      assertThat(patiently.record().parts()).hasSizeLessThanOrEqualTo(4);
+    }
+  }
+
+  @Test
+  void aThousandEnvoysAreServedInAFewPauses() {
+    LimitServerSettings settings = LimitServerSettings.DEFAULT;
+    try (ServedLimits fleet = new ServedLimits(settings)) {
+      fleet.offer("up", Priority.DEFAULT, 50_000);
+      fleet.offer("down", Priority.HIGH, 3_000);
+      List<FakeEnvoy> envoys = new ArrayList<>();
+      for (int i = 0; i < settings.maxStreams(); i++) {
+        envoys.add(FakeEnvoy.connect(fleet.channel(), "gateway " + i));
+      }
+      for (int pause = 0; pause < 4; pause++) {
+        fleet.pause(settings.pause());
+        envoys.forEach(FakeEnvoy::obeyAll);
+      }
+      assertThat(envoys).allMatch(envoy -> envoy.share("up") == 50);
+      assertThat(fleet.acknowledged()).contains(50_000, 3_000);
+      assertThat(fleet.visits()).isLessThanOrEqualTo(1 + 4);
+      assertThat(fleet.division().streams()).isEqualTo(1_000);
+      FakeEnvoy.connect(fleet.channel(), "one more");
+      assertThat(fleet.rejected()).isEqualTo(1);
+      SharePlan plan = fleet.record();
+      fleet.visitAll();
+      assertThat(fleet.record()).isSameAs(plan);
     }
   }
 
   @Test
   void invalidNumbersAndNamesAreRejected() {
-    assertThatThrownBy(() -> served.limits().offer("up", Priority.DEFAULT, -1))
-        .hasMessageContaining("-1");
-    assertThatThrownBy(() -> served.limits().offer("", Priority.DEFAULT, 1))
-        .hasMessageContaining("name");
+    assertThatThrownBy(() -> served.offer("up", Priority.DEFAULT, -1)).hasMessageContaining("-1");
+    assertThatThrownBy(() -> served.offer("", Priority.DEFAULT, 1)).hasMessageContaining("name");
     assertThatThrownBy(() ->
             new LimitServerSettings(
                 "c", 0, Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ZERO))

@@ -57,8 +57,9 @@ public final class ConcurrencyLimiter implements AutoCloseable {
       int maxIdleLimits,
       int maxPermits) {
     this.time = time;
-    this.limits = new ConcurrencyLimits(time, timer, listener, fleet, maxIdleLimits);
     this.permits = new RequestPermits(time, timer, listener, maxPermits);
+    this.limits =
+        new ConcurrencyLimits(time, timer, listener, fleet, permits.orphans(), maxIdleLimits);
     this.listener = listener;
     this.retryAfterMillis = retryAfterMillis;
   }

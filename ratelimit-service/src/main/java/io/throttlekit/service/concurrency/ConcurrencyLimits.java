@@ -9,6 +9,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.share.FleetFigures;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -47,6 +48,9 @@ public final class ConcurrencyLimits {
   /** The replicas that share the limits, or null if none do. */
   final @Nullable Fleet fleet;
 
+  /** Counts the releases of other replicas' permits that have died. */
+  final OrphanedReleases orphans;
+
   /**
    * Creates an empty set.
    *
@@ -59,11 +63,13 @@ public final class ConcurrencyLimits {
       Timer timer,
       ConcurrencyListener listener,
       @Nullable Fleet fleet,
+      OrphanedReleases orphans,
       int maxIdle) {
     this.time = time;
     this.timer = timer;
     this.listener = listener;
     this.fleet = fleet;
+    this.orphans = orphans;
     this.prioritizers = new Prioritizers(time, listener);
     // Runnable::run: evictions run on the calling thread, not in the common pool
     this.known =
@@ -138,6 +144,21 @@ public final class ConcurrencyLimits {
         reader.accept(limit);
       }
     }
+  }
+
+  /**
+   * Returns the state among replicas of the limit that a descriptor with these entries reaches;
+   * null if it is not known, or none share it.
+   */
+  public @Nullable FleetFigures shared(Rule rule, String[] entries) {
+    if (fleet == null) {
+      return null;
+    }
+    CounterKey key = CounterKey.of(rule.limiterScope(), rule.chargedEntries(entries));
+    PinnedLimit used = pinned.get(key);
+    PinnedLimit held = used != null ? used : known.getIfPresent(key);
+    FleetLimit limit = held == null ? null : held.fleetLimit();
+    return limit == null ? null : limit.figures();
   }
 
   /** Returns the id of this process among the replicas that share limits; null if none do. */

@@ -33,6 +33,9 @@ public interface ConcurrencyListener {
   /** Releases of other processes' permits, or of this one's, were dropped. */
   default void dropped(DroppedRelease why, long releases) {}
 
+  /** Releases of permits whose process has died were counted. */
+  default void orphansCounted(int releases) {}
+
   /** A call that exchanges releases with other processes failed; it is repeated. */
   default void exchangeFailed(String reason) {}
 

@@ -4,7 +4,10 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.share.MembershipListener;
 import io.throttlekit.share.ShareGrant;
+import io.throttlekit.share.ShareGrant.Remnant;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Notifies the listeners of the events of one limit that replicas share. Thread-safe. */
@@ -18,6 +21,7 @@ final class FleetMember implements MembershipListener {
   private final Fleet fleet;
   private final Supplier<Rule> rule;
   private final LimitMoves moves;
+  private final Consumer<List<Remnant>> remnants;
   private final TimeSource time;
 
   // Guarded by this.
@@ -27,12 +31,20 @@ final class FleetMember implements MembershipListener {
 
   /**
    * @param rule supplies the rule that requested the limit last
+   * @param remnants receives what is reserved for nodes that are no members any more
    * @param limit before the first answer
    */
-  FleetMember(Fleet fleet, Supplier<Rule> rule, LimitMoves moves, TimeSource time, int limit) {
+  FleetMember(
+      Fleet fleet,
+      Supplier<Rule> rule,
+      LimitMoves moves,
+      Consumer<List<Remnant>> remnants,
+      TimeSource time,
+      int limit) {
     this.fleet = fleet;
     this.rule = rule;
     this.moves = moves;
+    this.remnants = remnants;
     this.time = time;
     this.limit = limit;
   }
@@ -60,6 +72,7 @@ final class FleetMember implements MembershipListener {
       isDuplicate = isDuplicate(grant.sameId());
     }
     moves.update(rule.get(), before, grant.limit());
+    remnants.accept(grant.remnants());
     if (isDuplicate) {
       fleet.listener().sameNode(fleet.node());
     }

@@ -1,8 +1,12 @@
 package io.throttlekit.service.concurrency;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -10,18 +14,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Generates permit ids from a random number of the process, its start time, a sequence number and
- * 64 unguessable bits, so that a client cannot end the permit of another. Thread-safe; reads no
- * file once it is created.
+ * 64 unguessable bits, so that a client cannot end the permit of another. They are followed by tags
+ * of the shared limits of the permit, and by {@code -l} if its request's log entry ends it: so
+ * other processes know what to do with a release. Thread-safe; reads no file once it is created.
  */
 final class PermitIds {
+  /** The most tags of an id; releases of a dead process do not count in further limits. */
+  static final int MAX_TAGS = 4;
+
   // bytes for 64 ids: one call of the generator is dearer than 8 bytes
   private static final int DRAWN_AT_ONCE = 512;
 
-  // a number below 2^31 and two of 64 bits in base 36, and 16 hexadecimal digits
+  private static final int TAG_LENGTH = 13; // of 64 bits in base 36
+  private static final String LOGGED = "-l";
+
+  // a number below 2^31 and two of 64 bits in base 36, 16 hexadecimal digits, tags and a mark
   private static final Pattern FORMAT =
-      Pattern.compile("([0-9a-z]{1,6}-[0-9a-z]{1,13})-[0-9a-z]{1,13}-[0-9a-f]{16}");
+      Pattern.compile(
+          "(([0-9a-z]{1,6})-[0-9a-z]{1,13})-[0-9a-z]{1,13}-[0-9a-f]{16}"
+              + "((?:-[0-9a-z]{13}){0,4})(?:-l)?");
 
   private final SecureRandom random;
+  private final int process;
   private final String address;
   private final String prefix;
   private final AtomicLong sequence = new AtomicLong();
@@ -30,6 +44,15 @@ final class PermitIds {
   private final byte[] drawn = new byte[DRAWN_AT_ONCE];
 
   private int used = DRAWN_AT_ONCE;
+
+  /**
+   * The parts of an id.
+   *
+   * @param address of the process that created it
+   * @param process number of that process
+   * @param tags of its shared limits
+   */
+  record Parts(String address, int process, List<String> tags) {}
 
   /**
    * @param epochMillis start time of the process
@@ -41,7 +64,8 @@ final class PermitIds {
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every JDK has it", e);
     }
-    String node = Integer.toString(random.nextInt() & Integer.MAX_VALUE, Character.MAX_RADIX);
+    this.process = random.nextInt() & Integer.MAX_VALUE;
+    String node = Integer.toString(process, Character.MAX_RADIX);
     this.address = node + '-' + Long.toString(epochMillis, Character.MAX_RADIX);
     this.prefix = address + '-';
   }
@@ -52,14 +76,60 @@ final class PermitIds {
     return parts.matches() ? parts.group(1) : null;
   }
 
+  /** Returns the parts of the id; null if no process creates such. */
+  static @Nullable Parts parts(String id) {
+    Matcher parts = FORMAT.matcher(id);
+    if (!parts.matches()) {
+      return null;
+    }
+    String tags = parts.group(3);
+    int process = (int) Long.parseLong(parts.group(2), Character.MAX_RADIX);
+    return new Parts(
+        parts.group(1),
+        process,
+        tags.isEmpty() ? List.of() : List.of(tags.substring(1).split("-", -1)));
+  }
+
+  /** Returns whether the entry of an access log ends the permit, if the id is one. */
+  static boolean isLogged(String id) {
+    return id.endsWith(LOGGED);
+  }
+
+  /** Returns the tag of a shared limit, the same in all processes. */
+  static String tag(String key) {
+    byte[] hash;
+    try {
+      hash = MessageDigest.getInstance("SHA-256").digest(key.getBytes(StandardCharsets.UTF_8));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every JDK has it", e);
+    }
+    String digits = Long.toUnsignedString(ByteBuffer.wrap(hash).getLong(), Character.MAX_RADIX);
+    return "0".repeat(TAG_LENGTH - digits.length()) + digits;
+  }
+
   /** Returns the address of this process, with which its ids begin. */
   String address() {
     return address;
   }
 
-  String next() {
-    long number = sequence.incrementAndGet();
-    return prefix + Long.toString(number, Character.MAX_RADIX) + '-' + unguessable();
+  /** Returns the number of this process, from 0, with which its address begins. */
+  int process() {
+    return process;
+  }
+
+  /** Returns the next id of a permit below the held ones. */
+  String next(List<HeldPermit> held, boolean logged) {
+    StringBuilder id = new StringBuilder(prefix);
+    id.append(Long.toString(sequence.incrementAndGet(), Character.MAX_RADIX));
+    id.append('-').append(unguessable());
+    int tags = 0;
+    for (HeldPermit each : held) {
+      String tag = each.limit().tag();
+      if (tag != null && tags++ < MAX_TAGS) {
+        id.append('-').append(tag);
+      }
+    }
+    return logged ? id.append(LOGGED).toString() : id.toString();
   }
 
   private synchronized String unguessable() {

@@ -9,10 +9,13 @@ import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterListener;
 import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.limiter.Queueing;
+import io.throttlekit.service.concurrency.OrphanedReleases.SharedKey;
+import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.DistributedLimiter;
 import io.throttlekit.share.Membership;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +26,14 @@ import org.jspecify.annotations.Nullable;
  * <p>Only {@link ConcurrencyLimits} counts pins, under the lock of the key. Thread-safe.
  */
 final class PinnedLimit implements LimiterListener {
+  private static final long PROCESS = 1L << Integer.SIZE;
+
   private final ConcurrencyLimits home;
   final CounterKey key;
+
+  /** Names the limit in ids of permits; null if no replicas share limits. */
+  private final @Nullable String tag;
+
   private volatile Rule rule;
   private volatile ConcurrencyRule terms;
   private volatile AdaptiveLimiter limiter;
@@ -47,6 +56,7 @@ final class PinnedLimit implements LimiterListener {
     this.rule = rule;
     this.terms = terms;
     this.gate = terms.gate();
+    this.tag = home.fleet == null ? null : PermitIds.tag(key.toString());
     this.moves = new LimitMoves(home.listener, terms.range().initial());
     this.priorities = PriorityTerms.of(terms.gate());
     this.prioritizer = home.prioritizers.of(rule.domain(), priorities);
@@ -61,6 +71,11 @@ final class PinnedLimit implements LimiterListener {
 
   AdaptiveLimiter limiter() {
     return limiter;
+  }
+
+  /** Returns the name of the limit in ids of permits; null if no replicas share it. */
+  @Nullable String tag() {
+    return shared == null ? null : tag;
   }
 
   /** Returns the state of the limit among replicas, or null if none share it. */
@@ -153,6 +168,9 @@ final class PinnedLimit implements LimiterListener {
       return;
     }
     DistributedLimiter node = shared;
+    if (node != null && terms.gate() instanceof ConcurrencyRule.AtService service) {
+      node.permitsLast(ttlNanos(service));
+    }
     synchronized (this) {
       this.rule = rule;
       PriorityTerms ranks = PriorityTerms.of(terms.gate());
@@ -204,17 +222,36 @@ final class PinnedLimit implements LimiterListener {
       return null;
     }
     Coordination coordination = service.fleet().coordination();
+    ConcurrencyCoordinator coordinator = fleet.coordinators().apply(coordination);
+    OrphanedReleases orphans = home.orphans;
+    SharedKey sharedKey =
+        new SharedKey(
+            key.toString(), Objects.requireNonNull(tag, "replicas share it"), coordinator);
     return new DistributedLimiter(
-        Membership.of(key.toString(), fleet.node(), service.fleet().onOutage()),
-        fleet.coordinators().apply(coordination),
+        Membership.of(key.toString(), fleet.node(), service.fleet().onOutage())
+            .withPermits(ttlNanos(service)),
+        coordinator,
         coordination.aggregate(),
         limit -> LimitAlgorithms.of(terms, limit),
         initial,
         home.time,
         home.timer,
-        new FleetMember(fleet, this::rule, moves, home.time, initial),
-        fleet.incarnations(),
+        new FleetMember(
+            fleet,
+            this::rule,
+            moves,
+            remnants -> orphans.granted(sharedKey, remnants),
+            home.time,
+            initial),
+        // begins with the number of the process, by which releases of its permits name it
+        () ->
+            orphans.process() * PROCESS
+                + Integer.toUnsignedLong((int) fleet.incarnations().getAsLong()),
         builder -> settings(builder, terms));
+  }
+
+  private static long ttlNanos(ConcurrencyRule.AtService service) {
+    return TimeUnit.MILLISECONDS.toNanos(service.lease().ttlMillis());
   }
 
   private AdaptiveLimiter limiter(

@@ -20,10 +20,10 @@ import java.util.concurrent.TimeUnit;
  * permits whose releases reached another process.
  *
  * <p>One call of the exchange at a time does both. It is made 20 ms after the last one while
- * releases wait, 50 ms after it while a permit is open that a stream-done call ends, and otherwise
- * only every 3 minutes, so that the exchange knows this process. So a release takes effect within
- * 70 ms and two round trips. A failed call is repeated with the releases that were in it: they may
- * arrive twice, and end nothing twice.
+ * releases wait, 50 ms after it while a permit is open, and otherwise only every 3 minutes, so that
+ * the exchange knows this process. So a release takes effect within 70 ms and two round trips. A
+ * failed call is repeated with the releases that were in it: they may arrive twice, and end nothing
+ * twice.
  *
  * <p>Thread-safe and non-blocking; permits are ended and the listener is notified without a lock.
  */
@@ -47,6 +47,7 @@ public final class ReleaseForwarder implements AutoCloseable {
   private final TimeSource time;
   private final ConcurrencyListener listener;
   private final Wakeups wakeups;
+  private final CompletableFuture<Boolean> closing = new CompletableFuture<>();
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
   // Guarded by this.
@@ -97,8 +98,8 @@ public final class ReleaseForwarder implements AutoCloseable {
   }
 
   /** Forwards a release to the process at the address. */
-  void forward(String recipient, String id, StreamReport report) {
-    Release release = new Release(recipient, new ForwardedRelease(id, report).text());
+  void forward(String recipient, ForwardedRelease forwarded) {
+    Release release = new Release(recipient, forwarded.text());
     boolean stopped;
     boolean added = false;
     boolean due;
@@ -121,6 +122,11 @@ public final class ReleaseForwarder implements AutoCloseable {
     wake();
   }
 
+  /** Completes when this is closed, before the last releases are sent. */
+  CompletionStage<?> closed() {
+    return closing;
+  }
+
   /** Completes after {@link #close} when nothing waits. */
   public CompletionStage<?> ended() {
     return ended;
@@ -131,6 +137,7 @@ public final class ReleaseForwarder implements AutoCloseable {
    */
   @Override
   public void close() {
+    closing.complete(true);
     synchronized (this) {
       closed = true;
       if (calling) {
@@ -184,7 +191,7 @@ public final class ReleaseForwarder implements AutoCloseable {
     if (!waiting.isEmpty()) {
       return SEND_NANOS;
     }
-    return permits.awaitsStreamDone() ? POLL_NANOS : RENEW_NANOS;
+    return permits.awaitsRelease() ? POLL_NANOS : RENEW_NANOS;
   }
 
   private void callIfDue() {
@@ -269,7 +276,7 @@ public final class ReleaseForwarder implements AutoCloseable {
       return;
     }
     try {
-      permits.forwarded(release.id(), release.report());
+      permits.forwarded(release);
     } catch (RuntimeException e) { // a bug: must not keep the other permits open
       listener.exchangeFailed(e.toString());
     }

@@ -4,6 +4,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
+import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.share.ReleaseExchange;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -34,14 +35,12 @@ public final class RequestPermits {
   private final ConcurrencyListener listener;
   private final int maxPermits;
   private final PermitIds ids;
+  private final OrphanedReleases orphans;
 
   // Guarded by this.
   private final Map<String, RequestPermit> byId = new HashMap<>();
   private final Map<Long, LinkedHashMap<String, RequestPermit>> byTtl = new HashMap<>();
   private final Wakeups wakeups;
-
-  /** Open permits that end by a stream-done call. */
-  private int streaming;
 
   private volatile @Nullable ReleaseForwarder forwarder;
 
@@ -57,6 +56,7 @@ public final class RequestPermits {
     this.listener = listener;
     this.maxPermits = maxPermits;
     this.ids = new PermitIds(time.wallMillis());
+    this.orphans = new OrphanedReleases(ids.process(), time, timer, listener);
   }
 
   /**
@@ -70,8 +70,18 @@ public final class RequestPermits {
     ReleaseForwarder created =
         new ReleaseForwarder(ids.address(), this, exchange, time, timer, listener);
     forwarder = created;
-    var _ = connected.thenRun(created::start);
+    var _ =
+        connected.thenRun(() -> {
+          created.start();
+          orphans.claimThrough(exchange);
+        });
+    var _ = created.closed().thenRun(orphans::stop);
     return created;
+  }
+
+  /** Returns what counts the releases of permits whose process has died. */
+  OrphanedReleases orphans() {
+    return orphans;
   }
 
   /**
@@ -80,7 +90,9 @@ public final class RequestPermits {
    */
   @Nullable RequestPermit open(List<HeldPermit> held, LeaseTerms terms) {
     long now = time.monotonicNanos();
-    RequestPermit permit = new RequestPermit(this, ids.next(), held, terms, now);
+    RequestPermit permit =
+        new RequestPermit(
+            this, ids.next(held, terms.release() == Release.ACCESS_LOG), held, terms, now);
     boolean first;
     synchronized (this) {
       if (byId.size() >= maxPermits) {
@@ -88,7 +100,7 @@ public final class RequestPermits {
       }
       byId.put(permit.id(), permit);
       byTtl.computeIfAbsent(permit.ttlNanos, _ -> new LinkedHashMap<>()).put(permit.id(), permit);
-      first = !permit.endsWhenLogged && streaming++ == 0;
+      first = byId.size() == 1;
     }
     wakeups.by(permit.endNanos, now);
     ReleaseForwarder receiving = forwarder;
@@ -100,9 +112,9 @@ public final class RequestPermits {
   }
 
   /**
-   * Ends the permit with this id because its request was logged, if it is open and ends that way.
-   * Any other is left alone and not counted as stale: an access log also names permits that other
-   * events ended.
+   * Ends the permit with this id because its request was logged, if it is open and ends that way;
+   * if another process created it, the release is forwarded there. Any other is left alone and not
+   * counted as stale: an access log also names permits that other events ended.
    *
    * @param ending the evidence of the entry about the backend
    */
@@ -110,13 +122,31 @@ public final class RequestPermits {
     RequestPermit permit = remove(id, true);
     if (permit != null) {
       recordEnd(permit, PermitEnd.ACCESS_LOG, ending);
+    } else if (isForeignLogged(id)) {
+      forward(ForwardedRelease.logged(id, ending));
     }
   }
 
-  /** Returns whether a permit with this id is open and ends when its request is logged. */
-  public synchronized boolean awaitsLog(String id) {
-    RequestPermit permit = byId.get(id);
-    return permit != null && permit.endsWhenLogged;
+  /**
+   * Returns whether a permit with this id may be open and ends when its request is logged, here or
+   * at another process.
+   */
+  public boolean awaitsLog(String id) {
+    synchronized (this) {
+      RequestPermit permit = byId.get(id);
+      if (permit != null) {
+        return permit.endsWhenLogged;
+      }
+    }
+    return isForeignLogged(id);
+  }
+
+  private boolean isForeignLogged(String id) {
+    if (!PermitIds.isLogged(id) || forwarder == null) {
+      return false;
+    }
+    String address = PermitIds.addressIn(id);
+    return address != null && !address.equals(ids.address());
   }
 
   /**
@@ -128,7 +158,7 @@ public final class RequestPermits {
   public void streamDone(String id, StreamReport report) {
     RequestPermit permit = remove(id, false);
     if (permit == null) {
-      forward(id, report);
+      forward(ForwardedRelease.streamDone(id, report));
     } else if (report.equals(StreamReport.NONE)) {
       recordEnd(permit, PermitEnd.STREAM_DONE);
     } else {
@@ -136,21 +166,29 @@ public final class RequestPermits {
     }
   }
 
-  private void forward(String id, StreamReport report) {
+  private void forward(ForwardedRelease release) {
     ReleaseForwarder sending = forwarder;
-    String address = sending == null ? null : PermitIds.addressIn(id);
-    if (sending == null || address == null || address.equals(ids.address())) {
+    PermitIds.Parts parts = sending == null ? null : PermitIds.parts(release.id());
+    if (sending == null || parts == null || parts.address().equals(ids.address())) {
       listener.stale();
     } else {
-      sending.forward(address, id, report);
+      orphans.sent(parts.process(), parts.address());
+      sending.forward(parts.address(), release);
     }
   }
 
-  /** Ends the permit with this id by a release that another process received. */
-  void forwarded(String id, StreamReport report) {
-    RequestPermit permit = remove(id, false);
+  /** Ends a permit by a release that another process received. */
+  void forwarded(ForwardedRelease release) {
+    Ending ending = release.logged();
+    StreamReport report = release.report();
+    RequestPermit permit = remove(release.id(), ending != null);
     if (permit == null) {
-      listener.stale();
+      if (ending == null) { // an access log also names permits that other events ended
+        listener.stale();
+      }
+    } else if (ending != null) {
+      boolean isAge = ending == Ending.Plain.ANSWERED; // contains the time to forward
+      recordEnd(permit, PermitEnd.ACCESS_LOG, isAge ? Ending.Plain.UNKNOWN : ending);
     } else if (report.equals(StreamReport.NONE)) {
       recordEnd(permit, PermitEnd.STREAM_DONE, Ending.Plain.UNKNOWN);
     } else {
@@ -158,9 +196,9 @@ public final class RequestPermits {
     }
   }
 
-  /** Returns whether a permit is open that ends by a stream-done call. */
-  synchronized boolean awaitsStreamDone() {
-    return streaming > 0;
+  /** Returns whether a permit is open, whose release may reach another process. */
+  synchronized boolean awaitsRelease() {
+    return !byId.isEmpty();
   }
 
   /** Returns the number of open permits. */
@@ -211,7 +249,7 @@ public final class RequestPermits {
     if (permit == null || (logged && !permit.endsWhenLogged)) {
       return null;
     }
-    removed(permit);
+    byId.remove(id);
     LinkedHashMap<String, RequestPermit> line = byTtl.get(permit.ttlNanos);
     if (line != null) {
       line.remove(id);
@@ -220,14 +258,6 @@ public final class RequestPermits {
       }
     }
     return permit;
-  }
-
-  /** Called with the lock. */
-  private void removed(RequestPermit permit) {
-    byId.remove(permit.id());
-    if (!permit.endsWhenLogged) {
-      streaming--;
-    }
   }
 
   /** Ends permits that are due; run by the timer. */
@@ -241,7 +271,7 @@ public final class RequestPermits {
         SequencedCollection<RequestPermit> oldestFirst = line.sequencedValues();
         while (!oldestFirst.isEmpty() && oldestFirst.getFirst().isDue(now)) {
           RequestPermit oldest = oldestFirst.removeFirst();
-          removed(oldest);
+          byId.remove(oldest.id());
           due.add(oldest);
         }
       }

@@ -11,8 +11,8 @@ import java.time.Duration;
  *     to the limit algorithms
  * @param loadReports whether Envoys may report their load
  * @param loadReportInterval interval at which Envoys report
- * @param pushLimits whether this process pushes the limits of {@code gate: envoy} to Envoys
- * @param maxEnvoys maximum number of Envoys that it pushes them to
+ * @param envoyHold how long the share of an Envoy without a stream stays reserved
+ * @param maxEnvoys maximum number of Envoys that are connected to this process for their limits
  * @param nodeId id of this process among the replicas that share limits; empty for that of its host
  */
 public record ConcurrencyConfig(
@@ -20,6 +20,6 @@ public record ConcurrencyConfig(
     int maxSamplesPerSecond,
     boolean loadReports,
     Duration loadReportInterval,
-    boolean pushLimits,
+    Duration envoyHold,
     int maxEnvoys,
     String nodeId) {}

@@ -1,21 +1,35 @@
 package io.throttlekit.service.http;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.xds.ClusterLimit;
+import io.throttlekit.envoy.xds.SharePlan;
 import io.throttlekit.service.concurrency.ConcurrencyLimits;
 import io.throttlekit.service.concurrency.FleetLimit;
+import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.share.FleetFigures;
+import io.throttlekit.steering.LimiterState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the concurrency limits that replicas share, one line for each, as this process sees them.
+ * Serves the concurrency limits that replicas share, one line for each, and the shares of Envoys,
+ * as this process sees them.
  */
 final class ConcurrencyRoute implements Route {
   private final ConcurrencyLimits limits;
+  private final @Nullable Supplier<SteeringFigures> envoys;
   private final SharedPage page;
 
-  ConcurrencyRoute(ConcurrencyLimits limits, TimeSource time) {
+  /**
+   * @param envoys null if this process pushes no limits to Envoys
+   */
+  ConcurrencyRoute(
+      ConcurrencyLimits limits, @Nullable Supplier<SteeringFigures> envoys, TimeSource time) {
     this.limits = limits;
+    this.envoys = envoys;
     this.page = new SharedPage(() -> Reply.text(200, text()), time);
   }
 
@@ -32,7 +46,55 @@ final class ConcurrencyRoute implements Route {
     return "# node: "
         + (node == null ? "none, as the limits are of this process alone" : printable(node))
         + "\n"
-        + String.join("", lines);
+        + String.join("", lines)
+        + (envoys == null ? "" : text(envoys.get()));
+  }
+
+  private static String text(SteeringFigures figures) {
+    SharePlan plan = figures.plan();
+    if (figures.planEpoch() == 0) {
+      return ""; // nothing was ever published
+    }
+    StringBuilder text = new StringBuilder();
+    text.append(
+        "# envoys: replica=%s steering=%s%s epoch=%d plan=%d%s%n"
+            .formatted(
+                printable(figures.replica()),
+                figures.steering().isEmpty() ? "-" : printable(figures.steering()),
+                figures.epoch() > 0 ? " (this node)" : "",
+                figures.planEpoch(),
+                plan.number(),
+                figures.cutOff() ? " cut_off" : ""));
+    plan.limits()
+        .forEach((limit, requests) -> {
+          List<SharePlan.Part> parts =
+              plan.parts().stream().filter(part -> part.shares().containsKey(limit)).toList();
+          long reserved =
+              parts.stream()
+                  .mapToLong(part -> Objects.requireNonNull(part.shares().get(limit)).reserved())
+                  .sum();
+          text.append(
+              "%s: limit=%d reserved=%d envoys=%d%n"
+                  .formatted(name(limit), requests, reserved, parts.size()));
+          parts.forEach(part -> text.append(line(limit, part, figures)));
+        });
+    return text.toString();
+  }
+
+  private static String line(ClusterLimit limit, SharePlan.Part part, SteeringFigures figures) {
+    LimiterState share = Objects.requireNonNull(part.shares().get(limit));
+    return "%s %s: share=%s reserved=%d %s replica=%s%n"
+        .formatted(
+            name(limit),
+            printable(part.node()),
+            share.granted() < 0 ? "-" : Integer.toString(share.granted()),
+            share.reserved(),
+            share.acknowledged() ? "acknowledged" : "unacknowledged",
+            printable(figures.holders().getOrDefault(part.token(), "-")));
+  }
+
+  private static String name(ClusterLimit limit) {
+    return "envoys|" + printable(limit.cluster()) + "|" + limit.priority();
   }
 
   private static String line(FleetLimit limit) {

@@ -2,6 +2,7 @@ package io.throttlekit.service.http;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
+import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.service.config.HttpConfig;
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
@@ -68,6 +69,7 @@ public final class HttpServers {
    * counters, the metrics and the threads. It has no authentication, so it belongs on loopback.
    *
    * @param stats the counters as text, one per line
+   * @param envoys returns this replica's part in the limits of Envoys; null if it has none
    * @throws IOException when the address cannot be bound
    */
   public HttpListener debug(
@@ -75,11 +77,12 @@ public final class HttpServers {
       PolicyStore policies,
       Supplier<String> store,
       Supplier<List<String>> stats,
-      ConcurrencyLimiter limiter)
+      ConcurrencyLimiter limiter,
+      @Nullable Supplier<SteeringFigures> envoys)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
     routes.put("/rlconfig", new PoliciesRoute(policies, store, time));
-    routes.put("/concurrency", new ConcurrencyRoute(limiter.limits(), time));
+    routes.put("/concurrency", new ConcurrencyRoute(limiter.limits(), envoys, time));
     routes.put("/stats", shared(() -> lines(stats.get())));
     routes.put("/debug/threads", shared(ThreadDump::text));
     addMetrics(routes, "/metrics");

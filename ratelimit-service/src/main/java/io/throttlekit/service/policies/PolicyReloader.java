@@ -9,7 +9,6 @@ import io.throttlekit.descriptors.source.PolicyFiles;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Severity;
-import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.PolicyConfig;
 import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
 import io.throttlekit.service.config.ServiceConfig;
@@ -77,11 +76,10 @@ public final class PolicyReloader implements AutoCloseable {
 
   /** Returns the options of a service with this configuration, without features it lacks. */
   public static LoadOptions options(ServiceConfig config) {
-    ConcurrencyConfig concurrency = config.concurrency();
-    // limits that this process pushes to Envoys would not move without access logs
-    boolean steering = concurrency.accessLog() || !concurrency.pushLimits();
+    // limits of Envoys would not move without access logs
+    boolean accessLogs = config.concurrency().accessLog();
     boolean federated = config.federation() != null;
-    return options(config.policies(), federated, steering, concurrency.accessLog());
+    return options(config.policies(), federated, accessLogs, accessLogs);
   }
 
   static LoadOptions options(

@@ -3,6 +3,7 @@ package io.throttlekit.service.server;
 import io.grpc.Metadata;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.tier.DecidedBy;
 import java.util.Locale;
@@ -18,18 +19,29 @@ public interface CallTracing {
   /** The span of one call. Thread-safe; calls after {@link #end} are ignored. */
   interface CallSpan {
 
-    /** Records the decision that an answer reports. */
-    default void decided(String domain, Answer answer) {
+    /** Records the decision that the answer to a request reports. */
+    default void decided(RateLimitRequest request, Answer answer) {
       Verdict reported = answer.reported();
       Rule rule = reported == null ? null : reported.rule();
       DecidedBy by = reported == null ? DecidedBy.NONE : reported.decidedBy();
       decided(
-          domain,
+          request.domain(),
           rule == null ? "" : rule.path(),
           answer.admitted(),
           reported == null ? 0 : reported.remaining(),
           by.name().toLowerCase(Locale.ROOT));
+      if (rule != null && rule.concurrency() != null) {
+        int index = answer.verdicts().indexOf(reported); // one for each descriptor
+        reachedLimit(rule, request.descriptors().get(index).entries());
+      }
     }
+
+    /**
+     * Records the state of the concurrency limit that decided.
+     *
+     * @param entries of the descriptor that reached it: key, value, key, value …
+     */
+    default void reachedLimit(Rule rule, String[] entries) {}
 
     /**
      * Records the decision.

@@ -244,7 +244,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     }
     try {
       if (span != null) {
-        span.decided(complete.domain(), answer);
+        span.decided(complete, answer);
       }
       if (late) {
         abandoned(Abandonment.ANSWERED_LATE, now);

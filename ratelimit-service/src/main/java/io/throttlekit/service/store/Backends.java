@@ -13,12 +13,14 @@ import io.throttlekit.postgres.PostgresGlobalCoordinator;
 import io.throttlekit.postgres.PostgresRegionalEscrow;
 import io.throttlekit.postgres.PostgresReleaseExchange;
 import io.throttlekit.postgres.PostgresSettings;
+import io.throttlekit.postgres.PostgresSteeringExchange;
 import io.throttlekit.redis.RedisConcurrencyCoordinator;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.redis.RedisGlobalCoordinator;
 import io.throttlekit.redis.RedisRegionalEscrow;
 import io.throttlekit.redis.RedisReleaseExchange;
 import io.throttlekit.redis.RedisSettings;
+import io.throttlekit.redis.RedisSteeringExchange;
 import io.throttlekit.service.config.FederationConfig;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAccess.Login;
@@ -28,6 +30,8 @@ import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.ReleaseExchange;
+import io.throttlekit.steering.InMemorySteeringExchange;
+import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
@@ -175,6 +179,22 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         config,
         settings -> PostgresReleaseExchange.connect(settings, time, timer, listener),
         settings -> RedisReleaseExchange.connect(settings, time, listener, loops));
+  }
+
+  /**
+   * Returns the exchange in which replicas elect the one that steers; in memory for one process.
+   *
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
+   */
+  Backend<SteeringExchange> steering(StoreConfig config, StoreListener listener) {
+    if (config.address().inMemory()) {
+      return new Backend<>(new InMemorySteeringExchange(time));
+    }
+    return connect(
+        Target.of(config).inBackground(),
+        config,
+        settings -> PostgresSteeringExchange.connect(settings, time, timer, listener),
+        settings -> RedisSteeringExchange.connect(settings, time, listener, loops));
   }
 
   private static <T extends AutoCloseable> Backend<T> connect(

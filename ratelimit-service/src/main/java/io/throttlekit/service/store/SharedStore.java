@@ -13,6 +13,7 @@ import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.ReleaseExchange;
+import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.TierListener;
@@ -64,8 +65,9 @@ public final class SharedStore implements AutoCloseable {
   private final Backends backends;
   private final StoreConfig config;
 
-  /** Guarded by this. */
+  // Guarded by this.
   private @Nullable ForwardedReleases releases;
+  private @Nullable Backend<SteeringExchange> steering;
 
   /** Of concurrency limits; null where counters are in the memory of this process. */
   private final @Nullable ConcurrencyCoordinators limits;
@@ -226,6 +228,24 @@ public final class SharedStore implements AutoCloseable {
     return releases;
   }
 
+  /**
+   * Returns the exchange in which the replicas of this store elect the one that steers, until this
+   * is closed. Connects at the first call. With counters in the memory of this process, so is the
+   * exchange.
+   */
+  public synchronized SteeringExchange steering() {
+    Backend<SteeringExchange> known = steering;
+    if (known == null) {
+      known = backends.steering(config, state.ofFurtherConnections());
+      steering = known;
+    }
+    return known.api();
+  }
+
+  private synchronized @Nullable Backend<SteeringExchange> connectedSteering() {
+    return steering;
+  }
+
   /** Returns the tiers that decide requests. */
   public Tiers tiers() {
     return tiers;
@@ -249,6 +269,10 @@ public final class SharedStore implements AutoCloseable {
     if (forwarded != null) {
       await(forwarded.forwarder().ended(), end);
       close(forwarded.exchange(), end);
+    }
+    Backend<SteeringExchange> steered = connectedSteering();
+    if (steered != null) {
+      close(steered, end);
     }
     if (regions != null) {
       regions.backends().forEach(backend -> close(backend, end));

@@ -1,9 +1,9 @@
 package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
-import io.throttlekit.service.concurrency.envoy.AccessLogListener;
-import io.throttlekit.service.concurrency.envoy.Kind;
-import io.throttlekit.service.concurrency.envoy.Reading;
+import io.throttlekit.service.concurrency.sensors.AccessLogListener;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.function.BooleanSupplier;
 

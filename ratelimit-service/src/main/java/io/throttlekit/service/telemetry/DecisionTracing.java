@@ -9,7 +9,9 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
+import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.server.CallTracing;
+import io.throttlekit.share.FleetFigures;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
@@ -25,6 +27,18 @@ public final class DecisionTracing implements CallTracing {
   private final Tracer tracer;
   private final double ratio;
   private final DoubleSupplier random;
+  private final SharedLimits limits;
+
+  /** Returns the state of a concurrency limit among replicas. Thread-safe. */
+  @FunctionalInterface
+  public interface SharedLimits {
+    /**
+     * Returns the state of the limit that a descriptor reaches; null if none share it.
+     *
+     * @param entries of the descriptor: key, value, key, value …
+     */
+    @Nullable FleetFigures of(Rule rule, String[] entries);
+  }
 
   /**
    * Creates an instance that selects requests without a trace by {@code random}.
@@ -32,6 +46,11 @@ public final class DecisionTracing implements CallTracing {
    * @param random from 0 to below 1
    */
   DecisionTracing(Tracer tracer, double ratio, DoubleSupplier random) {
+    this(tracer, ratio, random, (_, _) -> null);
+  }
+
+  private DecisionTracing(Tracer tracer, double ratio, DoubleSupplier random, SharedLimits limits) {
+    this.limits = limits;
     this.tracer = tracer;
     this.ratio = ratio;
     this.random = random;
@@ -44,6 +63,11 @@ public final class DecisionTracing implements CallTracing {
    */
   public static DecisionTracing on(Tracer tracer, double ratio) {
     return new DecisionTracing(tracer, ratio, () -> ThreadLocalRandom.current().nextDouble());
+  }
+
+  /** Returns an instance whose spans also have the state of a concurrency limit that decided. */
+  public DecisionTracing with(SharedLimits shared) {
+    return new DecisionTracing(tracer, ratio, random, shared);
   }
 
   @Override
@@ -63,11 +87,11 @@ public final class DecisionTracing implements CallTracing {
     } else {
       span.setNoParent();
     }
-    return new DecisionSpan(span.startSpan());
+    return new DecisionSpan(span.startSpan(), limits);
   }
 
   /** The span of one traced request. */
-  record DecisionSpan(Span span) implements CallTracing.CallSpan {
+  record DecisionSpan(Span span, SharedLimits limits) implements CallTracing.CallSpan {
     private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
     private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");
     private static final AttributeKey<String> DECISION =
@@ -75,6 +99,11 @@ public final class DecisionTracing implements CallTracing {
     private static final AttributeKey<Long> REMAINING = AttributeKey.longKey("ratelimit.remaining");
     private static final AttributeKey<String> DECIDED_IN =
         AttributeKey.stringKey("ratelimit.decided_in");
+    private static final AttributeKey<Long> SHARE = AttributeKey.longKey("ratelimit.share");
+    private static final AttributeKey<Long> FLEET_LIMIT =
+        AttributeKey.longKey("ratelimit.fleet_limit");
+    private static final AttributeKey<String> STEERING =
+        AttributeKey.stringKey("ratelimit.steering_node");
 
     @Override
     public void decided(
@@ -85,6 +114,16 @@ public final class DecisionTracing implements CallTracing {
       if (!rule.isEmpty()) {
         span.setAttribute(RULE, rule);
         span.setAttribute(REMAINING, remaining);
+      }
+    }
+
+    @Override
+    public void reachedLimit(Rule rule, String[] entries) {
+      FleetFigures figures = limits.of(rule, entries);
+      if (figures != null) {
+        span.setAttribute(SHARE, (long) figures.share());
+        span.setAttribute(FLEET_LIMIT, (long) figures.limit());
+        span.setAttribute(STEERING, figures.steering());
       }
     }
 

@@ -1,10 +1,15 @@
 package io.throttlekit.service.telemetry;
 
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.trace.Tracer;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.ConcurrencyLimits;
 import io.throttlekit.service.concurrency.FleetListener;
+import io.throttlekit.service.concurrency.envoy.SteeringListener;
+import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.share.FleetFigures;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -15,45 +20,77 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Metrics and log lines of the concurrency limits that replicas share.
+ * Metrics, log lines and trace events of the concurrency limits that replicas share, of requests
+ * and of Envoys. Each change of this replica's part is a span of its own with one event, because it
+ * belongs to no request; their rate is that of the log lines.
  *
  * <p>No label comes from a request. Create once. Thread-safe.
  */
-public final class FleetMetrics implements FleetListener {
+public final class FleetMetrics implements FleetListener, SteeringListener {
   private static final Logger LOG = LoggerFactory.getLogger(FleetMetrics.class);
   private static final String PREFIX = "throttlekit_concurrency_";
+  private static final AttributeKey<Long> EPOCH = AttributeKey.longKey("ratelimit.steering_epoch");
+  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("ratelimit.domain");
+  private static final AttributeKey<String> RULE = AttributeKey.stringKey("ratelimit.rule");
 
   private final Meter meter;
+  private final Tracer tracer;
+  private final TimeSource time;
   private final LongAdder failures = new LongAdder();
+  private final LongAdder failedVisits = new LongAdder();
+  private final LongAdder rejectedReports = new LongAdder();
+  private final LongAdder droppedReports = new LongAdder();
+  private final LongAdder droppedOutcomes = new LongAdder();
   private final AtomicBoolean sameNodeLogged = new AtomicBoolean();
 
   // all limits of a rule are fenced and unfenced together: one line for each rule is enough
   private final RuleLog fences;
   private final RuleLog recoveries;
+  private final LogInterval rejections;
   private volatile String lastFailure = "";
+  private volatile String lastFailedVisit = "";
 
   /**
    * Registers the counters.
    *
+   * @param tracer of the events; may be a no-op
    * @param time limits the rate of log lines
    */
-  public FleetMetrics(Meter meter, TimeSource time) {
-    this(meter, time, RuleLog.thread("fleet-log"));
+  public FleetMetrics(Meter meter, Tracer tracer, TimeSource time) {
+    this(meter, tracer, time, RuleLog.thread("fleet-log"));
   }
 
   /**
    * @param logger writes log lines on another thread, or throws {@link RejectedExecutionException}
    */
-  FleetMetrics(Meter meter, TimeSource time, Executor logger) {
+  FleetMetrics(Meter meter, Tracer tracer, TimeSource time, Executor logger) {
     this.meter = meter;
+    this.tracer = tracer;
+    this.time = time;
+    this.rejections = new LogInterval(RuleLog.INTERVAL, time.monotonicNanos());
     this.fences = new RuleLog(logger, time);
     this.recoveries = new RuleLog(logger, time);
-    var _ =
-        new OurCounters(meter)
-            .counter(
-                PREFIX + "heartbeat_failures",
-                "Heartbeats for shares of concurrency limits that the store did not answer",
-                failures::sum);
+    OurCounters ours = new OurCounters(meter);
+    ours.counter(
+        PREFIX + "heartbeat_failures",
+        "Heartbeats for shares of concurrency limits that the store did not answer",
+        failures::sum);
+    ours.counter(
+        PREFIX + "failed_visits",
+        "Visits to the store for the limits of Envoys that failed",
+        failedVisits::sum);
+    ours.counter(
+        PREFIX + "rejected_reports",
+        "Reports of replicas, and records of shares, that were invalid or read before",
+        rejectedReports::sum);
+    ours.counter(
+        PREFIX + "dropped_reports",
+        "Reports of replicas that the steering one collected too late",
+        droppedReports::sum);
+    ours.counter(
+        PREFIX + "dropped_outcomes",
+        "Outcomes and loads of Envoys that were too many to report, or too old",
+        droppedOutcomes::sum);
   }
 
   /** Registers the gauges, which read {@code limits} at every collection. */
@@ -70,13 +107,15 @@ public final class FleetMetrics implements FleetListener {
     var _ =
         fences.write(
             rule,
-            () ->
-                LOG.warn(
-                    "concurrency limits of {} in domain {} refuse all requests, as the store does"
-                        + " not answer: {}",
-                    rule.path(),
-                    rule.domain(),
-                    lastFailure.isEmpty() ? "no answer yet" : lastFailure));
+            () -> {
+              LOG.warn(
+                  "concurrency limits of {} in domain {} refuse all requests, as the store does"
+                      + " not answer: {}",
+                  rule.path(),
+                  rule.domain(),
+                  lastFailure.isEmpty() ? "no answer yet" : lastFailure);
+              trace("fenced", attributes(rule));
+            });
   }
 
   @Override
@@ -84,17 +123,81 @@ public final class FleetMetrics implements FleetListener {
     var _ =
         recoveries.write(
             rule,
-            () ->
-                LOG.info(
-                    "concurrency limits of {} in domain {} admit requests again",
-                    rule.path(),
-                    rule.domain()));
+            () -> {
+              LOG.info(
+                  "concurrency limits of {} in domain {} admit requests again",
+                  rule.path(),
+                  rule.domain());
+              trace("unfenced", attributes(rule));
+            });
   }
 
   @Override
   public void heartbeatFailed(Throwable why) {
     failures.increment();
     lastFailure = String.valueOf(why.getMessage());
+  }
+
+  @Override
+  public void began(long epoch) {
+    var _ =
+        recoveries.write(() -> {
+          LOG.info("this replica steers the limits of Envoys now, in epoch {}", epoch);
+          trace("steering began", Attributes.of(EPOCH, epoch));
+        });
+  }
+
+  @Override
+  public void ended() {
+    var _ =
+        recoveries.write(() -> {
+          LOG.info("this replica does not steer the limits of Envoys any more");
+          trace("steering ended", Attributes.empty());
+        });
+  }
+
+  @Override
+  public void visitFailed(String reason) {
+    failedVisits.increment();
+    lastFailedVisit = reason;
+  }
+
+  @Override
+  public void cutOff() {
+    var _ =
+        fences.write(() -> {
+          LOG.warn(
+              "Envoys have to connect to another replica, as the store does not answer: {}",
+              lastFailedVisit);
+          trace("cut off", Attributes.empty());
+        });
+  }
+
+  @Override
+  public void reachable() {
+    var _ =
+        recoveries.write(() -> {
+          LOG.info("Envoys are accepted again, as the store has answered");
+          trace("reachable", Attributes.empty());
+        });
+  }
+
+  @Override
+  public void rejected(String reason) {
+    rejectedReports.increment();
+    if (rejections.isDue(time.monotonicNanos())) {
+      var _ = fences.write(() -> LOG.warn("a report was not used: {}", reason));
+    }
+  }
+
+  @Override
+  public void reportsDropped(long reports) {
+    droppedReports.add(reports);
+  }
+
+  @Override
+  public void outcomesDropped(long outcomes) {
+    droppedOutcomes.add(outcomes);
   }
 
   @Override
@@ -108,5 +211,18 @@ public final class FleetMetrics implements FleetListener {
                       + " concurrency.node_id",
                   node));
     }
+  }
+
+  private void trace(String event, Attributes attributes) {
+    tracer
+        .spanBuilder("ratelimit.replica")
+        .setNoParent()
+        .startSpan()
+        .addEvent(event, attributes)
+        .end();
+  }
+
+  private static Attributes attributes(Rule rule) {
+    return Attributes.of(DOMAIN, rule.domain(), RULE, rule.path());
   }
 }

@@ -6,11 +6,13 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.share.FleetFigures;
+import io.throttlekit.steering.Acknowledgements;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
@@ -39,14 +41,31 @@ public final class LimitGauges {
    * Registers the figures of all limits that are pushed to Envoys. Call once. Each is read at every
    * collection.
    *
+   * @param figures returns this replica's part
    * @param held returns how many limits are kept from rising
    * @param shared returns how many node ids have several streams
    * @param rejected returns how many Envoys were rejected because there were too many or their node
    *     id is not permitted; never decreases
    */
   public static void showSteering(
-      Meter meter, LongSupplier held, LongSupplier shared, LongSupplier rejected) {
+      Meter meter,
+      Supplier<SteeringFigures> figures,
+      LongSupplier held,
+      LongSupplier shared,
+      LongSupplier rejected) {
     OurCounters ours = new OurCounters(meter);
+    ours.gauge(
+        PREFIX + "steers_envoys",
+        "1 if this replica computes and divides the limits of Envoys for all",
+        () -> figures.get().epoch() > 0 ? 1 : 0);
+    ours.gauge(
+        PREFIX + "envoys_epoch",
+        "Epoch in which the newest known shares of Envoys were published",
+        () -> figures.get().planEpoch());
+    ours.gauge(
+        PREFIX + "cut_off",
+        "1 if Envoys have to connect to another replica, as the store does not answer",
+        () -> figures.get().cutOff() ? 1 : 0);
     ours.gauge(
         PREFIX + "held_limits", "Limits that do not rise because much of the log is missing", held);
     ours.gauge(
@@ -77,6 +96,20 @@ public final class LimitGauges {
         "held_back",
         "Requests that no Envoy can have, because one that left or is stuck may use them",
         Acknowledgements::heldBack);
+  }
+
+  /**
+   * Registers how much of the limits is reserved for Envoys. Call once.
+   *
+   * @param limits passes the requests of each limit with its rule, at every collection
+   */
+  public static void showReserved(Meter meter, Consumer<BiConsumer<Rule, Long>> limits) {
+    show(
+        meter,
+        limits,
+        "reserved",
+        "Requests that Envoys may have in flight by the shares that they may apply",
+        Long::longValue);
   }
 
   /**

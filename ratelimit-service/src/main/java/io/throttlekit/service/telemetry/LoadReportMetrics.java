@@ -1,7 +1,7 @@
 package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
-import io.throttlekit.service.concurrency.envoy.LoadReportListener;
+import io.throttlekit.service.concurrency.sensors.LoadReportListener;
 
 /** Metrics of load reports. Create once. Thread-safe. */
 public final class LoadReportMetrics extends StreamMetrics implements LoadReportListener {

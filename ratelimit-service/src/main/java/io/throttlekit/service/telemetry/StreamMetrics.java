@@ -1,6 +1,6 @@
 package io.throttlekit.service.telemetry;
 
-import io.throttlekit.service.concurrency.envoy.StreamListener;
+import io.throttlekit.service.concurrency.sensors.StreamListener;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
 import java.util.concurrent.atomic.LongAdder;
 

@@ -110,6 +110,12 @@ public final class Telemetry implements AutoCloseable {
     return tracers == null ? null : DecisionTracing.on(tracers.get(SCOPE), samplingRatio);
   }
 
+  /** Returns the same, whose spans also have the state of a concurrency limit that decided. */
+  public @Nullable DecisionTracing tracing(DecisionTracing.SharedLimits limits) {
+    DecisionTracing tracing = tracing();
+    return tracing == null ? null : tracing.with(limits);
+  }
+
   /** Exports what is pending for at most {@link #CLOSE_TIMEOUT}, and stops. */
   @Override
   public void close() {

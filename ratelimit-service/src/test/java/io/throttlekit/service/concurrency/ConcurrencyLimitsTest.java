@@ -15,7 +15,13 @@ class ConcurrencyLimitsTest {
 
   private final ManualTime time = new ManualTime(0);
   private final ConcurrencyLimits limits =
-      new ConcurrencyLimits(time, (_, _) -> {}, ConcurrencyListener.NONE, null, 10);
+      new ConcurrencyLimits(
+          time,
+          (_, _) -> {},
+          ConcurrencyListener.NONE,
+          null,
+          new OrphanedReleases(0, time, (_, _) -> {}, ConcurrencyListener.NONE),
+          10);
   private final Rule rule =
       Book.of("domain: d\ndescriptors: [{key: k, concurrency: {min: 1, max: 9}}]\n")
           .rules()

@@ -15,12 +15,15 @@ import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
+import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
-import io.throttlekit.service.concurrency.envoy.AccessLogs;
-import io.throttlekit.service.concurrency.envoy.Kind;
-import io.throttlekit.service.concurrency.envoy.LoadReports;
-import io.throttlekit.service.concurrency.envoy.Recorded;
+import io.throttlekit.service.concurrency.envoy.Membership;
 import io.throttlekit.service.concurrency.envoy.Steering;
+import io.throttlekit.service.concurrency.envoy.SteeringListener;
+import io.throttlekit.service.concurrency.sensors.AccessLogs;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.LoadReports;
+import io.throttlekit.service.concurrency.sensors.Recorded;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
@@ -86,7 +89,12 @@ class EnvoyTimeoutsTest {
   @TempDir Path folder;
   private final Recorded recorded = new Recorded();
   private final Steering steering =
-      new Steering(TimeSource.system(), ConcurrencyListener.NONE, 1_000);
+      new Steering(
+          TimeSource.system(),
+          LimitServerSettings.DEFAULT,
+          Membership.alone(TimeSource.system(), "only"),
+          ConcurrencyListener.NONE,
+          SteeringListener.NONE);
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);

@@ -1,10 +1,8 @@
 package io.throttlekit.service.fleet;
 
-import static org.awaitility.Awaitility.await;
-
 import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** The service as users run it: {@code serve} in a process of its own. */
 public final class ServiceProcess implements AutoCloseable {
@@ -91,47 +88,21 @@ public final class ServiceProcess implements AutoCloseable {
 
   /** Kills it (SIGKILL), as a crash would. */
   public void kill() {
-    ProcessHandle.of(process.pid()).ifPresent(ProcessHandle::destroyForcibly);
+    try {
+      process.kill();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** Suspends it: connections stay open, nothing is read (SIGSTOP). */
   public void hang() throws IOException {
-    signal("STOP");
-    await("all threads to stop").until(this::isStopped); // later than the signal on a busy machine
-  }
-
-  /** Returns whether no thread runs; true where the system does not say. */
-  private boolean isStopped() throws IOException {
-    Path threads = Path.of("/proc", Long.toString(process.pid()), "task");
-    if (!Files.isDirectory(threads)) {
-      return true;
-    }
-    try (Stream<Path> all = Files.list(threads)) {
-      for (Path thread : all.toList()) {
-        if (!Files.readString(thread.resolve("stat")).contains(") T ")) {
-          return false;
-        }
-      }
-    }
-    return true;
+    process.suspend();
   }
 
   /** Resumes it after {@link #hang}. */
   public void goOn() throws IOException {
-    signal("CONT");
-  }
-
-  private void signal(String name) throws IOException {
-    try {
-      int code =
-          new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
-      if (code != 0) {
-        throw new IOException("kill -" + name + " ended with " + code);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException(e);
-    }
+    process.resume();
   }
 
   @Override

@@ -23,23 +23,21 @@ import io.envoyproxy.envoy.service.runtime.v3.RuntimeDiscoveryServiceGrpc;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
 import io.throttlekit.ManualTime;
-import io.throttlekit.envoy.xds.ClusterLimit.Priority;
 import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
-import io.throttlekit.service.concurrency.envoy.AccessLogListener;
-import io.throttlekit.service.concurrency.envoy.AccessLogs;
-import io.throttlekit.service.concurrency.envoy.LoadReportListener;
-import io.throttlekit.service.concurrency.envoy.LoadReports;
-import io.throttlekit.service.concurrency.envoy.Reading;
-import io.throttlekit.service.concurrency.envoy.Recorded;
+import io.throttlekit.service.concurrency.sensors.AccessLogListener;
+import io.throttlekit.service.concurrency.sensors.AccessLogs;
+import io.throttlekit.service.concurrency.sensors.LoadReportListener;
+import io.throttlekit.service.concurrency.sensors.LoadReports;
+import io.throttlekit.service.concurrency.sensors.Reading;
+import io.throttlekit.service.concurrency.sensors.Recorded;
+import io.throttlekit.service.server.ServedLimits;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
@@ -119,16 +117,10 @@ class GeneratedSensorsTest {
   @ValueSource(longs = 20_261_125)
   void damagedSubscriptionsNeverExceedTheLimit(long seed) throws Exception {
     List<Integer> acknowledged = new ArrayList<>();
-    LimitServer server =
-        new LimitServer(
-            LimitServerSettings.DEFAULT,
-            time,
-            "e",
-            (_, requests, _) -> acknowledged.add(requests),
-            (nanos, task) ->
-                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(task));
-    server.offer("up", Priority.DEFAULT, LIMIT);
+    ServedLimits server =
+        new ServedLimits(
+            LimitServerSettings.DEFAULT, time, (_, requests, _) -> acknowledged.add(requests));
+    server.offer("up", LIMIT);
     List<Attack<?>> attacks =
         List.of(
             attack(
@@ -283,7 +275,7 @@ class GeneratedSensorsTest {
   }
 
   private static <A extends Message> Attack<A> attack(
-      LimitServer server,
+      ServedLimits server,
       MethodDescriptor<?, A> method,
       Function<RandomGenerator, Message> messages) {
     BindableService service =

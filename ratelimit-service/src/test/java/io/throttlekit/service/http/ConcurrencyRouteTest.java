@@ -5,6 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.envoy.xds.ClusterLimit;
+import io.throttlekit.envoy.xds.ClusterLimit.Priority;
+import io.throttlekit.envoy.xds.LimitDivision;
+import io.throttlekit.envoy.xds.LimitServerSettings;
+import io.throttlekit.envoy.xds.SharePlan;
+import io.throttlekit.envoy.xds.StreamState;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.Fleet;
@@ -12,12 +18,14 @@ import io.throttlekit.service.concurrency.FleetListener;
 import io.throttlekit.service.concurrency.PermitAcquisition;
 import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.concurrency.RequestPermit;
+import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.InMemoryConcurrencyCoordinator;
 import io.throttlekit.tier.ManualTimer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -78,13 +86,45 @@ class ConcurrencyRouteTest {
     }
   }
 
+  @Test
+  void showsTheShareOfEachEnvoy() throws Exception {
+    SharePlan plan =
+        SharePlan.parse(
+            // as a steering replica publishes it
+            steered(time).text(), 7);
+    SteeringFigures figures =
+        new SteeringFigures(
+            "pod-2", "pod-2", 5, false, plan, 5, Map.of("0123456789abcdef", "pod-1"));
+    try (ConcurrencyLimiter limiter = limiter(null)) {
+      Reply reply =
+          new ConcurrencyRoute(limiter.limits(), () -> figures, time)
+              .answer(new HttpQuery(null, null, new byte[0], null));
+      assertThat(new String(reply.body(), StandardCharsets.UTF_8).lines())
+          .containsExactly(
+              "# node: none, as the limits are of this process alone",
+              "# envoys: replica=pod-2 steering=pod-2 (this node) epoch=5 plan=7",
+              "envoys|up|HIGH: limit=20 reserved=20 envoys=1",
+              "envoys|up|HIGH edge-1: share=20 reserved=20 unacknowledged replica=pod-1");
+    }
+  }
+
+  private static SharePlan steered(ManualTime time) {
+    long now = time.monotonicNanos();
+    LimitDivision division =
+        LimitDivision.from(SharePlan.EMPTY, 1, LimitServerSettings.DEFAULT, (_, _, _) -> {}, now);
+    division.offer(new ClusterLimit("up", Priority.HIGH), 20);
+    division.reported(
+        "pod-1", List.of(new StreamState("edge-1", "0123456789abcdef", 0, 0, Map.of())), now);
+    return division.round(now);
+  }
+
   private ConcurrencyLimiter limiter(@Nullable Fleet fleet) {
     return new ConcurrencyLimiter(time, timer, ConcurrencyListener.NONE, () -> 1_000, fleet);
   }
 
   private String page(ConcurrencyLimiter limiter) throws InterruptedException {
     Reply reply =
-        new ConcurrencyRoute(limiter.limits(), time)
+        new ConcurrencyRoute(limiter.limits(), null, time)
             .answer(new HttpQuery(null, null, new byte[0], null));
     return new String(reply.body(), StandardCharsets.UTF_8);
   }

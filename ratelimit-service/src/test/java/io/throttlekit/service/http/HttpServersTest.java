@@ -75,7 +75,8 @@ class HttpServersTest {
                 policies,
                 () -> "memory",
                 () -> List.of("a: 1", "b: 2"),
-                new ConcurrencyLimiter(time, (_, _) -> {}, ConcurrencyListener.NONE, () -> 1)));
+                new ConcurrencyLimiter(time, (_, _) -> {}, ConcurrencyListener.NONE, () -> 1),
+                null));
   }
 
   @AfterEach

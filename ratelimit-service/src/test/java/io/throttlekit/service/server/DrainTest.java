@@ -38,17 +38,15 @@ import io.grpc.reflection.v1.ServerReflectionResponse;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.xds.ClusterLimit.Priority;
-import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.authz.CheckFixture;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.StreamReport;
-import io.throttlekit.service.concurrency.envoy.AccessLogs;
-import io.throttlekit.service.concurrency.envoy.LoadReports;
-import io.throttlekit.service.concurrency.envoy.Recorded;
-import io.throttlekit.service.concurrency.envoy.Recorded.EndedStream;
+import io.throttlekit.service.concurrency.sensors.AccessLogs;
+import io.throttlekit.service.concurrency.sensors.LoadReports;
+import io.throttlekit.service.concurrency.sensors.Recorded;
+import io.throttlekit.service.concurrency.sensors.Recorded.EndedStream;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
@@ -59,7 +57,6 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -238,16 +235,9 @@ class DrainTest {
 
   @Test
   void aLimitSubscriptionDoesNotDelayTheDrain() throws Exception {
-    LimitServer limits =
-        new LimitServer(
-            LimitServerSettings.DEFAULT,
-            TimeSource.system(),
-            "e1",
-            (_, _, _) -> {},
-            (nanos, task) ->
-                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(task));
-    limits.offer("up", Priority.DEFAULT, 10);
+    ServedLimits limits =
+        new ServedLimits(LimitServerSettings.DEFAULT, TimeSource.system(), (_, _, _) -> {});
+    limits.offer("up", 10);
     GrpcServer server =
         setup.serve(
             Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO), limits.services());

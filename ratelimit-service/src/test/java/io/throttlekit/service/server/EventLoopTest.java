@@ -29,22 +29,19 @@ import io.grpc.stub.StreamObserver;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.xds.ClusterLimit;
-import io.throttlekit.envoy.xds.ClusterLimit.Priority;
-import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerListener;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.authz.CheckFixture;
-import io.throttlekit.service.concurrency.envoy.AccessLogs;
-import io.throttlekit.service.concurrency.envoy.OutcomeListener;
-import io.throttlekit.service.concurrency.envoy.Reading;
+import io.throttlekit.service.concurrency.sensors.AccessLogs;
+import io.throttlekit.service.concurrency.sensors.OutcomeListener;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -187,30 +184,22 @@ class EventLoopTest {
     LimitServerSettings eager =
         new LimitServerSettings(
             "concurrency_limits", 9, Duration.ofSeconds(15), Duration.ofSeconds(1), Duration.ZERO);
-    LimitServer limits =
-        new LimitServer(
-            eager,
-            TimeSource.system(),
-            "e1",
-            acknowledgements,
-            (nanos, task) ->
-                CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, Runnable::run)
-                    .execute(task));
+    ServedLimits limits = new ServedLimits(eager, TimeSource.system(), acknowledgements);
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     GrpcServer server = setup.serve(Setup.loopback(), limits.services());
     ManagedChannel channel = Channels.to(server);
     AcknowledgingEnvoy.connect(channel);
-    limits.offer("up", Priority.DEFAULT, 7);
+    limits.offer("up", 7);
     acknowledgements.await(7);
     for (int i = 0; acknowledgements.threads.isEmpty(); i++) { // this thread may be notified first
-      limits.offer("up", Priority.DEFAULT, 10 + i);
+      limits.offer("up", 10 + i);
       acknowledgements.await(10 + i);
     }
     Thread loop = onlyOne(acknowledgements.threads);
     assertThat(loop.getName()).startsWith(Transport.THREADS);
     long waits = waits(loop);
     for (int i = 1_000; i <= 2_000; i++) {
-      limits.offer("up", Priority.DEFAULT, i);
+      limits.offer("up", i);
       acknowledgements.await(i);
     }
     assertNoCallBlocked(loop, waits);

@@ -27,6 +27,7 @@ import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.StoreException;
@@ -233,6 +234,48 @@ class SharedStoreTest {
         .hasMessageStartingWith(coordinator + ": ")
         .hasMessageContaining("missing.pem");
     await().until(() -> redis.command("CLIENT", "LIST").lines().count() == 1);
+  }
+
+  @Test
+  void replicasOfAStoreElectTheOneThatSteers() throws Exception {
+    try (SharedStore first = store();
+        SharedStore second = store()) {
+      awaitAnswers(first);
+      awaitAnswers(second);
+      assertThat(connections()).as("before the first call").isEqualTo(2);
+      assertThat(first.steering()).isSameAs(first.steering());
+      await()
+          .until(() -> {
+            String ofFirst = steering(first, "a");
+            return !ofFirst.isEmpty() && ofFirst.equals(steering(second, "b"));
+          });
+      assertThat(connections()).isEqualTo(4);
+    }
+    await().until(() -> connections() == 0);
+  }
+
+  @Test
+  void aStoreInMemoryHasAnExchangeOfItsOwn() {
+    try (SharedStore first = store(new StoreAddress.Memory(), null);
+        SharedStore second = store(new StoreAddress.Memory(), null)) {
+      assertThat(steering(first, "a")).isEqualTo("a");
+      assertThat(steering(first, "b")).isEqualTo("a");
+      assertThat(steering(second, "b")).isEqualTo("b");
+    }
+  }
+
+  /** Returns the id of the replica that steers; empty if the exchange does not answer yet. */
+  private static String steering(SharedStore store, String replica) {
+    return store
+        .steering()
+        .visit(new SteeringExchange.Visit(replica, 1, "", 0, 0, null, false))
+        .handle((answer, failure) -> failure == null ? answer.steering() : "")
+        .toCompletableFuture()
+        .join();
+  }
+
+  private long connections() {
+    return redis.command("CLIENT", "LIST").lines().count() - 1; // without the command's own
   }
 
   private double sum(String metric) throws IOException {

@@ -10,7 +10,19 @@ import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.throttlekit.Decision;
+import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.CallTracing.CallSpan;
+import io.throttlekit.share.FleetFigures;
+import io.throttlekit.store.Claim.Role;
+import io.throttlekit.tier.DecidedBy;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
@@ -54,6 +66,36 @@ class DecisionTracingTest {
     assertThat(text(data, "ratelimit.decision")).isEqualTo("over_limit");
     assertThat(text(data, "ratelimit.decided_in")).isEqualTo("memory");
     assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.remaining"))).isEqualTo(3);
+  }
+
+  @Test
+  void recordsTheStateOfAConcurrencyLimitThatReplicasShare() {
+    Rule rule = Book.of("domain: d\ndescriptors: [{key: k, concurrency: {}}]\n").rules().getFirst();
+    String[] entries = {"k", "v"};
+    Decision decision = Decision.refuse(3, 0, 0, 1_000);
+    Verdict verdict = new Verdict(true, Role.ENFORCED, rule, null, decision, DecidedBy.NONE);
+    CallSpan span =
+        started(
+            never
+                .with((reached, reachedBy) ->
+                    reached.equals(rule) && Arrays.equals(reachedBy, entries)
+                        ? new FleetFigures(3, 10, 2, false, "pod-1", 0, false)
+                        : null)
+                .start(headers("b3", "1")));
+    span.decided(
+        new RateLimitRequest(
+            "d",
+            List.of(
+                new Descriptor(new String[] {"a", "b"}, null, Descriptor.HITS_UNSET, false),
+                new Descriptor(entries, null, Descriptor.HITS_UNSET, false)),
+            1),
+        new Answer(false, List.of(Verdict.UNTOUCHED, verdict)));
+    span.end();
+    SpanData data = onlySpan();
+    assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.share"))).isEqualTo(3);
+    assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.fleet_limit")))
+        .isEqualTo(10);
+    assertThat(text(data, "ratelimit.steering_node")).isEqualTo("pod-1");
   }
 
   @Test

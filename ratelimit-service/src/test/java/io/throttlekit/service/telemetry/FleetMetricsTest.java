@@ -2,6 +2,10 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
@@ -11,6 +15,7 @@ import io.throttlekit.service.server.Book;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.store.StoreException;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +37,8 @@ class FleetMetricsTest {
   @Test
   void logsThatARuleIsFencedOnceInTenSecondsWithTheLastFailure() {
     try (Logged logged = Logged.by(FleetMetrics.class)) {
-      FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time, Runnable::run);
+      FleetMetrics metrics =
+          new FleetMetrics(telemetry.meter(), telemetry.tracer(), time, Runnable::run);
       metrics.heartbeatFailed(new StoreException("connection refused", null));
       metrics.fenced(one);
       metrics.fenced(one); // another limit of the rule
@@ -55,7 +61,8 @@ class FleetMetricsTest {
   @Test
   void namesAnIdThatTwoProcessesHaveOnce() {
     try (Logged logged = Logged.by(FleetMetrics.class)) {
-      FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time, Runnable::run);
+      FleetMetrics metrics =
+          new FleetMetrics(telemetry.meter(), telemetry.tracer(), time, Runnable::run);
       metrics.sameNode("pod-1");
       metrics.sameNode("pod-1");
       assertThat(logged.lines())
@@ -71,6 +78,7 @@ class FleetMetricsTest {
     FleetMetrics metrics =
         new FleetMetrics(
             telemetry.meter(),
+            telemetry.tracer(),
             time,
             _ -> {
               throw new RejectedExecutionException();
@@ -82,7 +90,7 @@ class FleetMetricsTest {
 
   @Test
   void countsFailedHeartbeatsAndAddsUpTheLimitsOfARule() throws IOException {
-    FleetMetrics metrics = new FleetMetrics(telemetry.meter(), time, _ -> {});
+    FleetMetrics metrics = new FleetMetrics(telemetry.meter(), telemetry.tracer(), time, _ -> {});
     metrics.heartbeatFailed(new StoreException("late", null));
     metrics.heartbeatFailed(new StoreException("late", null));
     LimitGauges.showShares(
@@ -101,5 +109,33 @@ class FleetMetricsTest {
             "throttlekit_concurrency_steering{domain=\"d\",rule=\"a\"} 1.0",
             "throttlekit_concurrency_fenced{domain=\"d\",rule=\"a\"} 1.0",
             "throttlekit_concurrency_share{domain=\"d\",rule=\"b\"} 5.0");
+  }
+
+  @Test
+  void tracesEachChangeOfThePartOfThisReplica() {
+    InMemorySpanExporter spans = InMemorySpanExporter.create();
+    try (SdkTracerProvider tracers =
+        SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build()) {
+      FleetMetrics metrics =
+          new FleetMetrics(telemetry.meter(), tracers.get("test"), time, Runnable::run);
+      metrics.began(7);
+      metrics.cutOff();
+      metrics.ended();
+      metrics.reachable();
+      metrics.fenced(one);
+      metrics.unfenced(one);
+      assertThat(spans.getFinishedSpanItems())
+          .allMatch(span -> span.getName().equals("ratelimit.replica"))
+          .flatExtracting(SpanData::getEvents)
+          .extracting(
+              event -> event.getName() + " " + List.copyOf(event.getAttributes().asMap().values()))
+          .containsExactly(
+              "steering began [7]",
+              "cut off []",
+              "steering ended []",
+              "reachable []",
+              "fenced [d, a]",
+              "unfenced [d, a]");
+    }
   }
 }

@@ -82,7 +82,8 @@ class LeaseTracingTest {
   @Test
   void leasesAreChildSpansOfTheirRequestAcrossThreads() throws Exception {
     DecisionTracing.DecisionSpan decision =
-        new DecisionTracing.DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
+        new DecisionTracing.DecisionSpan(
+            tracer.spanBuilder("ratelimit.decide").startSpan(), (_, _) -> null);
     CompletableFuture<Decision> answer = decision.around(this::requestDecision);
     Thread other = new Thread(() -> escrow.answer.complete(EscrowGrant.nothing(time.wallMillis())));
     other.start();
@@ -109,7 +110,8 @@ class LeaseTracingTest {
   @Test
   void aFailedCallRecordsItsReason() {
     DecisionTracing.DecisionSpan decision =
-        new DecisionTracing.DecisionSpan(tracer.spanBuilder("ratelimit.decide").startSpan());
+        new DecisionTracing.DecisionSpan(
+            tracer.spanBuilder("ratelimit.decide").startSpan(), (_, _) -> null);
     CompletableFuture<Decision> answer = decision.around(this::requestDecision);
     escrow.answer.completeExceptionally(new StoreException("it is away", null));
     assertThat(answer.join().admitted()).isTrue();

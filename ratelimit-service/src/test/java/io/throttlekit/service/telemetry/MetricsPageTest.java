@@ -6,19 +6,22 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.envoy.xds.SharePlan;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.PermitAcquisition;
 import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.concurrency.RequestPermit;
+import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
-import io.throttlekit.share.Acknowledgements;
 import io.throttlekit.share.FleetFigures;
+import io.throttlekit.steering.Acknowledgements;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -64,15 +67,20 @@ class MetricsPageTest {
       new FederationMetrics(fixture.telemetry.meter());
       new AccessLogMetrics(fixture.telemetry.meter(), () -> true);
       new LoadReportMetrics(fixture.telemetry.meter());
-      LimitGauges.showSteering(fixture.telemetry.meter(), () -> 0, () -> 0, () -> 0);
+      SteeringFigures figures =
+          new SteeringFigures("a", "", 0, false, SharePlan.EMPTY, 0, Map.of());
+      LimitGauges.showSteering(fixture.telemetry.meter(), () -> figures, () -> 0, () -> 0, () -> 0);
       var _ = ServerMetrics.refusedClients(fixture.telemetry.meter());
       Rule rule = Book.of(LIMIT).rules().getFirst();
       LimitGauges.showAcknowledgements(
           fixture.telemetry.meter(), reader -> reader.accept(rule, new Acknowledgements(0, 0, 0)));
+      LimitGauges.showReserved(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       LimitGauges.showShares(
           fixture.telemetry.meter(),
           reader -> reader.accept(rule, new FleetFigures(0, 0, 0, false, "", 0, false)));
-      var _ = new FleetMetrics(fixture.telemetry.meter(), TimeSource.system());
+      var _ =
+          new FleetMetrics(
+              fixture.telemetry.meter(), fixture.telemetry.tracer(), TimeSource.system());
       LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
       showALimit(new ConcurrencyMetrics(fixture.telemetry.meter(), TimeSource.system()));
       List<String> scraped = fixture.scraped();

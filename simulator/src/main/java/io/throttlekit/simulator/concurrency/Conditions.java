@@ -15,7 +15,7 @@ package io.throttlekit.simulator.concurrency;
  *     it
  * @param goodMillis latency up to which a response is good; 0 for five times the mean service time
  */
-record Conditions(
+public record Conditions(
     Arrivals arrivals,
     Slowness slowness,
     double crowding,

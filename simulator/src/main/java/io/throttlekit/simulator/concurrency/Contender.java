@@ -10,7 +10,7 @@ import java.util.function.LongFunction;
  * @param name in tables
  * @param algorithms creates the algorithm in its initial state, from a seed
  */
-record Contender(String name, LongFunction<SimulatedAlgorithm> algorithms) {
+public record Contender(String name, LongFunction<SimulatedAlgorithm> algorithms) {
 
   /** Returns a constant limit. */
   static Contender fixed(int limit) {

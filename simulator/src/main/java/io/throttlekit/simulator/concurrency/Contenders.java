@@ -14,8 +14,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /** The algorithms that are compared, ours first. All of ours have the same range. */
-final class Contenders {
-  private static final LimitRange RANGE = new LimitRange(1, 1000, 20);
+public final class Contenders {
+  /** The limits of our algorithms. */
+  public static final LimitRange RANGE = new LimitRange(1, 1000, 20);
+
   private static final int GUESSED = 30; // 1.5 times the servers
   private static final int JITTER = 7; // a stream of random numbers that no other class uses
 
@@ -71,7 +73,7 @@ final class Contenders {
   }
 
   /** Returns our default algorithm. */
-  static Contender probedVegas() {
+  public static Contender probedVegas() {
     return ours("ProbedVegas", ConcurrencyRule.LimitAlgorithm.PROBED_VEGAS);
   }
 

@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
  *
  * <p>Spans are seconds since the start, the end exclusive.
  */
-final class Course {
+public final class Course {
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
 
   private final Plan plan;
@@ -51,7 +51,7 @@ final class Course {
    * Returns good responses as a share of the offered requests, or of the capacity of the backend if
    * that is less.
    */
-  double goodput(int from, int to) {
+  public double goodput(int from, int to) {
     double good = 0;
     double possible = 0;
     for (int at = from; at < to; at++) {
@@ -69,7 +69,7 @@ final class Course {
   }
 
   /** Returns the share of requests that were refused. */
-  double refused(int from, int to) {
+  public double refused(int from, int to) {
     double refused = 0;
     double offered = 0;
     for (int at = from; at < to; at++) {
@@ -85,7 +85,7 @@ final class Course {
    *
    * @param quantile above 0, up to 1; the nearest rank
    */
-  double latency(double quantile, int from, int to) {
+  public double latency(double quantile, int from, int to) {
     float[] latencies = latencies(from, to);
     if (latencies.length == 0) {
       return 0;
@@ -104,7 +104,7 @@ final class Course {
   }
 
   /** Returns the mean limit in effect. */
-  double limit(int from, int to) {
+  public double limit(int from, int to) {
     double sum = 0;
     for (int at = from; at < to; at++) {
       sum += seconds[at].limit();

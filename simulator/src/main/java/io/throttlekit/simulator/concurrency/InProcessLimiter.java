@@ -20,13 +20,22 @@ final class InProcessLimiter implements SimulatedLimiter {
   }
 
   @Override
-  public void refused(long nowNanos) {
-    algorithm.refused(nowNanos, 1);
+  public boolean admit(long number, long nowNanos, int inFlight) {
+    boolean admitted = inFlight < algorithm.limit();
+    if (!admitted) {
+      algorithm.refused(nowNanos, 1);
+    }
+    return admitted;
   }
 
   @Override
   public void ended(
-      long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped) {
+      long number,
+      long startNanos,
+      long nowNanos,
+      int inFlightThen,
+      int inFlightNow,
+      boolean dropped) {
     boolean full = inFlightNow >= algorithm.limit();
     long rttNanos = nowNanos - startNanos;
     algorithm.learn(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, full, dropped));

@@ -49,16 +49,25 @@ final class LoggedLimiter implements SimulatedLimiter {
   }
 
   @Override
-  public void refused(long nowNanos) {
+  public boolean admit(long number, long nowNanos, int inFlight) {
+    if (inFlight < limit) {
+      return true;
+    }
     Buffer buffer = worker();
     if (arrives()) {
       buffer.refused++;
     }
+    return false;
   }
 
   @Override
   public void ended(
-      long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped) {
+      long number,
+      long startNanos,
+      long nowNanos,
+      int inFlightThen,
+      int inFlightNow,
+      boolean dropped) {
     Buffer buffer = worker();
     if (arrives() && !dropped) { // the log has no latency of a client that left
       long rttNanos = nowNanos - startNanos;

@@ -11,11 +11,12 @@ import java.util.concurrent.TimeUnit;
  * @param meanMillis mean service time
  * @param lengths distribution of the service time
  */
-record Phase(int seconds, double perSecond, int servers, double meanMillis, Lengths lengths) {
+public record Phase(
+    int seconds, double perSecond, int servers, double meanMillis, Lengths lengths) {
   private static final double MILLIS = TimeUnit.SECONDS.toMillis(1);
 
   /** Returns the requests per second of a fully used backend. */
-  double capacity() {
+  public double capacity() {
     return servers * MILLIS / meanMillis;
   }
 }

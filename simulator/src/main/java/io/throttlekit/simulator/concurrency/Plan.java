@@ -10,7 +10,7 @@ import java.util.List;
  * @param phases in order
  * @param conditions influences besides load, servers and service times
  */
-record Plan(List<Phase> phases, Conditions conditions) {
+public record Plan(List<Phase> phases, Conditions conditions) {
   static final int SERVERS = 20;
   static final double MEAN_MILLIS = 20;
   static final double VARIATION = 0.5;
@@ -21,12 +21,12 @@ record Plan(List<Phase> phases, Conditions conditions) {
   private static final double CAPACITY = 1_000; // SERVERS · 1,000 ms / MEAN_MILLIS
 
   /** Copies the phases. */
-  Plan {
+  public Plan {
     phases = List.copyOf(phases);
   }
 
   /** Returns a plan without phases. */
-  static Plan empty() {
+  public static Plan empty() {
     return new Plan(List.of(), Conditions.NONE);
   }
 
@@ -35,12 +35,12 @@ record Plan(List<Phase> phases, Conditions conditions) {
    *
    * @param load arrivals as a multiple of 1,000 a second
    */
-  Plan then(int seconds, double load) {
+  public Plan then(int seconds, double load) {
     return then(seconds, load, SERVERS, MEAN_MILLIS, VARIATION);
   }
 
   /** Adds a phase with the given backend. */
-  Plan then(int seconds, double load, int servers, double meanMillis, double variation) {
+  public Plan then(int seconds, double load, int servers, double meanMillis, double variation) {
     return then(
         new Phase(seconds, load * CAPACITY, servers, meanMillis, Lengths.logNormal(variation)));
   }
@@ -63,7 +63,7 @@ record Plan(List<Phase> phases, Conditions conditions) {
   }
 
   /** Returns the total duration. */
-  int seconds() {
+  public int seconds() {
     return phases.stream().mapToInt(Phase::seconds).sum();
   }
 

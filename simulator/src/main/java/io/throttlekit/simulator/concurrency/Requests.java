@@ -19,6 +19,11 @@ final class Requests {
   private long nextToServe;
   private long nextToCome;
 
+  /** Returns the number of the request that is added next. */
+  long next() {
+    return nextToCome;
+  }
+
   /**
    * Adds a request.
    *

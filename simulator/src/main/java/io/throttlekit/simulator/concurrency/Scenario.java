@@ -12,18 +12,27 @@ import java.util.List;
  * @param logged whether samples come from a proxy's access log
  * @param targets to reach
  */
-record Scenario(String name, String title, Plan plan, boolean logged, List<Target> targets) {
+public record Scenario(String name, String title, Plan plan, boolean logged, List<Target> targets) {
 
   /** Copies the targets. */
-  Scenario {
+  public Scenario {
     targets = List.copyOf(targets);
   }
 
   /** Runs the plan with an algorithm in its initial state. */
-  Course play(Contender contender, long seed) {
+  public Course play(Contender contender, long seed) {
     SimulatedAlgorithm algorithm = contender.algorithm(seed);
     SimulatedLimiter limiter =
         logged ? new LoggedLimiter(algorithm, Chain.ENVOY, seed) : new InProcessLimiter(algorithm);
+    return play(algorithm, limiter, seed);
+  }
+
+  /**
+   * Runs the plan with a limiter in its initial state.
+   *
+   * @param limiter applies the limit of {@code algorithm}
+   */
+  public Course play(SimulatedAlgorithm algorithm, SimulatedLimiter limiter, long seed) {
     return Simulation.play(plan, algorithm, limiter, seed);
   }
 

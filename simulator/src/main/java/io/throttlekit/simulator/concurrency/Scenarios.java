@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** All scenarios, with the targets T1 to T12. Loads are multiples of 1,000 requests a second. */
-final class Scenarios {
+public final class Scenarios {
   private static final double MEAN = Plan.MEAN_MILLIS;
   private static final int WARM = 60; // seconds before the load changes
   private static final double SERVERS = Plan.SERVERS;
@@ -16,7 +16,7 @@ final class Scenarios {
   private Scenarios() {}
 
   /** Returns all scenarios in the order of their targets. */
-  static List<Scenario> all() {
+  public static List<Scenario> all() {
     return Stream.of(steps(), capacities(), drifts(), others(), logged(), small(), large(), noisy())
         .flatMap(List::stream)
         .toList();

@@ -1,13 +1,19 @@
 package io.throttlekit.simulator.concurrency;
 
 /** A limiter between load and backend that feeds a limit algorithm. */
-interface SimulatedLimiter {
+public interface SimulatedLimiter {
 
   /** Returns the limit in effect. */
   int limit();
 
-  /** Records a refused request. */
-  void refused(long nowNanos);
+  /**
+   * Decides about a request, and records it if it is refused.
+   *
+   * @param number of the request, by which {@link #ended} names it if it is admitted
+   * @param inFlight requests in flight without it
+   * @return whether it is admitted
+   */
+  boolean admit(long number, long nowNanos, int inFlight);
 
   /**
    * Records the end of a request.
@@ -16,7 +22,13 @@ interface SimulatedLimiter {
    * @param inFlightNow requests in flight when it ended, itself included
    * @param dropped whether its client timed out
    */
-  void ended(long startNanos, long nowNanos, int inFlightThen, int inFlightNow, boolean dropped);
+  void ended(
+      long number,
+      long startNanos,
+      long nowNanos,
+      int inFlightThen,
+      int inFlightNow,
+      boolean dropped);
 
   /** Returns the time of the next event; {@link Long#MAX_VALUE} if there is none. */
   long next();

@@ -106,10 +106,9 @@ final class Simulation {
 
   private void arrive(long now) {
     double length = phase.lengths().draw(lengths);
-    boolean admitted = inFlight < limiter.limit();
+    boolean admitted = limiter.admit(requests.next(), now, inFlight);
     recorder.arrived(admitted);
     if (!admitted) {
-      limiter.refused(now);
       return;
     }
     inFlight++;
@@ -151,7 +150,7 @@ final class Simulation {
     int inFlightThen = requests.inFlight(number);
     requests.end(number);
     recorder.ended(now - start);
-    limiter.ended(start, now, inFlightThen, inFlight, dropped);
+    limiter.ended(number, start, now, inFlightThen, inFlight, dropped);
     inFlight--;
   }
 

@@ -12,7 +12,7 @@ import java.util.function.ToDoubleFunction;
  * @param atLeast whether larger figures are better
  * @param figure computed from the results of the scenario
  */
-record Target(
+public record Target(
     String id, String what, double bound, boolean atLeast, ToDoubleFunction<Course> figure) {
   private static final double MIN_SHOWN = 0.00005; // smaller figures print as 0
   private static final double ROUNDING = 1e-9; // of sums of doubles
@@ -41,7 +41,7 @@ record Target(
   }
 
   /** Formats a figure with as few digits as are meaningful. */
-  static String shown(double figure) {
+  public static String shown(double figure) {
     if (Math.abs(figure) >= MIN_SHOWN && Math.abs(figure) < 0.01) {
       return String.format(Locale.ROOT, "%.4f", figure);
     }

@@ -28,9 +28,11 @@ class ReviewTest {
   @MethodSource("scenarios")
   void goodputIsCloseToThatOfTheBestFixedLimit(ReviewScenario scenario) {
     ReviewScenario.Result exact = scenario.compare(Contenders.probedVegas(), false, HELD_OUT);
-    assertThat(exact.goodput()).isGreaterThan(0.93);
+    assertThat(exact.goodput()).isGreaterThan(0.95);
+    assertThat(exact.worstMinute()).isGreaterThan(0.85);
     ReviewScenario.Result logged = scenario.compare(Contenders.probedVegas(), true, HELD_OUT);
-    assertThat(logged.goodput()).isGreaterThan(0.85);
+    assertThat(logged.goodput()).isGreaterThan(0.93);
+    assertThat(logged.worstMinute()).isGreaterThan(0.85);
   }
 
   @Test
@@ -44,7 +46,7 @@ class ReviewTest {
       logged.accept(scenario.compare(Contenders.probedVegas(), true, seeds).goodput());
     }
     assertThat(exact.getAverage()).isGreaterThanOrEqualTo(0.985);
-    assertThat(logged.getAverage()).isGreaterThanOrEqualTo(0.975);
+    assertThat(logged.getAverage()).isGreaterThanOrEqualTo(0.98);
   }
 
   @Test

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A program that runs beside this one and writes to a log file, ended by {@link #close}, and at the
@@ -20,6 +21,7 @@ import java.util.regex.Pattern;
  */
 public final class ChildProcess implements AutoCloseable {
   private static final int POLL_MILLIS = 20;
+  private static final int KILL_MILLIS = 15_000;
 
   private final LinkedProcess linked;
   private final Process process;
@@ -92,10 +94,58 @@ public final class ChildProcess implements AutoCloseable {
     return process.pid();
   }
 
+  /**
+   * Kills the program (SIGKILL), as a crash would, also while it is suspended; waits for its end.
+   */
+  public void kill() throws IOException {
+    process.destroyForcibly();
+    if (!awaitEnd(KILL_MILLIS)) {
+      throw new IOException("process " + pid() + " does not end");
+    }
+  }
+
+  /**
+   * Suspends the program (SIGSTOP): its connections stay open, and nothing is read. Returns when no
+   * thread runs any more, which is later than the signal on a busy machine.
+   */
+  public void suspend() throws IOException {
+    signal("STOP");
+    await(this::isSuspended, Duration.ofSeconds(10));
+  }
+
+  /** Continues the program after {@link #suspend} (SIGCONT). */
+  public void resume() throws IOException {
+    signal("CONT");
+  }
+
   /** Terminates the program (SIGTERM), and kills it after 15 s; has no effect the second time. */
   @Override
   public void close() {
     linked.close();
+  }
+
+  private void signal(String name) throws IOException {
+    Command.Result sent =
+        Command.run(List.of("kill", "-" + name, Long.toString(pid())), Duration.ofSeconds(10));
+    if (sent.exit() != 0) {
+      throw new IOException("kill -%s %d: %s".formatted(name, pid(), sent.lastLine()));
+    }
+  }
+
+  /** Returns whether no thread runs; true where the system does not say. */
+  private boolean isSuspended() throws IOException {
+    Path threads = Path.of("/proc", Long.toString(pid()), "task");
+    if (!Files.isDirectory(threads)) {
+      return true;
+    }
+    try (Stream<Path> all = Files.list(threads)) {
+      for (Path thread : all.toList()) {
+        if (!Files.readString(thread.resolve("stat")).contains(") T ")) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   /** Returns its exit code. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ChildProcessTest {
   private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration SHORT = Duration.ofMillis(200);
 
   @TempDir Path folder;
 
@@ -43,6 +45,31 @@ class ChildProcessTest {
           .isInstanceOf(IOException.class)
           .hasMessageContaining("not ready after 0 s");
     }
+  }
+
+  @Test
+  void aSuspendedProgramDoesNothingUntilItIsResumed() throws IOException {
+    Path counted = folder.resolve("counted");
+    try (ChildProcess child =
+        shell("i=0; while :; do i=$((i+1)); echo $i >>" + counted + "; sleep 0.01; done")) {
+      child.await(() -> Files.exists(counted), LONG);
+      child.suspend();
+      long before = Files.size(counted);
+      assertThatThrownBy(() -> child.await(() -> Files.size(counted) > before, SHORT))
+          .hasMessageContaining("not ready");
+      child.resume();
+      child.await(() -> Files.size(counted) > before, LONG);
+    }
+  }
+
+  @Test
+  void aSuspendedProgramCanBeKilled() throws IOException {
+    ChildProcess child = shell("trap '' TERM; echo ready; while :; do :; done");
+    var _ = child.awaitLog(Pattern.compile("ready"), LONG);
+    child.suspend();
+    child.kill();
+    assertThat(child.exitCode()).isEqualTo(128 + 9);
+    child.close();
   }
 
   private ChildProcess shell(String script) throws IOException {

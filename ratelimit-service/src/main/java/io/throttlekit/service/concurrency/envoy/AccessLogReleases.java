@@ -3,6 +3,8 @@ package io.throttlekit.service.concurrency.envoy;
 import io.throttlekit.service.concurrency.Ending;
 import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.concurrency.envoy.Timeouts.Evidence;
+import io.throttlekit.service.concurrency.sensors.OutcomeListener;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 

@@ -112,6 +112,12 @@ final class Envoys {
     return granted == null || granted.containsKey(node);
   }
 
+  /** Returns of how many streams of an Envoy the reports are kept. */
+  int reports(String node) {
+    Envoy envoy = envoys.get(node);
+    return envoy == null ? 0 : envoy.reports.size();
+  }
+
   /** Returns the requests in flight at all Envoys together, from 0, at most 20 ms old. */
   int inFlight(long nowNanos) {
     if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
@@ -136,6 +142,7 @@ final class Envoys {
         });
     List<Demand> demands = new ArrayList<>(envoys.size());
     envoys.forEach((node, envoy) -> {
+      envoy.forgetOldReports(nowNanos);
       demands.add(new Demand(node, envoy.inFlight(nowNanos), envoy.refused, envoy.fresh(nowNanos)));
       envoy.refused = 0;
     });
@@ -181,6 +188,11 @@ final class Envoys {
 
     boolean fresh(long nowNanos) {
       return reported(nowNanos) >= 0;
+    }
+
+    /** Bounds memory: the ends of streams of other replicas may be lost. */
+    void forgetOldReports(long nowNanos) {
+      reports.values().removeIf(report -> nowNanos - report.nanos >= FRESH_NANOS);
     }
 
     boolean isSilent(long nowNanos) {

@@ -8,6 +8,10 @@ import io.throttlekit.limit.Sample;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.LimitMoves;
+import io.throttlekit.service.concurrency.envoy.replicas.SteeringRecord.Learned;
+import io.throttlekit.service.concurrency.sensors.ClusterLoad;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -47,14 +51,24 @@ final class SharedLimit {
   private int offered;
   private int steady;
   private boolean held;
-  private long refusals;
   private final LimitMoves moves;
 
   /** Creates a limit at the start of its range, whose changes are reported to {@code listener}. */
   SharedLimit(Rule rule, ConcurrencyRule terms, ConcurrencyListener listener, long nowNanos) {
+    this(rule, terms, listener, new Learned(terms.range().initial(), 0), nowNanos);
+  }
+
+  /** Creates a limit that continues from what another replica has learned. */
+  SharedLimit(
+      Rule rule,
+      ConcurrencyRule terms,
+      ConcurrencyListener listener,
+      Learned learned,
+      long nowNanos) {
     this.rule = rule;
     this.terms = terms;
-    this.algorithm = LimitAlgorithms.of(terms, terms.range().initial());
+    this.algorithm = LimitAlgorithms.of(terms, learned.limit());
+    this.algorithm.resume(learned.baselineNanos(), nowNanos);
     this.loss = new LogLoss(nowNanos);
     this.offered = algorithm.limit();
     this.steady = offered;
@@ -78,9 +92,6 @@ final class SharedLimit {
   }
 
   private void apply(Rule rule, ConcurrencyRule terms) {
-    if (!this.rule.domain().equals(rule.domain()) || !this.rule.path().equals(rule.path())) {
-      refusals = 0; // those belong to another rule
-    }
     this.rule = rule;
     if (!this.terms.hasAlgorithmOf(terms)) {
       algorithm = LimitAlgorithms.of(terms, steady);
@@ -206,15 +217,12 @@ final class SharedLimit {
     return held;
   }
 
-  /**
-   * Returns the logged requests that Envoys refused because of this limit under its current rule.
-   */
-  synchronized long refusals() {
-    return refusals;
+  /** Returns what a successor continues from, without the decrease of a measurement. */
+  synchronized Learned learned() {
+    return new Learned(steady, algorithm.baselineNanos());
   }
 
   private void refused(String node, long arrivedNanos) {
-    refusals++;
     envoys.refused(node, arrivedNanos);
     if (envoys.mayHaveInFlight(node)) { // an Envoy without a share cannot have reached the limit
       refusedOnce = true;

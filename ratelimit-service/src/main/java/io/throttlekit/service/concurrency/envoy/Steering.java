@@ -1,7 +1,9 @@
 package io.throttlekit.service.concurrency.envoy;
 
 import io.grpc.BindableService;
+import io.grpc.SynchronizationContext;
 import io.throttlekit.TimeSource;
+import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.PolicyBook;
@@ -12,25 +14,36 @@ import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
-import io.throttlekit.share.Acknowledgements;
-import java.util.ArrayList;
-import java.util.HashMap;
+import io.throttlekit.service.concurrency.envoy.replicas.Visits;
+import io.throttlekit.service.concurrency.sensors.ClusterLoad;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.LoadListener;
+import io.throttlekit.service.concurrency.sensors.OutcomeListener;
+import io.throttlekit.service.concurrency.sensors.Reading;
+import io.throttlekit.steering.Acknowledgements;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ScheduledExecutorService;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes Envoys enforce the concurrency limits of all rules with {@code gate: envoy}: collects
- * samples from access logs and load reports, runs the limit algorithm of each limit, and pushes the
- * result twice a second.
+ * Makes Envoys enforce the concurrency limits of all rules with {@code gate: envoy}, together with
+ * the other replicas of the service. One of them steers: it runs the limit algorithm of each limit
+ * and divides the limits, twice a second. Every replica collects samples from access logs and load
+ * reports, and pushes shares to the Envoys that are connected to it.
  *
  * <p>The log does not name the circuit breaker of a request: the algorithms of both priorities of a
  * cluster receive all of its requests. Thread-safe; waits only for the short critical sections of
@@ -41,32 +54,72 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
   // half of the logs' interval
   private static final long TICK_MILLIS = 500;
 
+  /** Longest time that a shutdown waits for the exchange. */
+  private static final long LEAVE_MILLIS = 200;
+
   private final TimeSource time;
-  private final ConcurrencyListener listener;
+  private final Membership membership;
+  private final @Nullable ScheduledThreadPoolExecutor executor;
+  private final Timer timer;
   private final LimitServer server;
-  private final ScheduledExecutorService timer =
-      new ScheduledThreadPoolExecutor(
-          1,
-          Thread.ofPlatform().daemon().name("steering").factory(),
-          new ThreadPoolExecutor.DiscardPolicy()); // tasks after the shutdown are dropped
-  private volatile Map<ClusterLimit, SharedLimit> steered = Map.of();
-  private volatile Map<String, List<SharedLimit>> byCluster = Map.of();
+  private final ReplicaRole role;
+  private final Visits visits;
+
+  /** Runs one task at a time, of any thread, without blocking the others. */
+  private final SynchronizationContext one =
+      new SynchronizationContext((_, e) -> LOG.error("limits could not be pushed", e));
+
+  /** Runs tasks of event loops: as {@link #one}, but on the thread of this instance. */
+  private final Executor tasks;
+
+  private volatile Map<ClusterLimit, Rule> rules = Map.of();
+  private volatile Map<ClusterLimit, LongAdder> refusals = Map.of();
+  private volatile Set<String> clusters = Set.of();
+  private volatile boolean closed;
+  private boolean started; // by the tasks of `one`
 
   /**
    * Creates an instance without limits, which is idle until {@link #start}.
    *
    * @param listener notified when a limit changes
-   * @param maxEnvoys streams of Envoys that request their limits, from 1; more are rejected
    */
-  public Steering(TimeSource time, ConcurrencyListener listener, int maxEnvoys) {
-    this(time, listener, LimitServerSettings.DEFAULT.withMaxStreams(maxEnvoys));
+  public Steering(
+      TimeSource time,
+      LimitServerSettings settings,
+      Membership membership,
+      ConcurrencyListener listener,
+      SteeringListener events) {
+    this(time, settings, membership, listener, events, null);
   }
 
-  Steering(TimeSource time, ConcurrencyListener listener, LimitServerSettings settings) {
+  /**
+   * @param manual runs tasks later, in the thread of a test; null for a thread of this instance
+   */
+  Steering(
+      TimeSource time,
+      LimitServerSettings settings,
+      Membership membership,
+      ConcurrencyListener listener,
+      SteeringListener events,
+      @Nullable Timer manual) {
     this.time = time;
-    this.listener = listener;
-    String epoch = Long.toString(time.wallMillis(), Character.MAX_RADIX);
-    this.server = new LimitServer(settings, time, epoch, this::acknowledged, this::later);
+    this.membership = membership;
+    this.executor =
+        manual == null
+            ? new ScheduledThreadPoolExecutor(
+                1,
+                Thread.ofPlatform().daemon().name("steering").factory(),
+                new ThreadPoolExecutor.DiscardPolicy()) // tasks after the shutdown are dropped
+            : null;
+    this.timer = manual == null ? this::later : manual;
+    this.server = new LimitServer(settings, time, timer, this::changed);
+    this.role = new ReplicaRole(server, settings, membership, time, listener, events);
+    // Answers come on event loops, which must not do the work of a visit.
+    this.tasks =
+        executor == null || membership.answersAtOnce()
+            ? one
+            : task -> executor.execute(() -> one.execute(task));
+    this.visits = new Visits(membership.exchange(), tasks, timer, time, role);
   }
 
   /** Returns the services from which Envoys request their limits, to be added to a gRPC server. */
@@ -76,110 +129,157 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
 
   /** Starts to push limits. */
   public void start() {
-    var _ =
-        timer.scheduleWithFixedDelay(
-            this::tickAndGoOn, TICK_MILLIS, TICK_MILLIS, TimeUnit.MILLISECONDS);
+    one.execute(() -> {
+      started = true;
+      visitIfNeeded();
+    });
+    tickLater();
   }
 
   /**
    * Applies the limits of these policies and no others. Limits that exist already keep their state.
    * Where a limit is withdrawn, Envoys apply the threshold of their bootstraps.
    */
-  public synchronized void follow(PolicyBook book) {
-    Map<ClusterLimit, SharedLimit> before = steered;
-    Map<ClusterLimit, SharedLimit> next = new LinkedHashMap<>();
+  public void follow(PolicyBook book) {
+    Map<ClusterLimit, Rule> next = new LinkedHashMap<>();
     for (Rule rule : book.rules()) {
       ConcurrencyRule terms = rule.concurrency();
       if (terms != null && terms.gate() instanceof AtEnvoys at) {
         Priority priority = at.highPriority() ? Priority.HIGH : Priority.DEFAULT;
-        ClusterLimit limit = new ClusterLimit(at.cluster(), priority);
-        next.computeIfAbsent(limit, _ -> follow(limit, before.get(limit), rule, terms));
+        next.putIfAbsent(new ClusterLimit(at.cluster(), priority), rule);
       }
     }
-    Map<String, List<SharedLimit>> clusters = new HashMap<>();
-    next.forEach(
-        (limit, of) -> clusters.computeIfAbsent(limit.cluster(), _ -> new ArrayList<>()).add(of));
-    steered = next;
-    byCluster = clusters;
-    before
-        .keySet()
-        .forEach(limit -> {
-          if (!next.containsKey(limit)) {
-            server.withdraw(limit.cluster(), limit.priority());
-            LOG.info("{} is not controlled any more", inWords(limit));
-          }
-        });
-    if (!next.isEmpty()) {
+    one.execute(() -> follow(next));
+  }
+
+  private void follow(Map<ClusterLimit, Rule> next) {
+    Map<ClusterLimit, Rule> before = rules;
+    Map<ClusterLimit, LongAdder> counts = new LinkedHashMap<>();
+    Set<String> names = new HashSet<>();
+    next.forEach((limit, rule) -> {
+      Rule old = before.get(limit);
+      LongAdder count = refusals.get(limit);
+      boolean same =
+          old != null && old.domain().equals(rule.domain()) && old.path().equals(rule.path());
+      counts.put(limit, same && count != null ? count : new LongAdder());
+      names.add(limit.cluster());
+    });
+    rules = next;
+    refusals = counts;
+    clusters = names;
+    role.follow(next);
+    if (!next.isEmpty() || !before.isEmpty()) {
       tick();
     }
   }
 
   @Override
   public void ended(String node, Reading reading, long beganNanos, long arrivedNanos) {
-    of(reading.cluster()).forEach(limit -> limit.ended(node, reading, beganNanos, arrivedNanos));
+    if (!clusters.contains(reading.cluster())) {
+      return;
+    }
+    if (reading.kind() == Kind.LIMIT_REACHED) {
+      refusals.forEach((limit, count) -> {
+        if (limit.cluster().equals(reading.cluster())) {
+          count.increment();
+        }
+      });
+    }
+    role.ended(node, reading, beganNanos, arrivedNanos);
   }
 
   @Override
   public void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
-    of(load.cluster()).forEach(limit -> limit.reported(node, stream, load, arrivedNanos));
+    if (clusters.contains(load.cluster())) {
+      role.reported(node, stream, load, arrivedNanos);
+    }
   }
 
   @Override
   public void left(String node, long stream) {
-    steered.values().forEach(limit -> limit.left(node, stream));
+    role.left(node, stream);
   }
 
-  private List<SharedLimit> of(String cluster) {
-    return byCluster.getOrDefault(cluster, List.of());
-  }
-
-  /** Pushes the current limits, divided by the demand of Envoys. */
-  synchronized void tick() {
-    long now = time.monotonicNanos();
-    steered.forEach((limit, of) -> {
-      for (Envoys.Demand demand : of.demands(now)) {
-        if (demand.exact() || demand.inFlight() > 0 || demand.refused() > 0) {
-          server.reported(limit, demand.node(), demand.inFlight(), demand.refused());
-        }
-      }
-      server.offer(limit.cluster(), limit.priority(), of.offer(now));
+  /** Pushes the current limits, divided by the demand of Envoys, if this replica steers. */
+  void tick() {
+    one.execute(() -> {
+      long now = time.monotonicNanos();
+      server.tick();
+      visits.tick();
+      role.tick(now);
+      visitIfNeeded();
+      role.ticked();
     });
-    server.tick();
-    steered.forEach((limit, of) -> of.granted(server.reserved(limit)));
   }
 
-  /** Passes each limit to {@code reader} with its rule. */
+  private void visitIfNeeded() {
+    if (!role.needsVisits()) {
+      visits.pause();
+      return;
+    }
+    if (started) {
+      visits.start();
+    }
+    visits.soon();
+  }
+
+  /** Passes each limit that this replica steers to {@code reader} with its rule. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
-    long now = time.monotonicNanos();
-    steered.values().forEach(of -> reader.accept(of.rule(), of.figures(now)));
+    SteeredLimits steered = role.steered();
+    if (steered != null) {
+      steered.forEach(reader, time.monotonicNanos());
+    }
   }
 
-  /** Passes to {@code reader} how far Envoys have acknowledged each limit, with its rule. */
+  /**
+   * Passes to {@code reader} how far Envoys have acknowledged each limit that this replica steers,
+   * with its rule.
+   */
   public void forEachAcknowledged(BiConsumer<Rule, Acknowledgements> reader) {
-    steered.forEach((limit, of) -> {
-      Acknowledgements acknowledged = server.acknowledgements(limit);
-      if (acknowledged != null) {
-        reader.accept(of.rule(), acknowledged);
-      }
-    });
+    SteeredLimits steered = role.steered();
+    if (steered != null) {
+      steered.forEachAcknowledged(reader);
+    }
+  }
+
+  /**
+   * Passes to {@code reader} the requests reserved for Envoys by each limit that this replica
+   * steers, with its rule.
+   */
+  public void forEachReserved(BiConsumer<Rule, Long> reader) {
+    SteeredLimits steered = role.steered();
+    if (steered != null) {
+      steered.forEachReserved(reader);
+    }
   }
 
   /**
    * Passes to {@code reader} how many requests Envoys refused because of each limit under its
-   * current rule, as far as their logs show.
+   * current rule, as far as the logs show that this replica receives.
    */
   public void forEachRefusals(BiConsumer<Rule, Long> reader) {
-    steered.values().forEach(of -> reader.accept(of.rule(), of.refusals()));
+    Map<ClusterLimit, LongAdder> counts = refusals;
+    rules.forEach((limit, rule) -> {
+      LongAdder count = counts.get(limit);
+      if (count != null) {
+        reader.accept(rule, count.sum());
+      }
+    });
   }
 
   /** Returns how many limits are kept from rising because too much of the log is missing. */
   public long held() {
-    return steered.values().stream().filter(SharedLimit::held).count();
+    SteeredLimits steered = role.steered();
+    return steered == null ? 0 : steered.held();
   }
 
-  /** Returns how many node ids have several open streams, which divide their share. */
+  /**
+   * Returns how many node ids have several streams, which divide their share, if this replica
+   * steers; else 0.
+   */
   public long sharedNodes() {
-    return server.sharedNodes();
+    SteeredLimits steered = role.steered();
+    return steered == null ? 0 : steered.sharedNodes();
   }
 
   /** Returns how many Envoys were rejected: too many, or without a permitted node id. */
@@ -187,47 +287,77 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
     return server.rejected();
   }
 
-  /** Stops pushing; Envoys keep the last limits. */
-  @Override
-  public void close() {
-    timer.shutdownNow();
-  }
-
-  private SharedLimit follow(
-      ClusterLimit limit, @Nullable SharedLimit current, Rule rule, ConcurrencyRule terms) {
-    if (current == null) {
-      LOG.info("{} is controlled, from {} requests on", inWords(limit), terms.range().initial());
-      return new SharedLimit(rule, terms, listener, time.monotonicNanos());
-    }
-    current.follow(rule, terms);
-    return current;
-  }
-
-  private static String inWords(ClusterLimit limit) {
-    return "max_requests of cluster "
-        + limit.cluster()
-        + (limit.priority() == Priority.HIGH ? " for high priority" : "");
-  }
-
-  private void acknowledged(ClusterLimit limit, int requests, long sinceNanos) {
-    SharedLimit of = steered.get(limit);
-    if (of != null) {
-      of.acknowledged(requests, sinceNanos);
-    }
-  }
-
-  private void later(long nanos, Runnable task) {
-    var _ = timer.schedule(task, nanos, TimeUnit.NANOSECONDS);
+  /** Returns this replica's part. */
+  public SteeringFigures figures() {
+    return role.figures();
   }
 
   /**
-   * Ticks. Catches everything, errors included, because the executor cancels a task that throws.
+   * Stops pushing; Envoys keep the last limits. Another replica may steer at once: it is notified,
+   * for which this waits a moment.
    */
-  void tickAndGoOn() {
-    try {
-      tick();
-    } catch (Throwable e) {
-      LOG.error("limits could not be pushed", e);
+  @Override
+  public void close() {
+    if (closed) {
+      return;
     }
+    closed = true;
+    CompletableFuture<Boolean> left = new CompletableFuture<>();
+    one.execute(() -> {
+      visits.stop(); // first: a later visit would take the lease again
+      if (!role.needsVisits()) { // the others do not know this one
+        left.complete(true);
+        return;
+      }
+      var _ =
+          membership
+              .exchange()
+              .visit(role.leave())
+              .whenComplete((_, why) -> {
+                if (why == null) {
+                  left.complete(true);
+                } else {
+                  left.completeExceptionally(why);
+                }
+              });
+    });
+    try {
+      var _ = left.get(LEAVE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.info("other replicas notice only in seconds that this one leaves: {}", e.toString());
+    }
+    if (executor != null) {
+      executor.shutdownNow();
+    }
+  }
+
+  private void changed() {
+    role.streamsChanged();
+    tasks.execute(() -> {
+      if (started) {
+        visits.start();
+      }
+      visits.soon();
+    });
+  }
+
+  private void later(long nanos, Runnable task) {
+    ScheduledThreadPoolExecutor later = executor;
+    if (later != null) {
+      var _ = later.schedule(task, nanos, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void tickLater() {
+    timer.runAfter(
+        TimeUnit.MILLISECONDS.toNanos(TICK_MILLIS),
+        () -> {
+          if (!closed) {
+            tick();
+            tickLater();
+          }
+        });
   }
 }

@@ -2,6 +2,7 @@ package io.throttlekit.service.concurrency.envoy;
 
 import io.throttlekit.service.concurrency.Periods;
 import io.throttlekit.service.concurrency.TimeoutCount;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

@@ -284,7 +284,7 @@ final class Assembly {
         values.count("concurrency.max_samples_per_second"),
         values.flag("concurrency.load_reports"),
         values.duration("concurrency.load_report_interval"),
-        values.flag("concurrency.push_limits"),
+        values.duration("concurrency.envoy_hold"),
         values.count("concurrency.max_envoys"),
         values.text("concurrency.node_id"));
   }

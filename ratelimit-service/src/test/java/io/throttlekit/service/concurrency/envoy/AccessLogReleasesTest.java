@@ -8,6 +8,8 @@ import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.RecordingConcurrencyListener;
 import io.throttlekit.service.concurrency.RequestPermit;
 import io.throttlekit.service.concurrency.StreamReport;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;

@@ -110,6 +110,18 @@ class EnvoysTest {
     assertThat(envoys.demands(3 * SECOND + 20 * MILLI)).isEmpty();
   }
 
+  /** The ends of another replica's streams may be lost, while their Envoy still reports. */
+  @Test
+  void outdatedReportsAreForgottenWhileTheirEnvoyReports() {
+    for (int stream = 1; stream <= 100; stream++) {
+      envoys.reported("a", stream, 1, 0);
+    }
+    envoys.reported("a", 101, 1, 3 * SECOND);
+    assertThat(envoys.reports("a")).isEqualTo(101);
+    assertThat(envoys.demands(3 * SECOND)).hasSize(1);
+    assertThat(envoys.reports("a")).isOne();
+  }
+
   @Test
   void refusalsAreReportedOnce() {
     envoys.refused("a", 0);

@@ -7,9 +7,11 @@ import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.throttlekit.ManualTime;
+import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.xds.FakeEnvoy;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.sensors.Readings;
 import io.throttlekit.service.server.Book;
 import java.io.IOException;
 import java.time.Duration;
@@ -79,7 +81,7 @@ class HostileReportsTest {
     int most = 0;
     String name = UUID.randomUUID().toString();
     ManagedChannel channel = InProcessChannelBuilder.forName(name).directExecutor().build();
-    try (Steering steering = new Steering(time, ConcurrencyListener.NONE, AT_ONCE)) {
+    try (Steering steering = alone(time)) {
       InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();
       steering.services().forEach(builder::addService);
       Server server = builder.build().start();
@@ -144,5 +146,14 @@ class HostileReportsTest {
     List<Integer> seen = new ArrayList<>();
     steering.forEach((_, figures) -> seen.add(figures.inFlight()));
     return seen.getFirst();
+  }
+
+  private static Steering alone(TimeSource time) {
+    return new Steering(
+        time,
+        AT_ONCE,
+        Membership.alone(time, "only"),
+        ConcurrencyListener.NONE,
+        SteeringListener.NONE);
   }
 }

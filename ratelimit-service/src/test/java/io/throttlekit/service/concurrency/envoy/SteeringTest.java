@@ -15,8 +15,12 @@ import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
+import io.throttlekit.service.concurrency.sensors.ClusterLoad;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.Reading;
+import io.throttlekit.service.concurrency.sensors.Readings;
 import io.throttlekit.service.server.Book;
-import io.throttlekit.share.Acknowledgements;
+import io.throttlekit.steering.Acknowledgements;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +48,7 @@ class SteeringTest {
           Duration.ZERO);
 
   private final ManualTime time = new ManualTime(0);
-  private final Steering steering = new Steering(time, ConcurrencyListener.NONE, AT_ONCE);
+  private final Steering steering = alone(time);
   private Server server;
   private ManagedChannel channel;
 
@@ -158,29 +162,30 @@ class SteeringTest {
             return 0;
           }
         };
-    try (Steering surviving = new Steering(failing, ConcurrencyListener.NONE, AT_ONCE);
+    try (Steering surviving = alone(failing);
         Logged logged = Logged.by(Steering.class)) {
-      surviving.tickAndGoOn();
+      surviving.tick();
       assertThat(logged.lines()).containsExactly("SEVERE limits could not be pushed");
-      surviving.tickAndGoOn();
+      surviving.tick();
     }
   }
 
-  /** A reservation ends with the lease, or when the Envoy certainly has nothing in flight. */
+  /** It applies its share to the next requests, even if nothing is in flight now. */
   @Test
-  void theShareOfADisconnectedEnvoyStaysReserved() {
+  void theShareOfADisconnectedEnvoyStaysReservedForTheHold() {
     follow("min: 20, max: 20");
     FakeEnvoy first = FakeEnvoy.connect(channel, "first");
     FakeEnvoy second = FakeEnvoy.connect(channel, "second");
     settle(first, second);
     int before = second.share("up");
     first.disconnect();
-    end("first", Readings.answered(5 * MILLI)); // it is still sending
-    time.advance(2_000);
+    report("first", Readings.load(0, 0));
+    steering.tick();
+    time.advance(14_900);
     steering.tick();
     settle(second, second);
     assertThat(second.share("up")).isEqualTo(before);
-    report("first", Readings.load(0, 0));
+    time.advance(100);
     steering.tick();
     settle(second, second);
     assertThat(second.share("up")).isEqualTo(20);
@@ -201,7 +206,7 @@ class SteeringTest {
     assertThat(acknowledgements()).isEqualTo(new Acknowledgements(2, 0, 0));
     first.disconnect();
     assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 10));
-    report("first", Readings.load(0, 0));
+    time.advance(15_000);
     steering.tick();
     settle(second);
     assertThat(acknowledgements()).isEqualTo(new Acknowledgements(1, 0, 0));
@@ -297,7 +302,7 @@ class SteeringTest {
             return 0;
           }
         };
-    Steering halted = new Steering(halting, ConcurrencyListener.NONE, AT_ONCE);
+    Steering halted = alone(halting);
     halted.follow(steered("min: 7, max: 7"));
     Thread reload = Thread.ofPlatform().unstarted(() -> halted.follow(PolicyBook.of(Map.of())));
     halted.reported("a", 1, Readings.load(3, 3), 0);
@@ -439,5 +444,14 @@ class SteeringTest {
 
   private void report(String node, ClusterLoad load) {
     steering.reported(node, 1, load, time.monotonicNanos());
+  }
+
+  private static Steering alone(TimeSource time) {
+    return new Steering(
+        time,
+        AT_ONCE,
+        Membership.alone(time, "only"),
+        ConcurrencyListener.NONE,
+        SteeringListener.NONE);
   }
 }

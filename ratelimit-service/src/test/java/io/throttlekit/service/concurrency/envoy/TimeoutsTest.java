@@ -3,6 +3,8 @@ package io.throttlekit.service.concurrency.envoy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.concurrency.envoy.Timeouts.Evidence;
+import io.throttlekit.service.concurrency.sensors.Kind;
+import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.demo.fleet;
+
+import org.jspecify.annotations.NullMarked;

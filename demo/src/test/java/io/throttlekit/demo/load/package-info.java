@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.demo.load;
+
+import org.jspecify.annotations.NullMarked;

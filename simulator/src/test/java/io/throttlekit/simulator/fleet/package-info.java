@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.simulator.fleet;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,94 @@
+package io.throttlekit.share;
+
+import io.throttlekit.limit.SampleDigest;
+import java.util.List;
+
+/**
+ * The requests in flight in a fleet, estimated from the digests of its nodes:
+ *
+ * <pre>
+ * mean = Σ latencies / time, by Little's law
+ * peak = mean + √Σ (peak of a node − its mean)², but at least half of Σ (peak of a node + 1)
+ * </pre>
+ *
+ * <p>The peaks of the nodes do not coincide, so their sum is too much; independent deviations add
+ * like their squares. A limit has room for twice the peak, and that must suffice for the share of
+ * each node, which is its own peak and one more. Not thread-safe.
+ */
+final class InFlightEstimate {
+  /** How long digests count, until their weight has fallen to 1/e. */
+  private static final double MEMORY_NANOS = 2e9;
+
+  private double busyNanos;
+  private double spanNanos;
+  private double nodeNanos;
+  private double digests;
+  private double mean;
+  private double peak;
+
+  /**
+   * Adds the digests of a span.
+   *
+   * @param nodes of the fleet
+   * @param nanos length of the span, from 0
+   */
+  void add(List<SampleDigest> added, int nodes, long nanos) {
+    double[] busy = added.stream().mapToDouble(InFlightEstimate::busyNanos).toArray();
+    double kept = Math.exp(-nanos / MEMORY_NANOS);
+    busyNanos *= kept;
+    for (double one : busy) {
+      busyNanos += one;
+    }
+    spanNanos = kept * spanNanos + nanos;
+    nodeNanos = kept * nodeNanos + (double) nanos * nodes;
+    digests = kept * digests + busy.length;
+    if (spanNanos == 0 || digests == 0) {
+      return;
+    }
+    double digestNanos = nodeNanos / digests; // a node may send several digests in the span
+    double squares = 0;
+    double peaks = 0;
+    for (int i = 0; i < busy.length; i++) {
+      double above = Math.max(0, added.get(i).inFlight() - busy[i] / digestNanos);
+      squares += above * above;
+      peaks += added.get(i).inFlight();
+    }
+    double part = Math.min(1, (double) nodes / Math.max(1, busy.length));
+    peaks *= part;
+    mean = busyNanos / spanNanos;
+    double likely = Math.max(mean + Math.sqrt(part * squares), (peaks + nodes) / 2);
+    peak = Math.min(likely, peaks);
+    mean = Math.min(mean, peak);
+  }
+
+  /** Returns the mean. */
+  double mean() {
+    return mean;
+  }
+
+  /** Returns the most, from 1. */
+  int peak() {
+    return requests(Math.ceil(peak));
+  }
+
+  /**
+   * Returns one of the two whole numbers around the mean, from 1; their mean is the mean.
+   *
+   * @param fraction from 0 to below 1
+   */
+  int aroundMean(double fraction) {
+    return requests(Math.floor(mean + fraction));
+  }
+
+  private static double busyNanos(SampleDigest digest) {
+    double sum = 0;
+    for (long nanos : digest.latencies()) {
+      sum += nanos;
+    }
+    return sum == 0 ? 0 : digest.answered() * sum / digest.latencies().size();
+  }
+
+  private static int requests(double number) {
+    return (int) Math.clamp(number, 1, SampleDigest.MAX_REQUESTS);
+  }
+}

@@ -1,0 +1,68 @@
+package io.throttlekit.share;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.throttlekit.limit.SampleDigest;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class InFlightEstimateTest {
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private final InFlightEstimate estimate = new InFlightEstimate();
+
+  @Test
+  void ofOneNodeItIsTheMeanByLittlesLawAndThePeakOfTheNode() {
+    estimate.add(List.of(digest(500, 20, 25)), 1, SECOND);
+    assertThat(estimate.mean()).isEqualTo(10, within(1e-9));
+    assertThat(estimate.peak()).isEqualTo(25);
+  }
+
+  @Test
+  void peaksOfNodesDoNotCoincide() {
+    estimate.add(Collections.nCopies(4, digest(500, 20, 16)), 4, SECOND);
+    assertThat(estimate.mean()).isEqualTo(40, within(1e-9));
+    assertThat(estimate.peak()).isEqualTo(40 + 12); // √(4 · 6²) above the mean
+  }
+
+  @Test
+  void twiceThePeakHasRoomForTheShareOfEachNode() {
+    estimate.add(Collections.nCopies(16, digest(1, 20, 4)), 16, SECOND);
+    assertThat(2 * estimate.peak()).isEqualTo(16 * 5);
+  }
+
+  @Test
+  void severalDigestsOfANodeCountAsOneNode() {
+    for (int i = 0; i < 20; i++) {
+      estimate.add(Collections.nCopies(2, digest(250, 20, 25)), 1, SECOND);
+    }
+    assertThat(estimate.mean()).isEqualTo(10, within(1e-9));
+    assertThat(estimate.peak()).isEqualTo(25);
+  }
+
+  @Test
+  void aSpanWithoutDigestsLeavesTheMeanNearlyAsItWas() {
+    for (int i = 0; i < 20; i++) {
+      estimate.add(List.of(digest(500, 20, 25)), 1, SECOND);
+    }
+    estimate.add(List.of(), 1, SECOND / 10);
+    assertThat(estimate.aroundMean(0)).isBetween(0, 25);
+    estimate.add(List.of(digest(500, 20, 25)), 1, 9 * SECOND / 10);
+    assertThat(estimate.mean()).isEqualTo(10, within(0.5));
+  }
+
+  @Test
+  void theWholeNumbersAroundTheMeanHaveIt() {
+    estimate.add(List.of(digest(525, 20, 25)), 1, SECOND);
+    assertThat(estimate.aroundMean(0.49)).isEqualTo(10);
+    assertThat(estimate.aroundMean(0.51)).isEqualTo(11);
+  }
+
+  private static SampleDigest digest(long answered, int millis, int peak) {
+    return new SampleDigest(
+        answered, 0, 0, peak, false, List.of(TimeUnit.MILLISECONDS.toNanos(millis)));
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.steering;
+
+import org.jspecify.annotations.NullMarked;
