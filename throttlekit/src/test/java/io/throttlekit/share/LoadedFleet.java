@@ -204,7 +204,7 @@ final class LoadedFleet {
   /** Returns the node that computes the limit. */
   Node steering() {
     FleetState.NodeKey key =
-        Objects.requireNonNull(coordinator.state("backend").steering(), "nobody steers");
+        Objects.requireNonNull(coordinator.state("backend").steering(), "no node steers");
     return nodes.stream().filter(node -> node.id.equals(key.node())).findFirst().orElseThrow();
   }
 

@@ -223,11 +223,11 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
       return visit("", null, leavesSteering());
     }
     reportedNanos = now;
-    String report = buffer.next(streams, false, now);
+    String report = buffer.next(streams, now);
     if (report.length() > SteeringExchange.MAX_REPORT) {
       // The last list stays in force: later Envoys get no share, and no share is given to others.
       events.rejected("the streams of this replica's Envoys do not fit into a report");
-      report = buffer.next(null, false, now);
+      report = buffer.next(null, now);
     }
     return visit(report, null, leavesSteering());
   }
@@ -387,7 +387,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
 
   /** Returns the last visit, before this replica ends its streams. */
   Visit leave() {
-    String report = steered == null ? buffer.next(null, true, time.monotonicNanos()) : "";
+    String report = steered == null ? buffer.next(List.of(), time.monotonicNanos()) : "";
     return visit(report.length() > SteeringExchange.MAX_REPORT ? "" : report, null, true);
   }
 }

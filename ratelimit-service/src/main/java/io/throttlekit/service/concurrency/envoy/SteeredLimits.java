@@ -194,15 +194,12 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
   }
 
   private boolean readStreams(Replica of, ReplicaReport report, long nowNanos) {
-    if (report.lost()) {
-      division.gone(of.key());
-    }
     List<StreamState> streams = report.streams();
-    if (streams != null) {
-      division.reported(of.key(), streams, nowNanos);
+    if (streams == null) {
+      return false;
     }
-    boolean news = report.lost() && !of.streams().isEmpty();
-    return of.replace(streams != null ? streams : report.lost() ? List.of() : of.streams()) || news;
+    division.reported(of.key(), streams, nowNanos);
+    return of.replace(streams);
   }
 
   private void replay(@Nullable Replica of, Load load, long nowNanos) {

@@ -90,7 +90,7 @@ class HostileReplicaTest {
       if (round > 1 && round < 5) {
         List<Load> loads = filled(hostile.load, round);
         List<Outcome> outcomes = filled(hostile.outcome, round);
-        send(fleet, "c", new ReplicaReport(5, round, 0, false, null, loads, List.of(), outcomes));
+        send(fleet, "c", new ReplicaReport(5, round, 0, null, loads, List.of(), outcomes));
       }
       load(fleet);
       course.add(
@@ -113,12 +113,12 @@ class HostileReplicaTest {
   void aReplayedReportIsRejected() {
     List<Outcome> outcomes =
         Collections.nCopies(100, new Outcome("first", "up", Kind.TIMED_OUT, 0, 0, 0, "", ""));
-    ReplicaReport report = new ReplicaReport(5, 7, 0, false, null, List.of(), List.of(), outcomes);
+    ReplicaReport report = new ReplicaReport(5, 7, 0, null, List.of(), List.of(), outcomes);
     send("c", report);
     fleet.pass(100);
     assertThat(fleet.replica(0).events.rejections).isEmpty();
     send("c", report);
-    send("c", new ReplicaReport(5, 6, 0, false, null, List.of(), List.of(), outcomes));
+    send("c", new ReplicaReport(5, 6, 0, null, List.of(), List.of(), outcomes));
     fleet.pass(100);
     assertThat(fleet.replica(0).events.rejections)
         .hasSize(2)
@@ -143,7 +143,7 @@ class HostileReplicaTest {
       for (int i = 0; i < 50; i++) {
         send(
             "r" + (batch * 50 + i),
-            new ReplicaReport(5, 1, 0, false, List.of(), List.of(), List.of(), List.of()));
+            new ReplicaReport(5, 1, 0, List.of(), List.of(), List.of(), List.of()));
       }
       fleet.pass(60);
     }
@@ -152,7 +152,7 @@ class HostileReplicaTest {
         .allMatch(reason -> reason.contains("more than 1000 replicas"));
     fleet.pass(5_000);
     fleet.replica(0).events.rejections.clear();
-    send("s", new ReplicaReport(5, 1, 0, false, null, List.of(), List.of(), List.of()));
+    send("s", new ReplicaReport(5, 1, 0, null, List.of(), List.of(), List.of()));
     fleet.pass(100);
     assertThat(fleet.replica(0).events.rejections).as("the others are gone").isEmpty();
   }
@@ -165,7 +165,7 @@ class HostileReplicaTest {
     fleet.pass(500);
     int before = inFlight();
     List<Left> all = IntStream.range(0, 900).mapToObj(i -> new Left("second", i)).toList();
-    send("c", new ReplicaReport(5, 1, 0, false, null, List.of(), all, List.of()));
+    send("c", new ReplicaReport(5, 1, 0, null, List.of(), all, List.of()));
     fleet.pass(100);
     assertThat(inFlight()).isEqualTo(before);
   }
@@ -188,7 +188,7 @@ class HostileReplicaTest {
 
   private static ReplicaReport loads(long sequence, IntFunction<Load> load, int count) {
     List<Load> loads = IntStream.range(0, count).mapToObj(load).toList();
-    return new ReplicaReport(5, sequence, 0, false, null, loads, List.of(), List.of());
+    return new ReplicaReport(5, sequence, 0, null, loads, List.of(), List.of());
   }
 
   private void send(String replica, ReplicaReport report) {

@@ -13,10 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param incarnation random number of the process
  * @param sequence number of the report, from 1; greater than that of any report before it
  * @param dropped outcomes and loads since the last report that were too many to report, from 0
- * @param lost whether the replica has ended the streams of its last list itself, as it stops or was
- *     cut off: their Envoys still apply their shares
- * @param streams all discovery streams of Envoys at the replica; null if the report has no list, as
- *     nothing has changed
+ * @param streams all discovery streams of Envoys at the replica, none if it stops; null if the
+ *     report has no list, as nothing has changed
  * @param loads of Envoys, by stream of load reports and cluster
  * @param left streams of load reports that have ended
  * @param outcomes of requests that Envoys logged, the oldest first
@@ -25,7 +23,6 @@ public record ReplicaReport(
     long incarnation,
     long sequence,
     long dropped,
-    boolean lost,
     @Nullable List<StreamState> streams,
     List<Load> loads,
     List<Left> left,

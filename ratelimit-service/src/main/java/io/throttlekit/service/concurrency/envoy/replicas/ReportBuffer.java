@@ -121,10 +121,8 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
    * Returns the text of the next report, and removes what it contains.
    *
    * @param streams list of all discovery streams; null to leave it out
-   * @param lost whether this replica has ended the streams of the last list itself
    */
-  public synchronized String next(
-      @Nullable List<StreamState> streams, boolean lost, long nowNanos) {
+  public synchronized String next(@Nullable List<StreamState> streams, long nowNanos) {
     int room = SteeringExchange.MAX_REPORT;
     for (StreamState stream : streams == null ? List.<StreamState>of() : streams) {
       room -= ReportText.ITEM_CHARS * (1 + stream.mayApply().size());
@@ -136,7 +134,7 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
     }
     List<Outcome> some = takeOutcomes(room / PART, nowNanos);
     ReplicaReport report =
-        new ReplicaReport(incarnation, ++sequence, dropped, lost, streams, someLoads, left, some);
+        new ReplicaReport(incarnation, ++sequence, dropped, streams, someLoads, left, some);
     left.clear();
     dropped = 0;
     return report.text();

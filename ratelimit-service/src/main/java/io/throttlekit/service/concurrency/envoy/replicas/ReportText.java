@@ -19,7 +19,7 @@ import java.util.concurrent.TimeUnit;
  * which they refer, each of which is sent once.
  *
  * <pre>
- * 1 incarnation sequence dropped lost names streams loads left outcomes
+ * 1 incarnation sequence dropped names streams loads left outcomes
  * NAME                                             for each name
  * node token sent acknowledged (cluster priority share)*
  *                                                    for each stream; "-" streams for no list
@@ -107,7 +107,7 @@ final class ReportText {
     }
     StringBuilder text = new StringBuilder(body.length() + 32 * names.size() + 100);
     text.append(FORMAT).append(' ').append(Long.toHexString(report.incarnation())).append(' ');
-    add(text, report.sequence(), report.dropped(), report.lost() ? 1 : 0, names.size());
+    add(text, report.sequence(), report.dropped(), names.size());
     text.append(' ').append(streams == null ? "-" : Integer.toString(streams.size())).append(' ');
     add(text, report.loads().size(), report.left().size(), report.outcomes().size());
     text.append('\n');
@@ -184,7 +184,6 @@ final class ReportText {
       long incarnation = incarnation();
       long sequence = next(Long.MAX_VALUE);
       long dropped = next(Long.MAX_VALUE);
-      boolean lost = next(1) == 1;
       int count = (int) next(MAX_NAMES);
       int streams = streamCount();
       int loads = (int) next(MAX_LOADS);
@@ -200,7 +199,6 @@ final class ReportText {
               incarnation,
               sequence,
               dropped,
-              lost,
               streams < 0 ? null : streams(streams),
               loads(loads),
               left(left),

@@ -30,7 +30,6 @@ class ReplicaReportTest {
           -7,
           3,
           2,
-          true,
           List.of(
               new StreamState("edge 1", "0123456789abcdef", 9, 8, Map.of(UP, 5)),
               new StreamState("edge\u00e9", "0123456789abcde0", 0, 0, Map.of())),
@@ -43,10 +42,9 @@ class ReplicaReportTest {
   @Test
   void aTextIsReadAsItWasWritten() {
     assertThat(ReplicaReport.parse(SAMPLE.text())).isEqualTo(SAMPLE);
-    ReplicaReport empty = new ReplicaReport(1, 1, 0, false, null, List.of(), List.of(), List.of());
+    ReplicaReport empty = new ReplicaReport(1, 1, 0, null, List.of(), List.of(), List.of());
     assertThat(ReplicaReport.parse(empty.text())).isEqualTo(empty);
-    ReplicaReport none =
-        new ReplicaReport(1, 1, 0, false, List.of(), List.of(), List.of(), List.of());
+    ReplicaReport none = new ReplicaReport(1, 1, 0, List.of(), List.of(), List.of(), List.of());
     assertThat(ReplicaReport.parse(none.text())).isEqualTo(none);
   }
 
@@ -56,7 +54,7 @@ class ReplicaReportTest {
     Outcome outcome = new Outcome(name, "up", Kind.SHED, 0, 0, 0, name, name);
     ReplicaReport read =
         ReplicaReport.parse(
-            new ReplicaReport(1, 1, 0, false, null, List.of(), List.of(), List.of(outcome)).text());
+            new ReplicaReport(1, 1, 0, null, List.of(), List.of(), List.of(outcome)).text());
     assertThat(read.outcomes().getFirst().route()).isEqualTo("a\uFFFDb\uFFFDc\uFFFDd\uD83D\uDE00");
   }
 
@@ -65,30 +63,30 @@ class ReplicaReportTest {
       strings = {
         "",
         "1",
-        "2 1 1 0 0 0 - 0 0 0\n",
-        "1 1 1 0 0 0 - 0 0 0",
-        "1 1 1 0 0 0 - 0 0 0\nx",
-        "1 x 1 0 0 0 - 0 0 0\n",
-        "1 11111111111111111 1 0 0 0 - 0 0 0\n",
-        "1 1 -1 0 0 0 - 0 0 0\n",
-        "1 1 99999999999999999 0 0 0 - 0 0 0\n",
-        "1 1 1 0 2 0 - 0 0 0\n",
-        "1 1 1 0 0 1 - 0 0 0\n",
-        "1 1 1 0 0 999999999 - 0 0 0\n",
-        "1 1 1 0 0 0 999999999 0 0 0\n",
-        "1 1 1 0 0 0 - 999999 0 0\n",
-        "1 1 1 0 0 0 - 0 0 999999\n",
-        "1 1 1 0 0 1 1 0 0 0\na\n0 0 1 1\n", // no token
-        "1 1 1 0 0 2 1 0 0 0\na\n0123456789abcdef\n0 1 1 2\n", // acknowledged what was not sent
-        "1 1 1 0 0 3 1 0 0 0\na\n0123456789abcdef\nLOW\n0 1 1 1 0 2 5\n", // no such priority
-        "1 1 1 0 0 3 1 0 0 0\na\n0123456789abcdef\nHIGH\n0 1 1 1 0 2 9999999999\n", // share
-        "1 1 1 0 0 1 - 1 0 0\na\n1 1 0 1 1 1\n", // no such name
-        "1 1 1 0 0 1 - 1 0 0\na\n0 1 0 -1 1 1\n",
-        "1 1 1 0 0 1 - 1 0 0\na\n0 1 0 1 1 90000000000\n", // older than a day
-        "1 1 1 0 0 2 - 0 0 1\na\nCONTINUES\n0 0 1 0 1 1 0 0\n", // not ended
-        "1 1 1 0 0 2 - 0 0 1\na\nANSWERED\n0 0 1 0 1 1 0 0\n", // a sample without a latency
-        "1 1 1 0 0 2 - 0 0 1\na\nLIMIT_REACHED\n0 0 1 9 1 1 0 0\n", // a latency of none
-        "1 1 1 0 0 2 - 0 0 1\na\nENDED\n0 0 1 0 1 1 0 0\n",
+        "2 1 1 0 0 - 0 0 0\n",
+        "1 1 1 0 0 - 0 0 0",
+        "1 1 1 0 0 - 0 0 0\nx",
+        "1 x 1 0 0 - 0 0 0\n",
+        "1 11111111111111111 1 0 0 - 0 0 0\n",
+        "1 1 -1 0 0 - 0 0 0\n",
+        "1 1 99999999999999999 0 0 - 0 0 0\n",
+        "1 1 1 0 2 0 - 0 0 0\n", // a number too many
+        "1 1 1 0 1 - 0 0 0\n",
+        "1 1 1 0 999999999 - 0 0 0\n",
+        "1 1 1 0 0 999999999 0 0 0\n",
+        "1 1 1 0 0 - 999999 0 0\n",
+        "1 1 1 0 0 - 0 0 999999\n",
+        "1 1 1 0 1 1 0 0 0\na\n0 0 1 1\n", // no token
+        "1 1 1 0 2 1 0 0 0\na\n0123456789abcdef\n0 1 1 2\n", // acknowledged what was not sent
+        "1 1 1 0 3 1 0 0 0\na\n0123456789abcdef\nLOW\n0 1 1 1 0 2 5\n", // no such priority
+        "1 1 1 0 3 1 0 0 0\na\n0123456789abcdef\nHIGH\n0 1 1 1 0 2 9999999999\n", // share
+        "1 1 1 0 1 - 1 0 0\na\n1 1 0 1 1 1\n", // no such name
+        "1 1 1 0 1 - 1 0 0\na\n0 1 0 -1 1 1\n",
+        "1 1 1 0 1 - 1 0 0\na\n0 1 0 1 1 90000000000\n", // older than a day
+        "1 1 1 0 2 - 0 0 1\na\nCONTINUES\n0 0 1 0 1 1 0 0\n", // not ended
+        "1 1 1 0 2 - 0 0 1\na\nANSWERED\n0 0 1 0 1 1 0 0\n", // a sample without a latency
+        "1 1 1 0 2 - 0 0 1\na\nLIMIT_REACHED\n0 0 1 9 1 1 0 0\n", // a latency of none
+        "1 1 1 0 2 - 0 0 1\na\nENDED\n0 0 1 0 1 1 0 0\n",
       })
   void otherTextsAreRejected(String text) {
     assertThatThrownBy(() -> ReplicaReport.parse(text))
@@ -178,7 +176,7 @@ class ReplicaReportTest {
                 Map.of(UP, 1 << 30)));
       }
     }
-    String text = buffer.next(streams, false, 0);
+    String text = buffer.next(streams, 0);
     assertThat(text.length()).isBetween(700_000, SteeringExchange.MAX_REPORT);
     assertThat(ReplicaReport.parse(text).streams()).hasSize(2_000);
   }
@@ -201,7 +199,7 @@ class ReplicaReportTest {
 
   private static ReplicaReport next(
       ReportBuffer buffer, @Nullable List<StreamState> streams, long nowNanos) {
-    return ReplicaReport.parse(buffer.next(streams, false, nowNanos));
+    return ReplicaReport.parse(buffer.next(streams, nowNanos));
   }
 
   private static Reading answered(long nanos, String route) {
