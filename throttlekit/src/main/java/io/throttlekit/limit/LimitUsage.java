@@ -21,15 +21,12 @@ final class LimitUsage {
   /** The share of a peak that each window leaves: half is left after 69 windows. */
   private static final double PEAK_KEPT = 0.99;
 
-  /** The peak counts up to so many times the mean in flight: beyond it, a queue is too long. */
-  private static final int MAX_PEAK = 4;
-
   private boolean saturated;
   private boolean full;
   private double unused;
   private double peak;
-  private double maxPeak;
   private int maxInFlight;
+  private double meanInFlight;
   private boolean crowded;
 
   /**
@@ -52,9 +49,9 @@ final class LimitUsage {
       unused += WEIGHT * (now - unused);
     }
     maxInFlight = window.maxInFlight();
+    meanInFlight = window.meanInFlight();
     boolean forgets = few || (saturated && before);
     peak = forgets ? 0 : Math.max(maxInFlight, PEAK_KEPT * peak);
-    maxPeak = MAX_PEAK * window.meanInFlight();
   }
 
   /** Returns whether requests are refused for longer than a burst, or may be soon. */
@@ -82,8 +79,13 @@ final class LimitUsage {
     return maxInFlight;
   }
 
+  /** Returns the mean of the requests in flight when those of the last window began. */
+  double meanInFlight() {
+    return meanInFlight;
+  }
+
   /** Returns the most in flight lately, while the limit refused no or few requests. */
   double peak() {
-    return Math.min(peak, maxPeak);
+    return peak;
   }
 }

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 0.35 and 1/2
  * queue &lt; alpha, and half of L was in use:  L += beta − queue if saturated;
  *     L = 1.5·L if crowded and queue ≤ L/20, or 2·L until the first decrease
- * unless full:  L does not fall below, and rises at once by half up to, max(2·M, 1.5·P)
+ * unless full:  L does not fall below, and rises at once by half up to,
+ *     min(max(2·M, 1.5·P), 3·N + 20)
  * L ≤ 5·M (reached in steps of k)
  * </pre>
  *
@@ -34,20 +35,25 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
  * refused more than 10 % of 50 or more, and full if it is crowded, or saturated as the one before,
- * or has fewer than 50 requests. M is the most in flight in the window, P a peak in which few were
- * refused ({@link LimitUsage}). Latency noise therefore does not lower a limit that refuses
- * nothing. Without a count of the refused requests ({@link #refused}), a lasting queue is taken for
- * the backend's own latency in the end.
+ * or has fewer than 50 requests. M is the most in flight in the window, N their mean, P a peak in
+ * which few were refused ({@link LimitUsage}). Latency noise therefore does not lower a limit that
+ * refuses nothing. Without a count of the refused requests ({@link #refused}), a lasting queue is
+ * taken for the backend's own latency in the end.
+ *
+ * <p>Where the latency of a full limit varies by itself from window to window ({@link
+ * Variability}), a step is as small as a fifth of that, unless drops cause it: the backend changes
+ * again before the limit takes effect.
  *
  * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
  * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did
  * not acknowledge it. It also starts when five decreases in a row, or three that took away 30 %
- * (both with fewer than 50 requests), did not reduce latency. The limit is lowered below X·B until
- * the old queue has drained and requests end, and further while that does not lower the throughput.
- * The latency then replaces B, down to half of it; less than a fifth below B, it counts half; after
- * decreases it does not lower B. Afterwards the limit returns to its old value, or to the new X·B
- * plus beta if that is lower. A measurement costs throughput for a few round trips a minute; it
- * distinguishes a slower backend from a longer queue.
+ * (both with fewer than 50 requests), did not reduce latency; once per interval at most where
+ * latency varies by itself. The limit is lowered below X·B until the old queue has drained and
+ * requests end, and further while that does not lower the throughput. The latency then replaces B,
+ * down to half of it; less than a fifth below B, it counts half; after decreases it does not lower
+ * B. Afterwards the limit returns to its old value, or to the new X·B plus beta if that is lower. A
+ * measurement costs throughput for a few round trips a minute; it distinguishes a slower backend
+ * from a longer queue.
  *
  * <p>After TCP Vegas (Brakmo and Peterson, 1995), the measurement of minRTT in Envoy's gradient
  * controller, and the Smith predictor for delayed responses (1957).
@@ -79,6 +85,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private final SampleWindow window;
   private final LimitHistory history;
   private final LimitUsage usage = new LimitUsage();
+  final Variability variability = new Variability();
   final Baseline baseline = new Baseline();
   private double estimate;
   private boolean slowStart = true;
@@ -239,6 +246,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       if (window.overloaded()) {
         slowStart = false;
         steady.ascent.forget();
+        variability.skip();
         estimate = range.clamp(Log10.afterDrops(estimate));
       } else {
         step(steady, now);
@@ -259,12 +267,18 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     } else {
       steady.ascent.forget();
     }
+    boolean few = window.requests() < LimitUsage.MIN_REQUESTS;
+    if (saturated && !few) {
+      variability.add(applied, latency);
+    } else {
+      variability.skip();
+    }
     double inService = throughput * baseline.nanos();
     double usable = history.usable((int) estimate, nowNanos);
     QueueStep.Load load = new QueueStep.Load(estimate, usable, applied, inService);
     QueueStep step = QueueStep.of(load, usage, slowStart);
     slowStart &= !step.decreased();
-    estimate = range.clamp(step.limit());
+    estimate = range.clamp(variability.damped(estimate, step.limit()));
     steady.stepped(step, applied, latency);
     // Without refusals the baseline follows latency, and needs no measurement soon.
     if (!saturated) {
@@ -272,8 +286,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
     // Throughput is inferred from latency, which lags while a queue drains.
     boolean due = saturated && !step.decreased() && steady.isProbeDue(nowNanos);
-    boolean few = window.requests() < LimitUsage.MIN_REQUESTS;
-    if (due || steady.doubts(applied, latency, few)) {
+    boolean doubts = steady.doubts(applied, latency, few);
+    if (due || (doubts && variability.mayDoubt(nowNanos, settings.probeIntervalNanos()))) {
       // Leaves servers idle if the baseline is right, and is not lower than needed.
       double inUse = Math.min(estimate, applied);
       int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
@@ -297,6 +311,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       case Outcome.Overloaded _ -> estimate = range.clamp(Log10.afterDrops(probing.limit()));
       case Outcome.AtMost _, Outcome.Unknown _ -> {}
     }
+    if (probing.isDoubt()) {
+      variability.measuredDoubt(nowNanos);
+    }
     boolean ignored = !probing.isAcknowledged();
     int intervals = ignored ? INTERVALS_AFTER_IGNORED : confirmed ? INTERVALS_AFTER_CONFIRMED : 1;
     double wait = settings.probeIntervalNanos() * (intervals * (1 + random.nextDouble(JITTER)));
@@ -316,8 +333,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void apply(double measuredNanos, double throughput) {
     baseline.measure(measuredNanos);
     double inService = throughput * baseline.nanos();
-    estimate =
-        range.clamp(Math.min(estimate, inService + QueueStep.beta(inService, inService, usage)));
+    double most = inService + QueueStep.beta(inService, inService, usage);
+    // The throughput before was that of one window, as in any other step.
+    estimate = range.clamp(variability.damped(estimate, Math.min(estimate, most)));
   }
 
   private void nextWindow(long nowNanos) {

@@ -20,6 +20,16 @@ record QueueStep(double limit, boolean decreased) {
   private static final double PEAK_ROOM = 1.5;
 
   /**
+   * The multiple of the mean in flight that is kept free at most. In a window that had a queue for
+   * a moment, the most in flight is that queue: a limit that follows it is too high for the next
+   * overload, and a second or two late when it falls.
+   */
+  private static final double MEAN_ROOM = 3;
+
+  /** And that many more: of few requests, the most in flight is further from the mean. */
+  private static final double FEW_ROOM = 20;
+
+  /**
    * The factor by which a limit rises at most; doubling overshoots where capacity rises in steps.
    */
   private static final double MAX_RISE = 1.5;
@@ -80,7 +90,8 @@ record QueueStep(double limit, boolean decreased) {
     double seen = Math.min(queue, Math.ceil(load.applied - load.inService));
     // A limit that is less than half used is not raised.
     boolean inUse = 2.0 * usage.maxInFlight() >= limit && 2 * load.applied >= limit;
-    double room = Math.max(ROOM * usage.maxInFlight(), PEAK_ROOM * usage.peak());
+    double most = Math.max(ROOM * usage.maxInFlight(), PEAK_ROOM * usage.peak());
+    double room = Math.min(most, MEAN_ROOM * usage.meanInFlight() + FEW_ROOM);
     double next = limit;
     if (seen > beta) {
       double share = Math.clamp((load.stretch() - 1) / 4, MIN_SHARE, MAX_SHARE);

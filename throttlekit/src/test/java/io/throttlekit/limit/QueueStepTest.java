@@ -91,6 +91,20 @@ class QueueStepTest {
     assertThat(step(unused, usage(20, SOME, SOME)).limit()).isEqualTo(46);
   }
 
+  /** Of 90 in flight for a moment, and 20 on average, most are a queue. */
+  @Test
+  void itIsRaisedToThreeTimesTheMeanInFlightAndTwentyAtMost() {
+    LimitUsage usage = new LimitUsage();
+    LimitUsageTest.addMoment(usage, 20, 90);
+    double room = 3 * usage.meanInFlight() + 20;
+    assertThat(room).isBetween(83.0, 84.0);
+    assertThat(step(new Load(70, 70, 70, 70), usage).limit()).isEqualTo(room);
+    assertThat(step(new Load(120, 120, 120, 20), usage).limit()).isEqualTo(room);
+    LimitUsageTest.addMoment(usage, 20, 20); // the peak of 90 is not more
+    assertThat(step(new Load(30, 30, 30, 30), usage).limit()).isEqualTo(1.5 * 30);
+    assertThat(step(new Load(70, 70, 70, 70), usage).limit()).isEqualTo(70);
+  }
+
   @ParameterizedTest
   @CsvSource({"1, 4", "9, 4", "12, 4", "18, 6", "60, 6", "70, 7", "200, 20"})
   void betaIsAThirdFromFourToSixAndThenATenth(double limit, int beta) {

@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Compares our default algorithm with the best fixed limit, on seeds not used to find constants.
@@ -17,7 +18,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("slow")
 class ReviewTest {
   private static final long[] HELD_OUT = {201};
+  private static final long[] MORE_HELD_OUT = {201, 202, 203, 204, 205};
   private static final long[] SEARCHED = {1, 2, 3};
+  private static final double BEHIND = 0.02; // the most goodput that another algorithm may gain
   private static final double BETTER = 0.003; // chance makes that much of a difference
 
   static Stream<ReviewScenario> scenarios() {
@@ -33,6 +36,24 @@ class ReviewTest {
     ReviewScenario.Result logged = scenario.compare(Contenders.probedVegas(), true, HELD_OUT);
     assertThat(logged.goodput()).isGreaterThan(0.93);
     assertThat(logged.worstMinute()).isGreaterThan(0.85);
+  }
+
+  /** Behind a log, an algorithm that follows each window is late. */
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(strings = {"wandering", "neighbour"})
+  void serviceTimesThatVaryWithinSecondsCostLittleBehindALog(String name) {
+    ReviewScenario scenario =
+        ReviewScenarios.all().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
+    assertThatNoneIsMuchBetter(scenario, true);
+  }
+
+  @Test
+  @Tag("thorough")
+  void noOtherAlgorithmIsMuchBetterInAnyScenario() {
+    for (ReviewScenario scenario : ReviewScenarios.all()) {
+      assertThatNoneIsMuchBetter(scenario, false);
+      assertThatNoneIsMuchBetter(scenario, true);
+    }
   }
 
   @Test
@@ -78,5 +99,17 @@ class ReviewTest {
             "\\| goodput, relative to the best fixed limit \\| ProbedVegas \\|\n\\|---\\|---\\|\n"
                 + "\\| `few` \\| \\d\\.\\d{3} · \\d\\.\\d{3} \\|\n\\| mean \\|")
         .contains("worst minute", "refused below the capacity");
+  }
+
+  private static void assertThatNoneIsMuchBetter(ReviewScenario scenario, boolean logged) {
+    List<ReviewScenario.Result> results =
+        Contenders.reviewed().stream()
+            .parallel()
+            .map(contender -> scenario.compare(contender, logged, MORE_HELD_OUT))
+            .toList();
+    double best = results.stream().mapToDouble(ReviewScenario.Result::goodput).max().orElseThrow();
+    assertThat(results.getFirst().goodput()) // ours
+        .as("%s, logged %s", scenario, logged)
+        .isGreaterThan(best - BEHIND);
   }
 }
