@@ -33,7 +33,7 @@ final class InFlightEstimate {
    * @param nanos length of the span, from 0
    */
   void add(List<SampleDigest> added, int nodes, long nanos) {
-    double[] busy = added.stream().mapToDouble(InFlightEstimate::busyNanos).toArray();
+    double[] busy = added.stream().mapToDouble(SampleDigest::busyNanos).toArray();
     double kept = Math.exp(-nanos / MEMORY_NANOS);
     busyNanos *= kept;
     for (double one : busy) {
@@ -57,7 +57,9 @@ final class InFlightEstimate {
     peaks *= part;
     mean = busyNanos / spanNanos;
     double likely = Math.max(mean + Math.sqrt(part * squares), (peaks + nodes) / 2);
-    peak = Math.min(likely, peaks);
+    double seen = Math.min(likely, peaks);
+    // Where some nodes have sent no digest, those of the others understate the peak.
+    peak = busy.length < nodes ? Math.max(seen, kept * peak) : seen;
     mean = Math.min(mean, peak);
   }
 
@@ -72,20 +74,17 @@ final class InFlightEstimate {
   }
 
   /**
-   * Returns one of the two whole numbers around the mean, from 1; their mean is the mean.
+   * Returns a number of requests in flight when one is admitted, itself included: the two whole
+   * numbers around the mean of it are returned so often that this is their mean.
+   *
+   * <p>Requests that come at random find the mean. Where some are refused, those that are admitted
+   * find one less: in a full limit, one is free for each of them.
    *
    * @param fraction from 0 to below 1
+   * @param refused whether requests were refused
    */
-  int aroundMean(double fraction) {
-    return requests(Math.floor(mean + fraction));
-  }
-
-  private static double busyNanos(SampleDigest digest) {
-    double sum = 0;
-    for (long nanos : digest.latencies()) {
-      sum += nanos;
-    }
-    return sum == 0 ? 0 : digest.answered() * sum / digest.latencies().size();
+  int whenAdmitted(double fraction, boolean refused) {
+    return requests(Math.min(Math.floor(mean + (refused ? 0 : 1) + fraction), Math.ceil(peak)));
   }
 
   private static int requests(double number) {

@@ -49,16 +49,25 @@ class InFlightEstimateTest {
       estimate.add(List.of(digest(500, 20, 25)), 1, SECOND);
     }
     estimate.add(List.of(), 1, SECOND / 10);
-    assertThat(estimate.aroundMean(0)).isBetween(0, 25);
+    assertThat(estimate.mean()).isBetween(0.0, 25.0);
     estimate.add(List.of(digest(500, 20, 25)), 1, 9 * SECOND / 10);
     assertThat(estimate.mean()).isEqualTo(10, within(0.5));
   }
 
   @Test
-  void theWholeNumbersAroundTheMeanHaveIt() {
+  void aRequestOfAFullLimitIsAdmittedWhenOneHasEnded() {
     estimate.add(List.of(digest(525, 20, 25)), 1, SECOND);
-    assertThat(estimate.aroundMean(0.49)).isEqualTo(10);
-    assertThat(estimate.aroundMean(0.51)).isEqualTo(11);
+    assertThat(estimate.whenAdmitted(0.49, true)).isEqualTo(10);
+    assertThat(estimate.whenAdmitted(0.51, true)).isEqualTo(11);
+  }
+
+  @Test
+  void aRequestThatComesAtRandomFindsTheMeanAndIsOneMore() {
+    estimate.add(List.of(digest(525, 20, 25)), 1, SECOND);
+    assertThat(estimate.whenAdmitted(0.49, false)).isEqualTo(11);
+    assertThat(estimate.whenAdmitted(0.51, false)).isEqualTo(12);
+    estimate.add(List.of(digest(1, 20, 1)), 1, 20 * SECOND);
+    assertThat(estimate.whenAdmitted(0.99, false)).as("no more than the peak").isEqualTo(1);
   }
 
   private static SampleDigest digest(long answered, int millis, int peak) {

@@ -80,7 +80,8 @@ class FleetTest {
     FleetRow row = new FleetRow("2×", new Scenario("x", "", plan, false, List.of()), 5, 10);
     String report = FleetReport.of(List.of(row), List.of(FleetShape.even(1)), SEED, 1).markdown();
     assertThat(report)
-        .startsWith("| goodput | one process | 1 even |\n|---|---|---|\n")
+        .startsWith("| goodput, mean | one process | 1 even |\n|---|---|---|\n")
+        .contains("\n| goodput, worst | one process | 1 even |\n|---|---|---|\n")
         .containsPattern(
             "\n\\| 2× \\| \\d\\.\\d{3} \\| \\d\\.\\d{3} \\([+-]\\d\\.\\d{3}\\)( ✗)? \\|\n")
         .containsPattern("\n\\| p99, ms \\| one process \\| 1 even \\|\n\\|---\\|---\\|---\\|\n")
