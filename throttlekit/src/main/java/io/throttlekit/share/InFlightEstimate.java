@@ -24,6 +24,10 @@ final class InFlightEstimate {
   private double nodeNanos;
   private double digests;
   private double mean;
+
+  /** The most that the mean can be. */
+  private double maxMean;
+
   private double peak;
 
   /**
@@ -57,10 +61,10 @@ final class InFlightEstimate {
     peaks *= part;
     mean = busyNanos / spanNanos;
     double likely = Math.max(mean + Math.sqrt(part * squares), (peaks + nodes) / 2);
-    double seen = Math.min(likely, peaks);
-    // Where some nodes have sent no digest, those of the others understate the peak.
-    peak = busy.length < nodes ? Math.max(seen, kept * peak) : seen;
-    mean = Math.min(mean, peak);
+    peak = Math.min(likely, peaks);
+    // The digests of some nodes understate the peak of all.
+    maxMean = busy.length < nodes ? Math.max(peak, kept * maxMean) : peak;
+    mean = Math.min(mean, maxMean);
   }
 
   /** Returns the mean. */
@@ -84,7 +88,7 @@ final class InFlightEstimate {
    * @param refused whether requests were refused
    */
   int whenAdmitted(double fraction, boolean refused) {
-    return requests(Math.min(Math.floor(mean + (refused ? 0 : 1) + fraction), Math.ceil(peak)));
+    return requests(Math.min(Math.floor(mean + (refused ? 0 : 1) + fraction), Math.ceil(maxMean)));
   }
 
   private static int requests(double number) {

@@ -55,6 +55,18 @@ class InFlightEstimateTest {
   }
 
   @Test
+  void theDigestOfOneOfTheNodesDoesNotLowerTheMean() {
+    for (int i = 0; i < 20; i++) {
+      estimate.add(Collections.nCopies(4, digest(500, 20, 12)), 4, SECOND);
+    }
+    for (int i = 0; i < 5; i++) {
+      estimate.add(List.of(digest(50, 20, 12)), 4, SECOND / 10);
+    }
+    assertThat(estimate.mean()).isGreaterThan(30);
+    assertThat(estimate.whenAdmitted(0, true)).isGreaterThan(30);
+  }
+
+  @Test
   void aRequestOfAFullLimitIsAdmittedWhenOneHasEnded() {
     estimate.add(List.of(digest(525, 20, 25)), 1, SECOND);
     assertThat(estimate.whenAdmitted(0.49, true)).isEqualTo(10);
