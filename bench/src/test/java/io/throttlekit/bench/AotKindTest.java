@@ -47,28 +47,37 @@ class AotKindTest extends AotScene {
   }
 
   @ParameterizedTest
+  @Tag("thorough")
   @CsvSource({
-    "memory, serve --store memory, REDIS_URL=h:1",
-    "memory, serve --store=memory, THROTTLEKIT_STORE_URI=redis://h:1",
     "memory, serve --config REDIS --store memory, ''",
     "memory, serve, REDIS_URL=h:1 BACKEND_TYPE=memcache",
-    "memory, serve, REDIS_URL=h:1 THROTTLEKIT_STORE_URI=memory",
     "memory, serve --config REDIS, THROTTLEKIT_STORE_URI=memory",
     "memory, serve --policies /etc/redis/p --debug-port=x:1, ''",
     "memory, serve --policies redis://h:1, ''",
     "memory, serve --config MEMORY, THROTTLEKIT_CONFIG=REDIS",
-    "memory, serve --config REGION, ''",
     "memory, serve --coordinator redis://h:1, ''",
-    "shared, serve, REDIS_URL=h:1",
     "shared, serve --config MEMORY, REDIS_URL=h:1",
     "shared, serve, REDIS_URL=h:1 BACKEND_TYPE=redis",
     "shared, serve, THROTTLEKIT_STORE_URI=redis-socket:///run/r",
     "shared, serve --store redis://h:1, THROTTLEKIT_STORE_URI=memory",
+    "shared, serve --config REDIS, REDIS_URL=h:1 BACKEND_TYPE=memcache",
+    "shared, serve --store postgres://h/d, ''",
+  })
+  void theKindFollowsEveryOtherSetting(String kind, String arguments, String variables)
+      throws Exception {
+    theCacheOfTheServicesKindIsUsed(kind, arguments, variables);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "memory, serve --store memory, REDIS_URL=h:1",
+    "memory, serve --store=memory, THROTTLEKIT_STORE_URI=redis://h:1",
+    "memory, serve, REDIS_URL=h:1 THROTTLEKIT_STORE_URI=memory",
+    "memory, serve --config REGION, ''",
+    "shared, serve, REDIS_URL=h:1",
     "shared, serve --store=REDISS://h:1, ''",
     "shared, serve, THROTTLEKIT_CONFIG=REDIS",
-    "shared, serve --config REDIS, REDIS_URL=h:1 BACKEND_TYPE=memcache",
     "shared, serve --config POSTGRES, ''",
-    "shared, serve --store postgres://h/d, ''",
     "shared, serve, THROTTLEKIT_STORE_URI=postgresql://h/d",
   })
   void theCacheOfTheServicesKindIsUsed(String kind, String arguments, String variables)

@@ -41,6 +41,7 @@ class FederatedWindowsSpecTest {
   }
 
   @Test
+  @Tag("thorough")
   void keepsTheLimitWhileAWindowMayBeOver() throws IOException, InterruptedException {
     tlc.assertHolds(LONG_WINDOWS, 18_855);
   }

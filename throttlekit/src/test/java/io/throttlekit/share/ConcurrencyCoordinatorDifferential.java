@@ -31,7 +31,7 @@ public abstract class ConcurrencyCoordinatorDifferential {
 
   /** Returns the number of calls of each fleet; less than 300 reach too little. */
   protected int steps() {
-    return 1_200;
+    return Boolean.getBoolean("throttlekit.thorough") ? 1_200 : 500;
   }
 
   static Stream<Coordination> terms() {

@@ -55,9 +55,9 @@ class FleetGoodputTest {
   @Test
   @Timeout(180)
   void survivesTheEndOfTheSteeringReplica() throws Exception {
-    start(StoreKind.REDIS, 2, 20);
-    story.through(Fault.KILL, fleet.steering().orElseThrow(), 8);
-    assertThat(goodput(10, end())).as("%s", story).isGreaterThan(0.8);
+    start(StoreKind.REDIS, 2, 12);
+    story.through(Fault.KILL, fleet.steering().orElseThrow(), 6);
+    assertThat(goodput(8, end())).as("%s", story).isGreaterThan(0.8);
   }
 
   @Test

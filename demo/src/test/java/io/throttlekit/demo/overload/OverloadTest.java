@@ -15,22 +15,32 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Uses real Envoys. The quality of our limits takes minutes to measure, see docs/CONCURRENCY.md.
+ * Uses real Envoys. The quality of our limits takes minutes to measure, see docs/CONCURRENCY.md. A
+ * run in which the machine stalled is repeated at most twice.
  */
 @RealEnvoy
+@Tag("alone")
 class OverloadTest {
+  /** From a delay as long as a request takes on, the load is not the one that was planned. */
+  private static final long LATEST_MILLIS = Capacity.USUAL.service().toMillis();
+
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
   private final List<String> progress = new ArrayList<>();
 
   @Test
   @Timeout(120)
   void anOverloadCollapsesAnUnlimitedUpstreamButNotOneBehindEnvoysFilter() throws Exception {
-    OverloadSummary summary =
-        run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), "2", "none,envoy", "10");
+    OverloadSummary summary = runBoth();
+    for (int runs = 1; runs < 3 && summary.latestMillis() > LATEST_MILLIS; runs++) {
+      progress.clear();
+      screen.reset();
+      summary = runBoth();
+    }
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
     assertThat(summary.rows()).as(seen).hasSize(1);
     Row row = summary.rows().getFirst();
@@ -49,6 +59,10 @@ class OverloadTest {
             "an upstream that can do 125 requests a second, behind each of 2 Envoys; phases: 2;"
                 + " each takes 10 s, of which the last 6 s count: 0.2 min in all");
     assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  private OverloadSummary runBoth() throws Exception {
+    return run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), "2", "none,envoy", "10");
   }
 
   @Test

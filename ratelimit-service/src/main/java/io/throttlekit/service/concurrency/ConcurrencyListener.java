@@ -33,8 +33,8 @@ public interface ConcurrencyListener {
   /** Releases of other processes' permits, or of this one's, were dropped. */
   default void dropped(DroppedRelease why, long releases) {}
 
-  /** Releases of permits whose process has died were counted. */
-  default void orphansCounted(int releases) {}
+  /** The coordinator has counted releases of permits whose process has died. */
+  default void orphansReleased(int permits) {}
 
   /** A call that exchanges releases with other processes failed; it is repeated. */
   default void exchangeFailed(String reason) {}

@@ -213,7 +213,7 @@ final class OrphanedReleases {
               .released(released)
               .whenComplete((_, failure) -> {
                 if (failure == null) {
-                  listener.orphansCounted(released.permits());
+                  listener.orphansReleased(released.permits());
                 } else { // not repeated: it may have been counted
                   listener.exchangeFailed(failure.toString());
                 }

@@ -139,6 +139,11 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   }
 
   @Override
+  public void orphansReleased(int permits) {
+    counts.add(Metric.CONCURRENCY_ORPHANED_RELEASES, permits);
+  }
+
+  @Override
   public void dropped(DroppedRelease why, long releases) {
     dropped.add(why, releases);
   }

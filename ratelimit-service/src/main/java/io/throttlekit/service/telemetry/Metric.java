@@ -37,6 +37,7 @@ enum Metric {
   CONCURRENCY_STALE_RELEASES("Releases of a lease that had ended or never existed"),
   CONCURRENCY_FORWARDED_RELEASES("Releases that were forwarded to the process of their lease"),
   CONCURRENCY_RECEIVED_RELEASES("Releases of this process's leases that other processes forwarded"),
+  CONCURRENCY_ORPHANED_RELEASES("Releases of leases of processes that died, reported to limits"),
   CONCURRENCY_FAILED_EXCHANGES("Calls that exchange releases with other processes, and failed"),
   CONCURRENCY_THRESHOLD_CHANGES("Changes of the priority level needed to wait"),
   // of AccessLogMetrics

@@ -53,7 +53,7 @@ class DeadReplicaTest {
     final ConcurrencyListener events =
         new ConcurrencyListener() {
           @Override
-          public void orphansCounted(int releases) {
+          public void orphansReleased(int releases) {
             orphans.addAndGet(releases);
           }
         };

@@ -230,6 +230,7 @@ class RegionsTest {
   }
 
   @ParameterizedTest
+  @Tag("thorough")
   @MethodSource("storeFaults")
   void withoutItsStoreARegionLeasesFromTheCoordinator(Fault fault) throws Exception {
     onEach(fleet -> {

@@ -58,16 +58,18 @@ class ConcurrencyMetricsTest {
   }
 
   @Test
-  void countsForwardedReceivedAndDroppedReleases() throws IOException {
+  void countsForwardedReceivedOrphanedAndDroppedReleases() throws IOException {
     try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
       ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
       metrics.forwarded(7);
       metrics.received(5);
+      metrics.orphansReleased(2);
       metrics.dropped(DroppedRelease.QUEUE_FULL, 3);
       assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
           .contains(
               "throttlekit_concurrency_forwarded_releases_total 7.0",
               "throttlekit_concurrency_received_releases_total 5.0",
+              "throttlekit_concurrency_orphaned_releases_total 2.0",
               "throttlekit_concurrency_dropped_releases_total{reason=\"queue_full\"} 3.0",
               "throttlekit_concurrency_dropped_releases_total{reason=\"stopped\"} 0.0");
     }
