@@ -6,7 +6,8 @@ import java.util.List;
 /**
  * When the node that steers calls for frequent heartbeats of all nodes: while it measures at a
  * lowered limit, and for two heartbeat intervals after the limit has changed by a seventh, or the
- * load has shifted. Then nodes apply a limit, and report what it caused, within a fraction of a second.
+ * load has shifted. Then nodes apply a limit, and report what it caused, within a fraction of a
+ * second.
  *
  * <p>In a steady state there are none. They end by themselves: after a time at most, with the lease
  * of the steering node if it dies, and without answers. Times are monotonic ns. Not thread-safe.
@@ -21,7 +22,9 @@ final class HeartbeatPace {
   /** The longest time in heartbeat intervals, and the shortest time after it without. */
   private static final int MAX_INTERVALS = 15;
 
-  /** Heartbeat intervals without many refusals after which some are the beginning of an overload. */
+  /**
+   * Heartbeat intervals without many refusals after which some are the beginning of an overload.
+   */
   private static final int CALM_INTERVALS = 5;
 
   /** Refusals that are no chance. */

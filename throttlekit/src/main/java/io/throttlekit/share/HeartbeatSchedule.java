@@ -122,8 +122,7 @@ final class HeartbeatSchedule {
   /** Notes that the heartbeat that was due is sent. */
   synchronized void sent(long nowNanos) {
     more = Math.max(0, more - 1);
-    dueNanos =
-        nowNanos + (more > 0 ? membership.minHeartbeatNanos() : membership.heartbeatNanos());
+    dueNanos = nowNanos + (more > 0 ? membership.minHeartbeatNanos() : membership.heartbeatNanos());
     beatNanos = nowNanos;
   }
 

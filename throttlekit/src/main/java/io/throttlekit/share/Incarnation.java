@@ -81,8 +81,7 @@ final class Incarnation {
     generation = grant.generation();
     publication = next;
     return generation != reportedGeneration
-        || (next != null
-            && (next.limit() != grant.limit() || next.frequent() != grant.frequent()));
+        || (next != null && (next.limit() != grant.limit() || next.frequent() != grant.frequent()));
   }
 
   /** Sets the limit to publish; null if this node does not steer. */

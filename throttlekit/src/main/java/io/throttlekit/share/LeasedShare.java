@@ -39,11 +39,7 @@ final class LeasedShare implements LimitBound {
    * @param released called when a request has ended
    */
   LeasedShare(
-      OnOutage onOutage,
-      TimeSource time,
-      Runnable beatSoon,
-      Runnable joinSoon,
-      Runnable released) {
+      OnOutage onOutage, TimeSource time, Runnable beatSoon, Runnable joinSoon, Runnable released) {
     this.onOutage = onOutage;
     this.time = time;
     this.beatSoon = beatSoon;

@@ -62,7 +62,9 @@ public record ShareGrant(
     }
   }
 
-  /** Returns what each member would get if the permits that are not remnants were divided equally. */
+  /**
+   * Returns what each member would get if the permits that are not remnants were divided equally.
+   */
   int equalShare() {
     long gone = remnants.stream().mapToLong(Remnant::permits).sum();
     return (int) (Math.max(0, limit - gone) / Math.max(1, nodes));

@@ -52,8 +52,7 @@ final class Steering {
    * @param aggregate that of the coordinator, which may ignore what this publishes
    * @param heartbeatNanos time between two heartbeats of each node
    */
-  Steering(
-      IntFunction<ConcurrencyLimit> algorithms, Aggregate aggregate, long heartbeatNanos) {
+  Steering(IntFunction<ConcurrencyLimit> algorithms, Aggregate aggregate, long heartbeatNanos) {
     this.algorithms = algorithms;
     this.pooled = aggregate == Aggregate.POOLED;
     this.heartbeatNanos = heartbeatNanos;
@@ -110,8 +109,7 @@ final class Steering {
     current.acknowledged((int) Math.min(grant.applied(), Integer.MAX_VALUE), nowNanos);
     current.onTick(nowNanos);
     boolean frequent =
-        pooled
-            && pace.isFrequent(grant.digests(), current.limit(), current.isProbing(), nowNanos);
+        pooled && pace.isFrequent(grant.digests(), current.limit(), current.isProbing(), nowNanos);
     return new Publication(epoch, current.limit(), frequent);
   }
 
@@ -168,7 +166,12 @@ final class Steering {
 
   /** Spreads the samples of a digest over the time since the last one, each latency everywhere. */
   private void add(
-      List<Sample> all, SampleDigest digest, double part, boolean full, boolean refusing, long nowNanos) {
+      List<Sample> all,
+      SampleDigest digest,
+      double part,
+      boolean full,
+      boolean refusing,
+      long nowNanos) {
     long answered = (long) Math.ceil(digest.answered() * part);
     long dropped = (long) Math.ceil(digest.dropped() * part);
     long count = answered + dropped;
@@ -179,7 +182,8 @@ final class Steering {
       boolean isDropped = q * count >= answered;
       long rtt = isDropped ? 0 : digest.latency(q * count / answered);
       // Not of the same fraction as the latency, which would seem to depend on it.
-      int inFlightThen = all.isEmpty() ? inFlight.peak() : inFlight.whenAdmitted((i * PLASTIC) % 1, refusing);
+      int inFlightThen =
+          all.isEmpty() ? inFlight.peak() : inFlight.whenAdmitted((i * PLASTIC) % 1, refusing);
       all.add(new Sample(arrived - rtt, rtt, arrived, inFlightThen, full, isDropped));
     }
   }

@@ -150,8 +150,7 @@ final class RandomFleet {
     return switch (random.nextInt(4)) {
       case 0 -> null;
       case 1 -> publication(random.nextInt(5));
-      default ->
-          member.epoch == 0 ? null : publication(member.epoch);
+      default -> member.epoch == 0 ? null : publication(member.epoch);
     };
   }
 

@@ -16,8 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Fleets beside one process with the same limit algorithm: goodput, p99, and the time in which the
- * limit follows a halved capacity. Goodput is the mean of all seeds and the worst of them, the other
- * figures are the worst. A seed determines the requests, so that all columns get the same ones.
+ * limit follows a halved capacity. Goodput is the mean of all seeds and the worst of them, the
+ * other figures are the worst. A seed determines the requests, so that all columns get the same
+ * ones.
  */
 public final class FleetReport {
   /** How much less goodput a fleet may have than one process. */

@@ -31,6 +31,16 @@ class FleetTest {
         .isGreaterThanOrEqualTo(report.goodput(row, 0) - FleetReport.TARGET);
   }
 
+  /** The half minute has a measurement of the baseline, and little else that costs goodput. */
+  @ParameterizedTest
+  @MethodSource("shapes")
+  void aMeasurementCostsAFleetHardlyMoreThanOneProcess(FleetShape shape) {
+    FleetRow row = row("T9 2× after idling, after 30 s");
+    FleetReport report = FleetReport.of(List.of(row), List.of(shape), SEED, 1);
+    assertThat(report.goodput(row, 1))
+        .isGreaterThanOrEqualTo(report.goodput(row, 0) - FleetReport.TARGET);
+  }
+
   @ParameterizedTest
   @MethodSource("shapes")
   void theLimitFollowsAHalvedCapacityWithinTenSeconds(FleetShape shape) {
