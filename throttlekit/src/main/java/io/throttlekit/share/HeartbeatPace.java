@@ -73,7 +73,9 @@ final class HeartbeatPace {
   boolean isFrequent(List<SampleDigest> digests, int next, boolean measuring, long nowNanos) {
     boolean moved = Math.abs((double) next - limit) >= MOVED * limit;
     limit = next;
-    if (isOnset(digests, nowNanos) | isShift(digests) | moved | measuring) {
+    boolean onset = isOnset(digests, nowNanos);
+    boolean shift = isShift(digests);
+    if (onset || shift || moved || measuring) {
       call(nowNanos);
     }
     return nowNanos - untilNanos < 0 && nowNanos - sinceNanos < MAX_INTERVALS * heartbeatNanos;

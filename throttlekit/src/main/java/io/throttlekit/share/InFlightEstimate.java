@@ -8,16 +8,25 @@ import java.util.List;
  *
  * <pre>
  * mean = Σ latencies / time, by Little's law
- * peak = mean + √Σ (peak of a node − its mean)², but at least half of Σ (peak of a node + 1)
+ * peak = mean + √Σ (peak of a node − its mean)², but at least half of 6 + Σ (usual peak of a node + 1)
  * </pre>
  *
  * <p>The peaks of the nodes do not coincide, so their sum is too much; independent deviations add
  * like their squares. A limit has room for twice the peak, and that must suffice for the share of
- * each node, which is its own peak and one more. Not thread-safe.
+ * each node, which is its own peak and one more. Usual is the mean over some seconds: a limit keeps
+ * the highest peak of a minute or so, and the highest one of each node would be too much. The 6
+ * permits more are room for what begins; both were found by experiment, see docs/CONCURRENCY.md.
+ * Not thread-safe.
  */
 final class InFlightEstimate {
   /** How long digests count, until their weight has fallen to 1/e. */
   private static final double MEMORY_NANOS = 2e9;
+
+  /** The same for the usual peak of a node. */
+  private static final double PEAK_MEMORY_NANOS = 4e9;
+
+  /** Permits that a limit has in addition to those of the nodes. */
+  private static final int SPARE = 6;
 
   private double busyNanos;
   private double spanNanos;
@@ -29,6 +38,8 @@ final class InFlightEstimate {
   private double maxMean;
 
   private double peak;
+  private double sumOfPeaks;
+  private double countOfPeaks;
 
   /**
    * Adds the digests of a span.
@@ -57,14 +68,22 @@ final class InFlightEstimate {
       squares += above * above;
       peaks += added.get(i).inFlight();
     }
+    double usualPeaks = nodes * usualPeak(peaks, busy.length, nanos);
     double part = Math.min(1, (double) nodes / Math.max(1, busy.length));
     peaks *= part;
     mean = busyNanos / spanNanos;
-    double likely = Math.max(mean + Math.sqrt(part * squares), (peaks + nodes) / 2);
+    double likely = Math.max(mean + Math.sqrt(part * squares), (usualPeaks + nodes + SPARE) / 2);
     peak = Math.min(likely, peaks);
     // The digests of some nodes understate the peak of all.
     maxMean = busy.length < nodes ? Math.max(peak, kept * maxMean) : peak;
     mean = Math.min(mean, maxMean);
+  }
+
+  private double usualPeak(double peaks, int nodes, long nanos) {
+    double kept = Math.exp(-nanos / PEAK_MEMORY_NANOS);
+    sumOfPeaks = kept * sumOfPeaks + peaks;
+    countOfPeaks = kept * countOfPeaks + nodes;
+    return countOfPeaks == 0 ? 0 : sumOfPeaks / countOfPeaks;
   }
 
   /** Returns the mean. */

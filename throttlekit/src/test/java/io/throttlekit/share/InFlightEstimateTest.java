@@ -31,7 +31,16 @@ class InFlightEstimateTest {
   @Test
   void twiceThePeakHasRoomForTheShareOfEachNode() {
     estimate.add(Collections.nCopies(16, digest(1, 20, 4)), 16, SECOND);
-    assertThat(2 * estimate.peak()).isEqualTo(16 * 5);
+    assertThat(2 * estimate.peak()).isEqualTo(16 * 5 + 6);
+  }
+
+  @Test
+  void oneHighPeakOfEachNodeIsNotUsual() {
+    for (int i = 0; i < 30; i++) {
+      estimate.add(Collections.nCopies(16, digest(1, 20, 4)), 16, SECOND);
+    }
+    estimate.add(Collections.nCopies(16, digest(1, 20, 6)), 16, SECOND);
+    assertThat(2 * estimate.peak()).isBetween(16 * 5 + 6, 16 * 6 + 6);
   }
 
   @Test
