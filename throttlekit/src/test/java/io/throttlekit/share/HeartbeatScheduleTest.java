@@ -34,7 +34,7 @@ class HeartbeatScheduleTest {
     time.run(1);
     for (int i = 0; i < 10; i++) {
       schedule.answered(grant(nodes, true), false);
-      time.run((int) millis);
+      time.run(millis);
     }
     assertThat(gaps()).containsOnly(millis).hasSizeGreaterThanOrEqualTo(9);
   }
