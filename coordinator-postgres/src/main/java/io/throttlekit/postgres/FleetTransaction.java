@@ -41,7 +41,8 @@ final class FleetTransaction {
 
   private static final String FLEET =
       """
-      SELECT concurrency_limit, epoch, steering, steering_incarnation, steering_until_millis
+      SELECT concurrency_limit, epoch, steering, steering_incarnation, steering_until_millis,
+          frequent
         FROM fleets WHERE name = ?;
       """;
 
@@ -81,7 +82,7 @@ final class FleetTransaction {
   private static final String WRITE_FLEET =
       """
       UPDATE fleets SET concurrency_limit = ?, epoch = ?, steering = ?, steering_incarnation = ?,
-          steering_until_millis = ?, kept_until_millis = ? WHERE name = ?;
+          steering_until_millis = ?, frequent = ?, kept_until_millis = ? WHERE name = ?;
       """;
 
   /** Has no digests that would be read. */
@@ -219,6 +220,7 @@ final class FleetTransaction {
           steering == null ? null : steering.node(),
           steering == null ? 0 : steering.incarnation(),
           next.steeringUntilMillis(),
+          next.frequent(),
           keptUntil(next),
           name);
     }
@@ -251,7 +253,8 @@ final class FleetTransaction {
         row.getInt(1),
         row.getLong(2),
         steering == null ? null : new NodeKey(steering, row.getLong(4)),
-        row.getLong(5));
+        row.getLong(5),
+        row.getBoolean(6));
   }
 
   private static FleetState with(FleetState fleet, Map<NodeKey, NodeState> nodes) {
@@ -260,7 +263,8 @@ final class FleetTransaction {
         fleet.limit(),
         fleet.epoch(),
         fleet.steering(),
-        fleet.steeringUntilMillis());
+        fleet.steeringUntilMillis(),
+        fleet.frequent());
   }
 
   private static NodeState node(ResultSet row) throws SQLException {

@@ -159,7 +159,7 @@ class PostgresSchemaTest {
           .isInstanceOf(TermsMismatchException.class);
       assertThat(answer(coordinator.lease(StoreCalls.wish(changed, "us", 9))).units()).isEqualTo(4);
     }
-    assertThat(database.query(VERSION)).isEqualTo("11");
+    assertThat(database.query(VERSION)).isEqualTo("12");
   }
 
   private static void ensure(int steps) throws SQLException {

@@ -63,7 +63,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
   private static final int HEXADECIMAL = 16;
 
   /** The part of a heartbeat's reply that is the number of remnants; these, then digests follow. */
-  private static final int REMNANTS = 9;
+  private static final int REMNANTS = 10;
 
   private static final int DIGEST_NUMBERS = 5; // before the latencies
 
@@ -114,7 +114,8 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
             .with(published == null ? "" : Long.toString(published.epoch()))
             .with(published == null ? 0 : published.limit())
             .with(digest == null ? "" : text(digest))
-            .with(beat.permitMillis()));
+            .with(beat.permitMillis())
+            .with(published != null && published.frequent() ? 1 : 0));
   }
 
   @Override
@@ -150,6 +151,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
         reply.number(5),
         decode(reply.bytes(6)),
         reply.number(7),
+        reply.number(9) == 1,
         reply.number(8) == 1,
         remnants(reply),
         digests(reply));

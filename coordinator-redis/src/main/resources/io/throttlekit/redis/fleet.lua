@@ -2,7 +2,8 @@
 --
 -- KEYS[2]   a hash of
 --   fleet                "<limit> <lease> <until> <name>": the limit, the number of the last steering
---                        lease (both 0 before the first one), when it ends, and the node that holds it
+--                        lease (both 0 before the first one), when it ends, and the node that holds it.
+--                        "<until>!" if that calls for frequent heartbeats
 --   <id>:<incarnation>   the node of this name: "<local limit> <sampled> <in flight> <peak> <waiting>
 --                        <share> <generation> <may apply> <sequence> <until> <left> <permit>". The
 --                        order of its bytes is that of FleetState
@@ -13,7 +14,7 @@
 local INCARNATION = 17 -- the length of ':' and an incarnation
 local match, byte = string.match, string.byte
 local name = ARGV[3]
-local limit, lease, steering_until, steering = 0, 0, 0, ''
+local limit, lease, steering_until, steering, frequent = 0, 0, 0, '', false
 local nodes, all, ended = {}, 0, {}
 local remnants = {} -- names of nodes that have become remnants
 
@@ -52,8 +53,9 @@ local stored = call('HGETALL', KEYS[2])
 for i = 1, #stored, 2 do
   local of, value = stored[i], stored[i + 1]
   if of == 'fleet' then
-    local total, number, ends, holder = match(value, '^(%d+) (%d+) (%d+) (.*)$')
+    local total, number, ends, mark, holder = match(value, '^(%d+) (%d+) (%d+)(!?) (.*)$')
     limit, lease, steering_until, steering = tonumber(total), tonumber(number), tonumber(ends), holder
+    frequent = mark == '!'
   else
     local local_limit, sampled, in_flight, peak, waiting, share, generation, may_apply, sequence, ends, left, permit =
       match(value, '^(%d+) ([01]) (%d+) (%d+) ([01]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) ?(%d*)$')

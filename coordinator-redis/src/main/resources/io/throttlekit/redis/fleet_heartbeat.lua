@@ -15,9 +15,10 @@
 -- ARGV[16]  that limit
 -- ARGV[17]  a digest of samples, without ';', or ''
 -- ARGV[18]  ms for which requests of the node may last after its lease
+-- ARGV[19]  1 if the node calls for frequent heartbeats, with the limit that it computed
 --
 -- Reply: status, share, limit, what the nodes may apply together, members, generation, name of the steering node, the number of its lease
--- if it is this node (else 0), 1 if another member has the id of this one; the number of nodes that
+-- if it is this node (else 0), 1 if another member has the id of this one, 1 if that node calls for frequent heartbeats; the number of nodes that
 -- are no members any more but have requests in flight, name and requests of each of these, in turn;
 -- and name and digests of each node, in turn, for the steering node.
 local MAX_NODES, MAX_DIGESTS = 1000, 4
@@ -55,7 +56,7 @@ local function applied()
 end
 
 local function answer(status, share, generation)
-  local steers, twins = 0, 0
+  local steers, twins, often = 0, 0, 0
   if status == 'MEMBER' then
     local id = sub(name, 1, -INCARNATION)
     for of, node in pairs(nodes) do
@@ -64,9 +65,10 @@ local function answer(status, share, generation)
       end
     end
     steers = steering == name and lease or 0
+    often = frequent and 1 or 0
   end
   local reply = {new_epoch, status, share, limit > 0 and limit or 1, applied(), members(), generation,
-    sub(steering, 1, -INCARNATION - 1), steers, twins > 1 and 1 or 0, 0}
+    sub(steering, 1, -INCARNATION - 1), steers, twins > 1 and 1 or 0, often, 0}
   local count = #reply
   for of, node in pairs(nodes) do
     if node.left and node.in_flight > 0 then
@@ -106,9 +108,11 @@ nodes[name] = self
 -- who steers
 local holder = nodes[steering]
 if steering == name or not holder or holder.left or steering_until < now then
+  frequent = false -- so it ends with the lease of a node that died
   if steering == name then
     if ARGV[15] == digits(lease) then
       limit = tonumber(ARGV[16])
+      frequent = ARGV[19] == '1'
     end
   else
     lease = lease + 1
@@ -242,7 +246,7 @@ self.may_apply = acknowledged and self.may_apply > share and self.may_apply or s
 
 write(name, self)
 call('HSET', KEYS[2], 'fleet',
-  digits(limit) .. ' ' .. digits(lease) .. ' ' .. digits(steering_until) .. ' ' .. steering)
+  digits(limit) .. ' ' .. digits(lease) .. ' ' .. digits(steering_until) .. (frequent and '! ' or ' ') .. steering)
 if ARGV[17] ~= '' then
   local digests = (call('HGET', KEYS[3], name) or '') .. ARGV[17] .. ';'
   local _, waiting = string.gsub(digests, ';', ';')

@@ -43,6 +43,10 @@ public final class DigestedLimit implements ConcurrencyLimit {
   private long dropped;
   private long refused;
   private boolean full;
+  private final LoadShift shift = new LoadShift();
+
+  /** Whether a shift was noticed and not taken. Written under the lock of this. */
+  private volatile boolean shifted;
 
   private DigestedLimit(
       @Nullable ConcurrencyLimit local,
@@ -118,6 +122,7 @@ public final class DigestedLimit implements ConcurrencyLimit {
       dropped++;
     } else if (sample.rttNanos() > 0) {
       latencies.add(sample.rttNanos());
+      shifted |= shift.ended(sample.rttNanos(), sample.arrivedNanos());
     }
     addPeak(sample.arrivedNanos(), sample.inFlight());
     full |= sample.full();
@@ -146,6 +151,7 @@ public final class DigestedLimit implements ConcurrencyLimit {
   @Override
   public synchronized void refused(long arrivedNanos, long requests) {
     refused = Math.max(refused, refused + requests); // saturates on overflow
+    shifted |= shift.refused(requests, arrivedNanos);
     ConcurrencyLimit own = local;
     if (own != null) {
       own.refused(arrivedNanos, requests);
@@ -195,6 +201,22 @@ public final class DigestedLimit implements ConcurrencyLimit {
     refused = 0;
     full = false;
     return digest;
+  }
+
+  /**
+   * Returns whether this node has begun to refuse many requests since the last call, or its latency
+   * has changed at once while it refused some. Never where it has an algorithm of its own, which
+   * starts again when a heartbeat follows so soon that it has no samples.
+   */
+  public boolean takeShift() {
+    if (!shifted) { // without the lock: called for each request
+      return false;
+    }
+    synchronized (this) {
+      boolean was = shifted;
+      shifted = false;
+      return was && local == null;
+    }
   }
 
   private void addPeak(long nowNanos, int requests) {

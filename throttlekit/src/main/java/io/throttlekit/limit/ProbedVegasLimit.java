@@ -114,6 +114,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       int minProbeSamples,
       int maxProbeSamples,
       long marginNanos) {
+    /** Less than a second, because digests come a little earlier or later than every second. */
+    private static final long FLEET_WINDOW_NANOS = TimeUnit.MILLISECONDS.toNanos(990);
 
     /**
      * @throws IllegalArgumentException when a number is out of range
@@ -141,6 +143,20 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
           30,
           400,
           TimeUnit.MILLISECONDS.toNanos(600));
+    }
+
+    /**
+     * Returns the same for limiters that apply a limit before they acknowledge it, and report
+     * samples in digests every second: without a margin, and with windows that such a digest
+     * completes.
+     */
+    public Settings ofFleet() {
+      WindowSettings digests =
+          new WindowSettings(
+              Math.min(window.minNanos(), FLEET_WINDOW_NANOS),
+              window.maxNanos(),
+              window.minSamples());
+      return new Settings(digests, probeIntervalNanos, minProbeSamples, maxProbeSamples, 0);
     }
   }
 

@@ -47,4 +47,13 @@ public record SampleDigest(
   public long latency(double q) {
     return Math.round(LatencyQuantiles.interpolated(q, latencies.size(), latencies::get));
   }
+
+  /** Returns the sum of all latencies in ns, by their quantiles. */
+  public double busyNanos() {
+    double sum = 0;
+    for (long nanos : latencies) {
+      sum += nanos;
+    }
+    return sum == 0 ? 0 : answered * sum / latencies.size();
+  }
 }

@@ -28,8 +28,9 @@ import java.util.function.UnaryOperator;
  *
  * <p>Heartbeats are sent at intervals, and at once (but not more often than the least interval)
  * when a request is refused below an equal share, when the requests in flight have fallen to a
- * lowered share, when a changed share or a new limit has to be acknowledged or published, and while
- * this node steers and measures at a lowered limit. In a steady state none of these happens.
+ * lowered share, when a changed share or a new limit has to be acknowledged or published, when this
+ * node measures at a lowered limit, when the load shifts ({@link DigestedLimit#takeShift}), and
+ * while the steering node calls for it. In a steady state none of these happens.
  *
  * <p>A node without requests leaves the fleet after a while and sends nothing until the next one,
  * for which it joins at once. Until the first answer its share is 0: a request that should wait for
@@ -39,12 +40,8 @@ import java.util.function.UnaryOperator;
  */
 public final class DistributedLimiter implements AutoCloseable {
 
-  /**
-   * The most heartbeats that wait for an answer: a coordinator that hangs must not collect more.
-   */
+  /** The most heartbeats that wait for an answer, of a coordinator that hangs. */
   private static final int MAX_WAITING = 4;
-
-  private static final FleetFigures NO_MEMBER = new FleetFigures(0, 0, 0, false, "", 0, false);
 
   private final Membership membership;
   private final Departures departures;
@@ -64,7 +61,7 @@ public final class DistributedLimiter implements AutoCloseable {
 
   private volatile boolean closed;
   private volatile long permitNanos;
-  private volatile FleetFigures figures = NO_MEMBER;
+  private volatile FleetFigures figures = new FleetFigures(0, 0, 0, false, "", 0, false);
 
   // Guarded by this.
   private long usedNanos;
@@ -103,9 +100,11 @@ public final class DistributedLimiter implements AutoCloseable {
     this.incarnations = incarnations;
     this.permitNanos = membership.permitNanos();
     this.departures = new Departures(coordinator, timer, membership.heartbeatNanos(), listener);
-    this.steering = new Steering(algorithms);
+    this.steering = new Steering(algorithms, aggregate, membership.heartbeatNanos());
     this.schedule = new HeartbeatSchedule(membership, time, timer, this::wake);
-    this.share = new LeasedShare(membership.onOutage(), time, schedule::soon, schedule::awake);
+    this.share =
+        new LeasedShare(
+            membership.onOutage(), time, schedule::soon, schedule::awake, this::released);
     this.limit =
         aggregate == Aggregate.POOLED
             ? DigestedLimit.ofFleet(initial)
@@ -134,8 +133,7 @@ public final class DistributedLimiter implements AutoCloseable {
   }
 
   /**
-   * Joins the fleet at once if this node is no member, and waits until its share is known, joining
-   * has failed, or time is up.
+   * Joins the fleet at once if this node is no member, and waits until its share is known or not.
    *
    * @param waitNanos how long to wait, from 0
    * @param task called once, before this returns or later, on any thread
@@ -265,6 +263,12 @@ public final class DistributedLimiter implements AutoCloseable {
     }
   }
 
+  private void released() {
+    if (limit.takeShift()) {
+      schedule.severalSoon();
+    }
+  }
+
   private boolean isIdle(long nowNanos) {
     if (share.takeUsed() || isBusy()) {
       usedNanos = nowNanos;
@@ -367,18 +371,14 @@ public final class DistributedLimiter implements AutoCloseable {
     }
     joining.runAll();
     listener.granted(grant);
-    if (beatAgain) {
-      schedule.soon();
-    }
+    schedule.answered(grant, beatAgain);
   }
 
   private void apply(Heartbeat beat, long sentNanos, ShareGrant grant) {
     limit.publish(grant.limit(), beat.sampled());
-    long gone = grant.remnants().stream().mapToLong(ShareGrant.Remnant::permits).sum();
-    int equal = (int) (Math.max(0, grant.limit() - gone) / Math.max(1, grant.nodes()));
     // By the time when it was sent: the coordinator's lease begins later, so it ends later.
     long until = sentNanos + membership.leaseNanos() - membership.fenceMarginNanos();
-    share.grant(grant.share(), equal, until);
+    share.grant(grant.share(), grant.equalShare(), until);
     // No request may be admitted by the earlier share once this one is acknowledged.
     limiter.boundLowered();
     figures = FleetFigures.of(grant);

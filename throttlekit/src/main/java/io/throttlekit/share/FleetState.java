@@ -34,16 +34,18 @@ import org.jspecify.annotations.Nullable;
  * @param epoch of the last steering lease; 0 before the first one
  * @param steering who holds or held the last steering lease; null before the first one
  * @param steeringUntilMillis when it ends, unless it is renewed
+ * @param frequent whether its last heartbeat called for frequent ones of all nodes
  */
 public record FleetState(
     SortedMap<NodeKey, NodeState> nodes,
     int limit,
     long epoch,
     @Nullable NodeKey steering,
-    long steeringUntilMillis) {
+    long steeringUntilMillis,
+    boolean frequent) {
 
   /** The state before the first heartbeat. */
-  public static final FleetState EMPTY = new FleetState(new TreeMap<>(), 0, 0, null, 0);
+  public static final FleetState EMPTY = new FleetState(new TreeMap<>(), 0, 0, null, 0, false);
 
   /** The most nodes of a limit: a heartbeat visits each of them. */
   public static final int MAX_NODES = 1_000;
@@ -166,7 +168,7 @@ public record FleetState(
   }
 
   private FleetState with(SortedMap<NodeKey, NodeState> nodes, int limit) {
-    return new FleetState(nodes, limit, epoch, steering, steeringUntilMillis);
+    return new FleetState(nodes, limit, epoch, steering, steeringUntilMillis, frequent);
   }
 
   private NodeState node(NodeKey key) {
@@ -189,6 +191,7 @@ public record FleetState(
             0,
             same.steeringId(),
             0,
+            false,
             false,
             same.remnants(),
             List.of());
@@ -240,12 +243,15 @@ public record FleetState(
     }
     Heartbeat.Publication published = beat.publication();
     boolean renewed = self.equals(steering);
+    Heartbeat.Publication taken =
+        renewed && published != null && published.epoch() == epoch ? published : null;
     return new FleetState(
         nodes,
-        renewed && published != null && published.epoch() == epoch ? published.limit() : limit,
+        taken == null ? limit : taken.limit(),
         renewed ? epoch : epoch + 1,
         self,
-        nowMillis + STEERING_MILLIS);
+        nowMillis + STEERING_MILLIS,
+        taken != null && taken.frequent()); // so it ends with the lease of a node that died
   }
 
   private int aggregate(Aggregate aggregate, Heartbeat beat) {
@@ -308,6 +314,7 @@ public record FleetState(
         node.generation(),
         steeringId(),
         self.equals(steering) ? epoch : 0,
+        frequent,
         members.stream().filter(key -> key.node().equals(self.node())).count() > 1,
         remnants(),
         digests);

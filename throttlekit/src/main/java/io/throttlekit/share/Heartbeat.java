@@ -66,11 +66,17 @@ public record Heartbeat(
    *
    * @param epoch of the steering lease under which it was computed
    * @param limit from 1; clamped
+   * @param frequent whether all nodes are to send heartbeats at their least interval for now
    */
-  public record Publication(long epoch, int limit) {
+  public record Publication(long epoch, int limit, boolean frequent) {
     /** Clamps the limit. */
     public Publication {
       limit = Math.clamp(limit, 1, MAX_REQUESTS);
+    }
+
+    /** Creates a limit without a call for frequent heartbeats. */
+    public Publication(long epoch, int limit) {
+      this(epoch, limit, false);
     }
   }
 }

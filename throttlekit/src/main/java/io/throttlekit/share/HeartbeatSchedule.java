@@ -11,6 +11,12 @@ import io.throttlekit.Wakeups;
 final class HeartbeatSchedule {
   private static final long RESOLUTION_NANOS = 1_000_000;
 
+  /** Heartbeats in a row after a shift of the load. */
+  private static final int SEVERAL = 5;
+
+  /** The least time between two heartbeats of one limit while they are frequent. */
+  private static final long NANOS_PER_NODE = 3_000_000;
+
   private final Membership membership;
   private final TimeSource time;
   private final Wakeups wakeups;
@@ -19,6 +25,10 @@ final class HeartbeatSchedule {
   private volatile long beatNanos;
 
   private volatile long dueNanos;
+
+  /** Heartbeats that follow at the least interval; guarded by this. */
+  private int more;
+
   private volatile boolean dormant;
   private volatile boolean closed;
 
@@ -41,22 +51,51 @@ final class HeartbeatSchedule {
 
   /** Sends a heartbeat as soon as the least interval allows; none while dormant. */
   void soon() {
-    if (isDueSoon()) { // without the lock: called for each refused request
+    within(membership.minHeartbeatNanos());
+  }
+
+  /**
+   * Sends several heartbeats at the least interval, so that this node takes part when the steering
+   * node notices, by the first ones of all nodes, what this node has noticed.
+   */
+  void severalSoon() {
+    synchronized (this) {
+      more = SEVERAL;
+    }
+    soon();
+  }
+
+  /**
+   * Sends the next heartbeat as soon as the least interval allows if there is something to report,
+   * or if the steering node calls for frequent ones. Those come later in a large fleet: else the
+   * coordinator would be busy with one limit.
+   */
+  void answered(ShareGrant grant, boolean reports) {
+    if (reports) {
+      soon();
+    } else if (grant.frequent()) {
+      long nanos = Math.max(membership.minHeartbeatNanos(), grant.nodes() * NANOS_PER_NODE);
+      within(Math.min(nanos, membership.heartbeatNanos()));
+    }
+  }
+
+  private void within(long nanos) {
+    if (isDueWithin(nanos)) { // without the lock: called for each refused request
       return;
     }
     long soonest;
     synchronized (this) {
-      if (isDueSoon()) {
+      if (isDueWithin(nanos)) {
         return;
       }
-      soonest = beatNanos + membership.minHeartbeatNanos();
+      soonest = beatNanos + nanos;
       dueNanos = soonest;
     }
     wakeups.by(soonest, time.monotonicNanos());
   }
 
-  private boolean isDueSoon() {
-    return closed || dormant || dueNanos - beatNanos <= membership.minHeartbeatNanos();
+  private boolean isDueWithin(long nanos) {
+    return closed || dormant || dueNanos - beatNanos <= nanos;
   }
 
   /** Ends dormancy with a heartbeat that is due now. */
@@ -82,7 +121,8 @@ final class HeartbeatSchedule {
 
   /** Notes that the heartbeat that was due is sent. */
   synchronized void sent(long nowNanos) {
-    dueNanos = nowNanos + membership.heartbeatNanos();
+    more = Math.max(0, more - 1);
+    dueNanos = nowNanos + (more > 0 ? membership.minHeartbeatNanos() : membership.heartbeatNanos());
     beatNanos = nowNanos;
   }
 

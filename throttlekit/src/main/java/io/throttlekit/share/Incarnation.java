@@ -80,7 +80,8 @@ final class Incarnation {
   boolean granted(ShareGrant grant, @Nullable Publication next) {
     generation = grant.generation();
     publication = next;
-    return generation != reportedGeneration || (next != null && next.limit() != grant.limit());
+    return generation != reportedGeneration
+        || (next != null && (next.limit() != grant.limit() || next.frequent() != grant.frequent()));
   }
 
   /** Sets the limit to publish; null if this node does not steer. */

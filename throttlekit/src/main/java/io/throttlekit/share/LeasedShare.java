@@ -14,6 +14,7 @@ final class LeasedShare implements LimitBound {
   private final TimeSource time;
   private final Runnable beatSoon;
   private final Runnable joinSoon;
+  private final Runnable released;
 
   private volatile int share;
   private volatile long fenceNanos;
@@ -35,12 +36,15 @@ final class LeasedShare implements LimitBound {
    *
    * @param beatSoon called when the coordinator should be notified before the next heartbeat is due
    * @param joinSoon called for requests without a lease
+   * @param released called when a request has ended
    */
-  LeasedShare(OnOutage onOutage, TimeSource time, Runnable beatSoon, Runnable joinSoon) {
+  LeasedShare(
+      OnOutage onOutage, TimeSource time, Runnable beatSoon, Runnable joinSoon, Runnable released) {
     this.onOutage = onOutage;
     this.time = time;
     this.beatSoon = beatSoon;
     this.joinSoon = joinSoon;
+    this.released = released;
   }
 
   @Override
@@ -57,6 +61,7 @@ final class LeasedShare implements LimitBound {
   @Override
   public void released(int inFlight) {
     use();
+    released.run();
     if (reportedDebt > 0 && inFlight <= share) {
       reportedDebt = 0;
       beatSoon.run();

@@ -19,6 +19,7 @@ import java.util.List;
  * @param generation of the share; a changed share has a greater one
  * @param steering id of the node that computes the limit; empty if none does
  * @param epoch of the steering lease if this node holds it, else 0
+ * @param frequent whether the steering node calls for heartbeats at the least interval
  * @param sameId whether another member has the id of this node
  * @param remnants what is reserved for nodes that are no members any more
  * @param digests samples of all nodes since the last answer to the steering node; empty for others
@@ -32,6 +33,7 @@ public record ShareGrant(
     long generation,
     String steering,
     long epoch,
+    boolean frequent,
     boolean sameId,
     List<Remnant> remnants,
     List<SampleDigest> digests) {
@@ -58,6 +60,14 @@ public record ShareGrant(
     public int process() {
       return Incarnation.process(node.incarnation());
     }
+  }
+
+  /**
+   * Returns what each member would get if the permits that are not remnants were divided equally.
+   */
+  int equalShare() {
+    long gone = remnants.stream().mapToLong(Remnant::permits).sum();
+    return (int) (Math.max(0, limit - gone) / Math.max(1, nodes));
   }
 
   /** Copies the lists. */

@@ -3,6 +3,7 @@ package io.throttlekit.share;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
 import io.throttlekit.limit.SampleDigest;
+import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Heartbeat.Publication;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -36,18 +37,26 @@ final class Steering {
   /** One refusal for so many samples while permits are free: saturated, but not crowded. */
   private static final long SAMPLES_PER_REFUSED = 20;
 
+  private final boolean pooled;
+  private final long heartbeatNanos;
   private IntFunction<ConcurrencyLimit> algorithms;
   private @Nullable ConcurrencyLimit algorithm;
   private long epoch;
   private long learnedNanos;
   private InFlightEstimate inFlight = new InFlightEstimate();
   private double pendingRefused;
+  private HeartbeatPace pace;
 
   /**
    * @param algorithms creates the algorithm of a lease, from the limit where it starts
+   * @param aggregate that of the coordinator, which may ignore what this publishes
+   * @param heartbeatNanos time between two heartbeats of each node
    */
-  Steering(IntFunction<ConcurrencyLimit> algorithms) {
+  Steering(IntFunction<ConcurrencyLimit> algorithms, Aggregate aggregate, long heartbeatNanos) {
     this.algorithms = algorithms;
+    this.pooled = aggregate == Aggregate.POOLED;
+    this.heartbeatNanos = heartbeatNanos;
+    this.pace = new HeartbeatPace(heartbeatNanos, 1, 0);
   }
 
   /**
@@ -91,6 +100,7 @@ final class Steering {
       algorithm = current;
       inFlight = new InFlightEstimate();
       pendingRefused = 0;
+      pace = new HeartbeatPace(heartbeatNanos, grant.limit(), nowNanos);
       learnedNanos = nowNanos; // digests without a beginning are of no use for throughput
     } else {
       learn(current, grant, nowNanos);
@@ -98,7 +108,9 @@ final class Steering {
     // below the limit while shares are on their way, or while nodes need less than their shares
     current.acknowledged((int) Math.min(grant.applied(), Integer.MAX_VALUE), nowNanos);
     current.onTick(nowNanos);
-    return new Publication(epoch, current.limit());
+    boolean frequent =
+        pooled && pace.isFrequent(grant.digests(), current.limit(), current.isProbing(), nowNanos);
+    return new Publication(epoch, current.limit(), frequent);
   }
 
   private void learn(ConcurrencyLimit into, ShareGrant grant, long nowNanos) {
@@ -106,10 +118,11 @@ final class Steering {
     long samples = digests.stream().mapToLong(d -> d.answered() + d.dropped()).sum();
     double part = samples <= MAX_SAMPLES ? 1 : (double) MAX_SAMPLES / samples;
     inFlight.add(digests, grant.nodes(), nowNanos - learnedNanos);
+    boolean refusing = digests.stream().anyMatch(d -> d.refused() > 0);
     boolean full = digests.stream().anyMatch(SampleDigest::full);
     List<Sample> all = new ArrayList<>();
     for (SampleDigest digest : digests) {
-      add(all, digest, part, full, nowNanos);
+      add(all, digest, part, full, refusing, nowNanos);
     }
     all.sort(Comparator.comparingLong(sample -> sample.arrivedNanos() - learnedNanos));
     pendingRefused += part * digests.stream().mapToLong(SampleDigest::refused).sum();
@@ -153,7 +166,12 @@ final class Steering {
 
   /** Spreads the samples of a digest over the time since the last one, each latency everywhere. */
   private void add(
-      List<Sample> all, SampleDigest digest, double part, boolean full, long nowNanos) {
+      List<Sample> all,
+      SampleDigest digest,
+      double part,
+      boolean full,
+      boolean refusing,
+      long nowNanos) {
     long answered = (long) Math.ceil(digest.answered() * part);
     long dropped = (long) Math.ceil(digest.dropped() * part);
     long count = answered + dropped;
@@ -164,7 +182,8 @@ final class Steering {
       boolean isDropped = q * count >= answered;
       long rtt = isDropped ? 0 : digest.latency(q * count / answered);
       // Not of the same fraction as the latency, which would seem to depend on it.
-      int inFlightThen = all.isEmpty() ? inFlight.peak() : inFlight.aroundMean((i * PLASTIC) % 1);
+      int inFlightThen =
+          all.isEmpty() ? inFlight.peak() : inFlight.whenAdmitted((i * PLASTIC) % 1, refusing);
       all.add(new Sample(arrived - rtt, rtt, arrived, inFlightThen, full, isDropped));
     }
   }

@@ -368,6 +368,7 @@ public abstract class ConcurrencyCoordinatorConformance extends SteeringConforma
         grant.generation(),
         "",
         0,
+        grant.frequent(),
         grant.sameId(),
         grant.remnants(),
         List.of());

@@ -54,6 +54,8 @@ public abstract class ConcurrencyCoordinatorDifferential {
     }
     assertThat(reached(grant -> grant.status() == Status.EVICTED)).isGreaterThan(10);
     assertThat(reached(ShareGrant::sameId)).isGreaterThan(10);
+    assertThat(reached(ShareGrant::frequent)).isGreaterThan(30);
+    assertThat(reached(grant -> !grant.frequent() && grant.epoch() == 0)).isGreaterThan(30);
     assertThat(reached(grant -> !grant.digests().isEmpty())).isGreaterThan(10);
     assertThat(reached(grant -> !grant.remnants().isEmpty())).isGreaterThan(100);
     assertThat(reached(grant -> grant.remnants().size() > 2)).isGreaterThan(10);

@@ -128,6 +128,26 @@ class DistributedFleetTest {
   }
 
   @Test
+  void allNodesSendFrequentHeartbeatsOnlyAroundMeasurements() {
+    LoadedFleet fleet =
+        new LoadedFleet(Coordination.DEFAULT, algorithms(Aggregate.POOLED), 20, 20, 1);
+    fleet.join(4, 2 * 20 / 0.020);
+    fleet.time.run(60_000);
+    LoadedFleet.Node steering = fleet.steering();
+    LoadedFleet.Node other =
+        fleet.nodes.stream().filter(node -> node != steering).findFirst().orElseThrow();
+    int often = 0;
+    int all = other.beats;
+    for (int second = 0; second < 600; second++) {
+      int before = other.beats;
+      fleet.time.run(1_000);
+      often += other.beats - before > 5 ? 1 : 0;
+    }
+    assertThat(often).as("seconds of 600, with 5 to 10 measurements").isBetween(5, 50);
+    assertThat(other.beats - all).as("heartbeats").isBetween(620, 1_200);
+  }
+
+  @Test
   void theSteeringNodeHeartbeatsOftenOnlyWhileItMeasures() {
     LoadedFleet fleet =
         new LoadedFleet(Coordination.DEFAULT, algorithms(Aggregate.POOLED), 20, 20, 1);
@@ -152,7 +172,7 @@ class DistributedFleetTest {
       LimitRange range = new LimitRange(MIN, MAX, Math.clamp(initial, MIN, MAX));
       return aggregate == Aggregate.POOLED
           ? new ProbedVegasLimit(
-              range, ProbedVegasLimit.Settings.defaults(), new SplittableRandom(7))
+              range, ProbedVegasLimit.Settings.defaults().ofFleet(), new SplittableRandom(7))
           : new Gradient2Limit(range, Gradient2Limit.Settings.defaults());
     };
   }

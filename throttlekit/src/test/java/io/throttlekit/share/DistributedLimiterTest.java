@@ -124,6 +124,30 @@ class DistributedLimiterTest {
   }
 
   @Test
+  void heartbeatsAreFrequentWhileTheSteeringNodeCallsForThemAndLives() {
+    FleetNode steering = new FleetNode(memory, "s", 1).of("k");
+    steering.beat(LIMIT, 0);
+    DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
+    time.run(500);
+    steering.calling(1, LIMIT).beat(LIMIT, 0);
+    time.run(600); // until the regular heartbeat
+    link.beats.clear();
+    time.run(1_000);
+    assertThat(link.beats).hasSizeBetween(9, 10);
+    steering.publishing(1, LIMIT).beat(LIMIT, 0);
+    time.run(150);
+    link.beats.clear();
+    time.run(5_000);
+    assertThat(link.beats).hasSize(5);
+    steering.calling(1, LIMIT).beat(LIMIT, 0); // and dies
+    node.arrived(); // else it leaves
+    time.run(3_000);
+    link.beats.clear();
+    time.run(5_000);
+    assertThat(link.beats).as("its lease has ended").hasSize(5);
+  }
+
+  @Test
   void aRefusalBelowAnEqualShareSendsAHeartbeatEarly() {
     node("a", OnOutage.FAIL_CLOSED);
     time.run(500);

@@ -81,6 +81,12 @@ final class FleetNode {
     return this;
   }
 
+  /** Adds a limit to the next heartbeat, and a call for frequent ones of all nodes. */
+  FleetNode calling(long epoch, int limit) {
+    publication = new Publication(epoch, limit, true);
+    return this;
+  }
+
   /** Adds samples to the next heartbeat. */
   FleetNode measuring(SampleDigest samples) {
     digest = samples;

@@ -150,7 +150,10 @@ class HeartbeatLeasingTest {
               null,
               null);
       Coordination terms = new Coordination(Aggregate.POOLED, allocation, acknowledged);
-      return new FleetState(nodes, limit, 0, null, 0).heartbeat(terms, beat, 0).grant().share();
+      return new FleetState(nodes, limit, 0, null, 0, false)
+          .heartbeat(terms, beat, 0)
+          .grant()
+          .share();
     }
 
     private static NodeState node(int limit, int share, int inFlight) {

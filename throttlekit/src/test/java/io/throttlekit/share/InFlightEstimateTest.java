@@ -31,7 +31,16 @@ class InFlightEstimateTest {
   @Test
   void twiceThePeakHasRoomForTheShareOfEachNode() {
     estimate.add(Collections.nCopies(16, digest(1, 20, 4)), 16, SECOND);
-    assertThat(2 * estimate.peak()).isEqualTo(16 * 5);
+    assertThat(2 * estimate.peak()).isEqualTo(16 * 5 + 6);
+  }
+
+  @Test
+  void oneHighPeakOfEachNodeIsNotUsual() {
+    for (int i = 0; i < 30; i++) {
+      estimate.add(Collections.nCopies(16, digest(1, 20, 4)), 16, SECOND);
+    }
+    estimate.add(Collections.nCopies(16, digest(1, 20, 6)), 16, SECOND);
+    assertThat(2 * estimate.peak()).isBetween(16 * 5 + 6, 16 * 6 + 6);
   }
 
   @Test
@@ -49,16 +58,37 @@ class InFlightEstimateTest {
       estimate.add(List.of(digest(500, 20, 25)), 1, SECOND);
     }
     estimate.add(List.of(), 1, SECOND / 10);
-    assertThat(estimate.aroundMean(0)).isBetween(0, 25);
+    assertThat(estimate.mean()).isBetween(0.0, 25.0);
     estimate.add(List.of(digest(500, 20, 25)), 1, 9 * SECOND / 10);
     assertThat(estimate.mean()).isEqualTo(10, within(0.5));
   }
 
   @Test
-  void theWholeNumbersAroundTheMeanHaveIt() {
+  void theDigestOfOneOfTheNodesDoesNotLowerTheMean() {
+    for (int i = 0; i < 20; i++) {
+      estimate.add(Collections.nCopies(4, digest(500, 20, 12)), 4, SECOND);
+    }
+    for (int i = 0; i < 5; i++) {
+      estimate.add(List.of(digest(50, 20, 12)), 4, SECOND / 10);
+    }
+    assertThat(estimate.mean()).isGreaterThan(30);
+    assertThat(estimate.whenAdmitted(0, true)).isGreaterThan(30);
+  }
+
+  @Test
+  void aRequestOfAFullLimitIsAdmittedWhenOneHasEnded() {
     estimate.add(List.of(digest(525, 20, 25)), 1, SECOND);
-    assertThat(estimate.aroundMean(0.49)).isEqualTo(10);
-    assertThat(estimate.aroundMean(0.51)).isEqualTo(11);
+    assertThat(estimate.whenAdmitted(0.49, true)).isEqualTo(10);
+    assertThat(estimate.whenAdmitted(0.51, true)).isEqualTo(11);
+  }
+
+  @Test
+  void aRequestThatComesAtRandomFindsTheMeanAndIsOneMore() {
+    estimate.add(List.of(digest(525, 20, 25)), 1, SECOND);
+    assertThat(estimate.whenAdmitted(0.49, false)).isEqualTo(11);
+    assertThat(estimate.whenAdmitted(0.51, false)).isEqualTo(12);
+    estimate.add(List.of(digest(1, 20, 1)), 1, 20 * SECOND);
+    assertThat(estimate.whenAdmitted(0.99, false)).as("no more than the peak").isEqualTo(1);
   }
 
   private static SampleDigest digest(long answered, int millis, int peak) {

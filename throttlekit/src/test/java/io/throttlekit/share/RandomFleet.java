@@ -149,12 +149,13 @@ final class RandomFleet {
   private Heartbeat.@Nullable Publication publication(Member member) {
     return switch (random.nextInt(4)) {
       case 0 -> null;
-      case 1 -> new Heartbeat.Publication(random.nextInt(5), 1 + random.nextInt(most));
-      default ->
-          member.epoch == 0
-              ? null
-              : new Heartbeat.Publication(member.epoch, 1 + random.nextInt(most));
+      case 1 -> publication(random.nextInt(5));
+      default -> member.epoch == 0 ? null : publication(member.epoch);
     };
+  }
+
+  private Heartbeat.Publication publication(long epoch) {
+    return new Heartbeat.Publication(epoch, 1 + random.nextInt(most), random.nextBoolean());
   }
 
   private @Nullable SampleDigest digest() {

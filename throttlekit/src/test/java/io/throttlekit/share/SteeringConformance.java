@@ -103,6 +103,41 @@ public abstract class SteeringConformance extends RemnantConformance {
   }
 
   @Test
+  void theSteeringNodeCallsForFrequentHeartbeatsOfAllNodes() {
+    ConcurrencyCoordinator coordinator = coordinator(Coordination.DEFAULT);
+    FleetNode a = new FleetNode(coordinator, "a", 1);
+    FleetNode b = new FleetNode(coordinator, "b", 1);
+    a.beat(20, 0);
+    assertThat(b.calling(1, 20).beat(20, 0).frequent()).as("b does not steer").isFalse();
+    assertThat(a.calling(2, 20).beat(20, 0).frequent()).as("another epoch").isFalse();
+    assertThat(a.calling(1, 20).beat(20, 0).frequent()).isTrue();
+    assertThat(b.beat(20, 0).frequent()).isTrue();
+    assertThat(a.publishing(1, 20).beat(20, 0).frequent()).isFalse();
+    assertThat(b.beat(20, 0).frequent()).isFalse();
+    a.calling(1, 20).beat(20, 0);
+    assertThat(a.beat(20, 0).frequent()).as("without a limit").isFalse();
+    assertThat(b.beat(20, 0).frequent()).isFalse();
+  }
+
+  @Test
+  void frequentHeartbeatsEndWithTheLeaseOfTheSteeringNode() {
+    ConcurrencyCoordinator coordinator = coordinator(Coordination.DEFAULT);
+    FleetNode a = new FleetNode(coordinator, "a", 1);
+    FleetNode b = new FleetNode(coordinator, "b", 1);
+    FleetNode c = new FleetNode(coordinator, "c", 1);
+    a.beat(20, 0);
+    b.beat(20, 0);
+    assertThat(a.calling(1, 20).beat(20, 0).frequent()).isTrue();
+    ShareGrant taken = await(b, 20, grant -> grant.epoch() > 0);
+    assertThat(taken.frequent()).isFalse();
+    assertThat(c.beat(20, 0).frequent()).isFalse();
+    b.calling(2, 20).beat(20, 0);
+    assertThat(c.beat(20, 0).frequent()).isTrue();
+    b.leave(0);
+    assertThat(c.beat(20, 0).frequent()).isFalse();
+  }
+
+  @Test
   void anOvertakenHeartbeatPublishesNothing() {
     ConcurrencyCoordinator coordinator = coordinator(Coordination.DEFAULT);
     FleetNode a = new FleetNode(coordinator, "a", 1);

@@ -22,11 +22,27 @@ public final class LimitAlgorithms {
    * @param limit where it starts; clamped to the range of the rule
    */
   public static ConcurrencyLimit of(ConcurrencyRule rule, int limit) {
+    return of(rule, limit, ProbedVegasLimit.Settings.defaults());
+  }
+
+  /**
+   * Returns the limit algorithm of a rule, for limiters that apply a limit before they acknowledge
+   * it: those of a {@link io.throttlekit.share.DistributedLimiter}.
+   *
+   * @param limit where it starts; clamped to the range of the rule
+   */
+  public static ConcurrencyLimit ofFleet(ConcurrencyRule rule, int limit) {
+    return of(rule, limit, ProbedVegasLimit.Settings.defaults().ofFleet());
+  }
+
+  private static ConcurrencyLimit of(
+      ConcurrencyRule rule, int limit, ProbedVegasLimit.Settings probedVegas) {
     LimitRange range = rule.range();
     int initial = Math.clamp(limit, range.min(), range.max());
     return of(
         rule.algorithm(),
         new LimitRange(range.min(), range.max(), initial),
+        probedVegas,
         rule.failsafe(),
         rule.recalibration(),
         new SplittableRandom());
@@ -40,18 +56,24 @@ public final class LimitAlgorithms {
    */
   public static ConcurrencyLimit of(
       ConcurrencyRule.LimitAlgorithm algorithm, LimitRange range, RandomGenerator random) {
-    return of(algorithm, range, null, null, random);
+    return of(algorithm, range, ProbedVegasLimit.Settings.defaults(), null, null, random);
+  }
+
+  /** Returns the same for limiters that apply a limit before they acknowledge it. */
+  public static ConcurrencyLimit ofFleet(
+      ConcurrencyRule.LimitAlgorithm algorithm, LimitRange range, RandomGenerator random) {
+    return of(algorithm, range, ProbedVegasLimit.Settings.defaults().ofFleet(), null, null, random);
   }
 
   private static ConcurrencyLimit of(
       ConcurrencyRule.LimitAlgorithm algorithm,
       LimitRange range,
+      ProbedVegasLimit.Settings probedVegas,
       FailsafeLimit.@Nullable Settings failsafe,
       @Nullable Recalibration recalibration,
       RandomGenerator random) {
     return switch (algorithm) {
-      case PROBED_VEGAS ->
-          new ProbedVegasLimit(range, ProbedVegasLimit.Settings.defaults(), random);
+      case PROBED_VEGAS -> new ProbedVegasLimit(range, probedVegas, random);
       case GRADIENT2 ->
           new Gradient2Limit(range, Gradient2Limit.Settings.defaults().with(recalibration));
       case VEGAS -> new VegasLimit(range, VegasLimit.Settings.defaults(), random);

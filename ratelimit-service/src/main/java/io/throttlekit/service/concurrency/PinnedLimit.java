@@ -186,7 +186,7 @@ final class PinnedLimit implements LimiterListener {
     if (node == null) {
       limiter.replaceAlgorithm(LimitAlgorithms.of(terms, current()));
     } else {
-      node.replaceAlgorithms(limit -> LimitAlgorithms.of(terms, limit));
+      node.replaceAlgorithms(limit -> LimitAlgorithms.ofFleet(terms, limit));
     }
   }
 
@@ -232,7 +232,7 @@ final class PinnedLimit implements LimiterListener {
             .withPermits(ttlNanos(service)),
         coordinator,
         coordination.aggregate(),
-        limit -> LimitAlgorithms.of(terms, limit),
+        limit -> LimitAlgorithms.ofFleet(terms, limit),
         initial,
         home.time,
         home.timer,

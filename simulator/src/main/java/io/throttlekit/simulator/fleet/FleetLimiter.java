@@ -134,7 +134,7 @@ final class FleetLimiter implements SimulatedLimiter, SimulatedAlgorithm {
     LimitRange range = Contenders.RANGE;
     int first = Math.clamp(initial, range.min(), range.max());
     algorithm =
-        LimitAlgorithms.of(
+        LimitAlgorithms.ofFleet(
             LimitAlgorithm.PROBED_VEGAS, new LimitRange(range.min(), range.max(), first), random);
     return algorithm;
   }

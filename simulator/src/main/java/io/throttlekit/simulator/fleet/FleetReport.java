@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -15,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Fleets beside one process with the same limit algorithm: goodput, p99, and the time in which the
- * limit follows a halved capacity. Each figure is the worst of all seeds.
+ * limit follows a halved capacity. Goodput is the mean of all seeds and the worst of them, the
+ * other figures are the worst. A seed determines the requests, so that all columns get the same
+ * ones.
  */
 public final class FleetReport {
   /** How much less goodput a fleet may have than one process. */
@@ -30,7 +33,8 @@ public final class FleetReport {
   private final Map<String, List<Figures>> results;
 
   /** The figures of each row of a scenario in one column, and the time to follow. */
-  private record Figures(List<Double> goodput, List<Double> p99, double followed) {}
+  private record Figures(
+      List<Double> mean, List<Double> worst, List<Double> p99, double followed) {}
 
   private FleetReport(
       List<FleetRow> rows, List<FleetShape> shapes, Map<String, List<Figures>> results) {
@@ -90,20 +94,10 @@ public final class FleetReport {
    * other figures; ✗ marks a difference beyond the target.
    */
   public String markdown() {
-    StringBuilder text = new StringBuilder(head("goodput"));
-    for (FleetRow row : rows) {
-      double one = goodput(row, 0);
-      text.append("| %s | %s |".formatted(row.name(), number(one, "%.3f")));
-      for (int column = 1; column <= shapes.size(); column++) {
-        double difference = goodput(row, column) - one;
-        text.append(
-            number(goodput(row, column), " %.3f")
-                + number(difference, " (%+.3f)")
-                + (difference < -TARGET - ROUNDING ? " ✗ |" : " |"));
-      }
-      text.append('\n');
-    }
-    text.append('\n').append(head("p99, ms"));
+    StringBuilder text = new StringBuilder();
+    text.append(differences("goodput, mean", Figures::mean)).append('\n');
+    text.append(differences("goodput, worst", Figures::worst)).append('\n');
+    text.append(head("p99, ms"));
     for (FleetRow row : rows) {
       text.append("| %s |".formatted(row.name()));
       text.append(cells(row, figures -> figures.p99().get(index(row))));
@@ -117,9 +111,25 @@ public final class FleetReport {
     return text.toString();
   }
 
-  /** Returns the goodput of a row; column 0 is one process. */
+  /** Returns the mean goodput of a row; column 0 is one process. */
   double goodput(FleetRow row, int column) {
-    return of(row, column).goodput().get(index(row));
+    return of(row, column).mean().get(index(row));
+  }
+
+  /** Returns a table of goodput with its differences from that of one process. */
+  private String differences(String head, Function<Figures, List<Double>> goodput) {
+    StringBuilder text = new StringBuilder(head(head));
+    for (FleetRow row : rows) {
+      double one = goodput.apply(of(row, 0)).get(index(row));
+      text.append("| %s | %s |".formatted(row.name(), number(one, "%.3f")));
+      for (int column = 1; column <= shapes.size(); column++) {
+        double fleet = goodput.apply(of(row, column)).get(index(row));
+        text.append(number(fleet, " %.3f") + number(fleet - one, " (%+.3f)"));
+        text.append(fleet - one < -TARGET - ROUNDING ? " ✗ |" : " |");
+      }
+      text.append('\n');
+    }
+    return text.toString();
   }
 
   private String cells(FleetRow row, ToDoubleFunction<Figures> figure) {
@@ -158,22 +168,28 @@ public final class FleetReport {
       long firstSeed,
       int seeds) {
     List<FleetRow> rows = of(all, scenario);
-    double[] goodput = new double[rows.size()];
+    double[] mean = new double[rows.size()];
+    double[] worst = new double[rows.size()];
     double[] p99 = new double[rows.size()];
-    Arrays.fill(goodput, Double.MAX_VALUE);
+    Arrays.fill(worst, Double.MAX_VALUE);
     double followed = 0;
     for (long seed = firstSeed; seed < firstSeed + seeds; seed++) {
       Course course = play(scenario, shape, seed);
-      for (int i = 0; i < goodput.length; i++) {
-        goodput[i] = Math.min(goodput[i], rows.get(i).goodput(course));
+      for (int i = 0; i < rows.size(); i++) {
+        double goodput = rows.get(i).goodput(course);
+        mean[i] += goodput / seeds;
+        worst[i] = Math.min(worst[i], goodput);
         p99[i] = Math.max(p99[i], rows.get(i).p99(course));
       }
       if (scenario.name().equals(FleetRow.HALVED)) {
         followed = Math.max(followed, FleetRow.followed(course));
       }
     }
-    return new Figures(
-        Arrays.stream(goodput).boxed().toList(), Arrays.stream(p99).boxed().toList(), followed);
+    return new Figures(list(mean), list(worst), list(p99), followed);
+  }
+
+  private static List<Double> list(double[] figures) {
+    return Arrays.stream(figures).boxed().toList();
   }
 
   private static String number(double figure, String format) {
