@@ -133,7 +133,7 @@ public final class DistributedLimiter implements AutoCloseable {
   }
 
   /**
-   * Joins the fleet at once if this node is no member, and waits until its share is known or not.
+   * Joins the fleet at once if this node is no member, and waits for that or until time is up.
    *
    * @param waitNanos how long to wait, from 0
    * @param task called once, before this returns or later, on any thread
