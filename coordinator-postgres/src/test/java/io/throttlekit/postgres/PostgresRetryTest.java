@@ -65,12 +65,13 @@ class PostgresRetryTest {
   @Test
   void retriesAfterMigratingARestoredOlderSchema() {
     answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2)));
+    String version = database.query("SELECT max(version) FROM throttlekit.schema_version");
     database.run(
         "ALTER TABLE throttlekit.agreements DROP COLUMN asked;"
             + " DELETE FROM throttlekit.schema_version WHERE version >= 5");
     assertThat(answer(coordinator.lease(StoreCalls.wish(budget, "eu", 2))).units()).isEqualTo(2);
     assertThat(database.query("SELECT max(version) FROM throttlekit.schema_version"))
-        .isEqualTo("11");
+        .isEqualTo(version);
   }
 
   @Test
