@@ -17,8 +17,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Four processes, one Redis, one limit; offered three times the limit, unevenly. Every test has a
@@ -113,9 +111,18 @@ class FleetTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"strict", "cached_deny"})
-  void aStrictFleetAdmitsExactlyTheLimit(String tier) {
+  @Test
+  void aStrictFleetAdmitsExactlyTheLimit() {
+    assertAdmitsExactlyTheLimit("strict");
+  }
+
+  @Test
+  @Tag("thorough")
+  void aFleetThatCachesRefusalsAdmitsExactlyTheLimit() {
+    assertAdmitsExactlyTheLimit("cached_deny");
+  }
+
+  private static void assertAdmitsExactlyTheLimit(String tier) {
     try (Offered offered = offer(tier, "all")) {
       offered.await("two windows", () -> clearWindows(offered).size() >= 2);
       offered.stop();

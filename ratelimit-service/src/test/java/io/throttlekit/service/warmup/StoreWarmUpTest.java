@@ -1,9 +1,12 @@
-package io.throttlekit.service;
+package io.throttlekit.service.warmup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.service.Logged;
+import io.throttlekit.service.LoopbackService;
+import io.throttlekit.service.RateLimitService;
 import io.throttlekit.testkit.net.TcpProxy;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
