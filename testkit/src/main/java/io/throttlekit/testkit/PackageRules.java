@@ -24,13 +24,16 @@ public final class PackageRules {
     this.production = production;
   }
 
-  /** Reads all classes of this project on the class path, without tests and generated ones. */
-  public static PackageRules ofTheClassPath() {
+  /**
+   * Reads the classes of a package and of those below it on the class path, without tests and
+   * generated ones.
+   */
+  public static PackageRules of(String name) {
     return new PackageRules(
         new ClassFileImporter()
             .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
             .withImportOption(location -> !location.contains("jmh_generated"))
-            .importPackages("io.throttlekit"));
+            .importPackages(name));
   }
 
   /** Returns the number of files of each package. */

@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -77,15 +78,6 @@ class FederationExplorationTest {
                 "node: units forfeited",
                 "node: units too late")),
         arguments(
-            "an escrow when its window ends, by the ms",
-            new Scope(2, true, 2, 1, 6, 2, 1, 4, 2, false, NONE),
-            Set.of(
-                "refill: put in",
-                "refill: too late",
-                "take: given",
-                "take: units of a window that is over are there",
-                "node: units forfeited")),
-        arguments(
             "an escrow and the whole limit of the next window",
             new Scope(1, true, 2, 1, 12, 8, 4, 2, 4, false, NONE),
             Set.of(
@@ -101,6 +93,20 @@ class FederationExplorationTest {
             "a coordinator that is left alone when it does not answer",
             new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, true, new Faults(1, 0, 0)),
             Set.of("lease: left alone", "refill: lost", "take: given")));
+  }
+
+  @Test
+  @Tag("thorough")
+  void neverAdmitsMoreThanTheLimitWhenAWindowEndsByTheMs() {
+    neverAdmitsMoreThanTheLimitInAnyOrderOfEvents(
+        "an escrow when its window ends, by the ms",
+        new Scope(2, true, 2, 1, 6, 2, 1, 4, 2, false, NONE),
+        Set.of(
+            "refill: put in",
+            "refill: too late",
+            "take: given",
+            "take: units of a window that is over are there",
+            "node: units forfeited"));
   }
 
   @ParameterizedTest(name = "{0}: {1}")

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Runs one phase of {@code bin/demo --overload}: twice the capacity of the upstream, for 27 s, and
+ * Runs one phase of {@code bin/demo --overload}: twice the capacity of the upstream, for 21 s, and
  * for 90 s with the profile {@code thorough}; the last two thirds count. A run that misses its
  * targets while the machine stalls reveals nothing about the limit algorithm, and is repeated at
  * most twice.
@@ -27,7 +27,7 @@ class OverloadPhaseTest {
   private static final double GOODPUT = 0.95;
   private static final long SERVICE_MILLIS = Capacity.USUAL.service().toMillis();
   private static final int RUNS = 3;
-  private static final int SECONDS = Boolean.getBoolean("throttlekit.thorough") ? 90 : 27;
+  private static final int SECONDS = Boolean.getBoolean("throttlekit.thorough") ? 90 : 21;
 
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
 
