@@ -79,8 +79,16 @@ class FleetGoodputTest {
   @Test
   @Tag("thorough")
   @Timeout(600)
-  void staysHighThroughFaultsOnPostgres() throws Exception {
+  void staysHighThroughFaultsAtTwiceTheCapacityOnPostgres() throws Exception {
     start(StoreKind.POSTGRESQL, 2, 60);
+    throughAllFaults();
+  }
+
+  @Test
+  @Tag("thorough")
+  @Timeout(600)
+  void staysHighThroughFaultsAtFiveTimesTheCapacityOnPostgres() throws Exception {
+    start(StoreKind.POSTGRESQL, 5, 60);
     throughAllFaults();
   }
 
