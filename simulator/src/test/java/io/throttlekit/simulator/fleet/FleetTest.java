@@ -10,6 +10,7 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -87,7 +88,7 @@ class FleetTest {
   @Test
   void theReportHasGoodputWithDifferencesAndTheOtherFigures() {
     Plan plan = Plan.empty().then(10, 2);
-    FleetRow row = new FleetRow("2×", new Scenario("x", "", plan, false, List.of()), 5, 10);
+    FleetRow row = new FleetRow("2×", new Scenario("x", "", plan, false, List.of()), 5, 10, false);
     String report = FleetReport.of(List.of(row), List.of(FleetShape.even(1)), SEED, 1).markdown();
     assertThat(report)
         .startsWith("| goodput, mean | one process | 1 even |\n|---|---|---|\n")
@@ -96,6 +97,24 @@ class FleetTest {
             "\n\\| 2× \\| \\d\\.\\d{3} \\| \\d\\.\\d{3} \\([+-]\\d\\.\\d{3}\\)( ✗)? \\|\n")
         .containsPattern("\n\\| p99, ms \\| one process \\| 1 even \\|\n\\|---\\|---\\|---\\|\n")
         .containsPattern("\n\\| 2× \\| \\d+ \\| \\d+ \\|\n");
+  }
+
+  @Test
+  @Tag("thorough")
+  @Timeout(1_200)
+  void goodputOfHalfAMinuteAndLongerIsThatOfOneProcess() {
+    List<FleetRow> rows =
+        FleetRow.all().stream().filter(row -> !row.worst() && row.to() - row.from() >= 30).toList();
+    FleetReport report = FleetReport.of(SEED, 5);
+    assertThat(rows)
+        .hasSizeGreaterThan(10)
+        .allSatisfy(row -> {
+          for (int column = 1; column <= 5; column++) {
+            assertThat(report.goodput(row, column))
+                .as("%s, column %d", row.name(), column)
+                .isGreaterThanOrEqualTo(report.goodput(row, 0) - FleetReport.TARGET);
+          }
+        });
   }
 
   private static FleetRow row(String name) {
