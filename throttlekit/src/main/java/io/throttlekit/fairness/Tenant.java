@@ -1,0 +1,32 @@
+package io.throttlekit.fairness;
+
+import io.throttlekit.CounterKey;
+import org.jspecify.annotations.Nullable;
+
+/** One tenant, and its place in the order of its class. Guarded by the pool's lock. */
+final class Tenant {
+  final CounterKey key;
+  final TenantClass among;
+  final WeightGroup group;
+
+  /** The last window in which it was seen. */
+  long windowEndMillis;
+
+  /** Parts charged in that window. */
+  long used;
+
+  @Nullable Tenant before;
+  @Nullable Tenant after;
+
+  Tenant(CounterKey key, TenantClass among, WeightGroup group, long windowEndMillis) {
+    this.key = key;
+    this.among = among;
+    this.group = group;
+    this.windowEndMillis = windowEndMillis;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // almost always the same rule, and its weights
+  boolean hasWeight(TenantWeight weight) {
+    return group.weight == weight || group.weight.equals(weight);
+  }
+}

@@ -1,0 +1,181 @@
+package io.throttlekit.fairness;
+
+import io.throttlekit.CounterKey;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tenants that a pool remembers, in two classes. A tenant is active if it was seen in this
+ * window or in the one before; others are forgotten. Guarded by the pool's lock.
+ */
+final class Tenants {
+  /** Tenants forgotten at once: removing all in one decision would delay it. */
+  private static final int MAX_FORGOTTEN = 2;
+
+  final TenantClass listed;
+  final TenantClass unlisted;
+  private final long windowMillis;
+  private Map<CounterKey, Tenant> byKey = new HashMap<>();
+
+  /** The window, named by its end. */
+  private long windowEndMillis = Long.MIN_VALUE;
+
+  private long evicted;
+
+  Tenants(FairTerms terms) {
+    this.windowMillis = terms.windowMillis();
+    this.listed = new TenantClass(terms.partsPerUnit());
+    this.unlisted = new TenantClass(terms.partsPerUnit());
+  }
+
+  long windowEndMillis() {
+    return windowEndMillis;
+  }
+
+  int size() {
+    return byKey.size();
+  }
+
+  /** Returns how many tenants were forgotten while they were active. */
+  long evicted() {
+    return evicted;
+  }
+
+  @Nullable Tenant find(CounterKey key) {
+    return byKey.get(key);
+  }
+
+  boolean isSeen(Tenant tenant) {
+    return tenant.windowEndMillis == windowEndMillis;
+  }
+
+  boolean isActive(Tenant tenant) {
+    return windowEndMillis - tenant.windowEndMillis <= windowMillis;
+  }
+
+  /** Sets what guarantees are computed from. */
+  void divide(long units, int unlistedMillionths) {
+    long all = listed.weight() + unlisted.weight();
+    if (listed.weight() > 0
+        && Products.compare(unlisted.weight(), FairTerms.ALL, unlistedMillionths, all) > 0) {
+      long part = Products.quotient(unlistedMillionths, units, FairTerms.ALL);
+      listed.divide(units - part, listed.weight());
+      unlisted.divide(part, unlisted.weight());
+    } else {
+      listed.divide(units, all);
+      unlisted.divide(units, all);
+    }
+  }
+
+  /**
+   * Returns the tenant, which is seen in this window from now on.
+   *
+   * @param max the most tenants that may be remembered; others are evicted
+   */
+  Tenant enter(CounterKey key, TenantWeight weight, int max) {
+    forgetInactive();
+    Tenant known = byKey.get(key);
+    if (known == null) {
+      trim(max - 1);
+      return create(key, weight, 0);
+    }
+    if (isSeen(known)) {
+      return known.hasWeight(weight) ? known : replace(known, weight, known.used);
+    }
+    if (isActive(known) && known.hasWeight(weight)) {
+      known.group.see();
+      known.windowEndMillis = windowEndMillis;
+      known.used = 0;
+      known.among.unlink(known);
+      known.among.append(known);
+      return known;
+    }
+    return replace(known, weight, 0);
+  }
+
+  /** Evicts tenants until only {@code max} are left. */
+  void trim(int max) {
+    while (byKey.size() > max) {
+      Tenant oldest = evictable();
+      evicted += isActive(oldest) ? 1 : 0;
+      remove(oldest);
+    }
+  }
+
+  void remove(Tenant tenant) {
+    byKey.remove(tenant.key);
+    tenant.among.unlink(tenant);
+    if (isActive(tenant)) {
+      tenant.among.remove(tenant, isSeen(tenant));
+    }
+  }
+
+  void clear() {
+    byKey = new HashMap<>(); // clearing the table of a large one takes long
+    listed.clear();
+    unlisted.clear();
+  }
+
+  /** Begins a window that ends later than the current one. */
+  void roll(long endMillis) {
+    if (endMillis - windowMillis != windowEndMillis) {
+      clear(); // a window without requests lies between
+    } else {
+      listed.roll();
+      unlisted.roll();
+    }
+    windowEndMillis = endMillis;
+  }
+
+  /** Returns a tenant that is not remembered, for what-if questions. */
+  Tenant probe(CounterKey key, TenantWeight weight, long used) {
+    TenantClass among = among(weight);
+    Tenant tenant = new Tenant(key, among, among.group(weight), windowEndMillis);
+    tenant.used = used;
+    return tenant;
+  }
+
+  private TenantClass among(TenantWeight weight) {
+    return weight.listed() ? listed : unlisted;
+  }
+
+  private Tenant replace(Tenant known, TenantWeight weight, long used) {
+    remove(known);
+    return create(known.key, weight, used);
+  }
+
+  private Tenant create(CounterKey key, TenantWeight weight, long used) {
+    Tenant tenant = probe(key, weight, used);
+    tenant.among.add(tenant, true);
+    tenant.among.append(tenant);
+    byKey.put(key, tenant);
+    return tenant;
+  }
+
+  private void forgetInactive() {
+    for (int i = 0; i < MAX_FORGOTTEN; i++) {
+      forgetInactive(listed.oldest());
+      forgetInactive(unlisted.oldest());
+    }
+  }
+
+  private void forgetInactive(@Nullable Tenant oldest) {
+    if (oldest != null && !isActive(oldest)) {
+      remove(oldest);
+    }
+  }
+
+  /** Returns one that is not active, else the oldest unlisted one, else the oldest listed one. */
+  private Tenant evictable() {
+    Tenant named = listed.oldest();
+    Tenant other = unlisted.oldest();
+    if (other == null || (named != null && !isActive(named))) {
+      if (named == null) {
+        throw new IllegalStateException("there is no tenant to evict");
+      }
+      return named;
+    }
+    return other;
+  }
+}
