@@ -15,6 +15,12 @@ final class Tenant {
   /** Parts charged in that window. */
   long used;
 
+  /** Used, as its group's tree has it. */
+  long indexed;
+
+  /** Whether its group has listed it as changed in this window. */
+  boolean isChanged;
+
   @Nullable Tenant before;
   @Nullable Tenant after;
 

@@ -85,7 +85,7 @@ final class TenantClass {
       outdated = true; // its guarantee is of another time
     }
     reserve -= group.reserve();
-    group.add(seen ? tenant.used : 0, seen);
+    group.add(tenant, seen);
     reserve += group.reserve();
     weight += group.weight.value();
     count++;
@@ -95,7 +95,7 @@ final class TenantClass {
   void remove(Tenant tenant, boolean seen) {
     WeightGroup group = tenant.group;
     reserve -= group.reserve();
-    group.remove(seen ? tenant.used : 0, seen);
+    group.remove(tenant, seen);
     reserve += group.reserve();
     weight -= group.weight.value();
     count--;
@@ -107,9 +107,8 @@ final class TenantClass {
   void use(Tenant tenant, long amount) {
     WeightGroup group = tenant.group;
     reserve -= group.reserve();
-    group.move(tenant.used, amount);
+    group.use(tenant, amount);
     reserve += group.reserve();
-    tenant.used = amount;
   }
 
   /** Begins the next window. Tenants that were not seen in the last one are not active any more. */

@@ -87,6 +87,8 @@ final class Tenants {
       known.group.see();
       known.windowEndMillis = windowEndMillis;
       known.used = 0;
+      known.indexed = 0;
+      known.isChanged = false;
       known.among.unlink(known);
       known.among.append(known);
       return known;

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class UsedTree {
   /*
-   * In a leaf, an entry is a distinct amount. In an inner node it is a child: least[i] is a lower
-   * bound of its amounts, and above all amounts of child i − 1. Sums are modulo 2^64; those that
-   * a result is computed from are below 2^63.
+   * In a leaf, an entry is a distinct amount: least[i], counts[i] times. In an inner node it is a
+   * child: least[i] is a lower bound of its amounts, and above all amounts of child i − 1. Sums are
+   * modulo 2^64; those that a result is computed from are below 2^63.
    */
 
   /**
@@ -27,13 +27,14 @@ final class UsedTree {
 
   private static final class Node {
     final long[] least = new long[FANOUT];
-    final long[] counts = new long[FANOUT];
-    final long[] sums = new long[FANOUT];
+    final int[] counts = new int[FANOUT];
+    final long[] sums; // empty in a leaf
     final @Nullable Node @Nullable [] children; // null in a leaf
     int size;
 
     Node(@Nullable Node @Nullable [] children) {
       this.children = children;
+      this.sums = new long[children == null ? 0 : FANOUT];
     }
 
     /** Returns the last entry that begins at or below {@code amount}; −1 if none does. */
@@ -45,15 +46,15 @@ final class UsedTree {
       return at;
     }
 
-    void insert(int at, long from, long count, long sum, @Nullable Node child) {
+    void insert(int at, long from, int count, long sum, @Nullable Node child) {
       int after = size - at;
       System.arraycopy(least, at, least, at + 1, after);
       System.arraycopy(counts, at, counts, at + 1, after);
-      System.arraycopy(sums, at, sums, at + 1, after);
       least[at] = from;
       counts[at] = count;
-      sums[at] = sum;
       if (children != null) {
+        System.arraycopy(sums, at, sums, at + 1, after);
+        sums[at] = sum;
         System.arraycopy(children, at, children, at + 1, after);
         children[at] = child;
       }
@@ -64,8 +65,8 @@ final class UsedTree {
       int after = --size - at;
       System.arraycopy(least, at + 1, least, at, after);
       System.arraycopy(counts, at + 1, counts, at, after);
-      System.arraycopy(sums, at + 1, sums, at, after);
       if (children != null) {
+        System.arraycopy(sums, at + 1, sums, at, after);
         System.arraycopy(children, at + 1, children, at, after);
         children[size] = null;
       }
@@ -75,8 +76,11 @@ final class UsedTree {
     Node split() {
       Node upper = new Node(children == null ? null : new Node[FANOUT]);
       for (int i = size / 2; i < size; i++) {
-        Node child = children == null ? null : children[i];
-        upper.insert(upper.size, least[i], counts[i], sums[i], child);
+        if (children == null) {
+          upper.insert(upper.size, least[i], counts[i], 0, null);
+        } else {
+          upper.insert(upper.size, least[i], counts[i], sums[i], children[i]);
+        }
       }
       while (size > FANOUT - upper.size) {
         remove(size - 1);
@@ -84,25 +88,25 @@ final class UsedTree {
       return upper;
     }
 
-    long count() {
-      return total(counts);
+    int count() {
+      int total = 0;
+      for (int i = 0; i < size; i++) {
+        total += counts[i];
+      }
+      return total;
     }
 
     long sum() {
-      return total(sums);
-    }
-
-    private long total(long[] numbers) {
       long total = 0;
       for (int i = 0; i < size; i++) {
-        total += numbers[i];
+        total += children == null ? counts[i] * least[i] : sums[i];
       }
       return total;
     }
   }
 
   /** Removes all amounts and adds {@code count} times 0. */
-  void reset(long count) {
+  void reset(int count) {
     root = new Node(null);
     if (count > 0) {
       root.insert(0, 0, count, 0, null);
@@ -126,11 +130,16 @@ final class UsedTree {
     while (true) {
       // The last child that begins below the guarantee may have amounts above it.
       int last = node.floor(guarantee - 1);
-      int whole = node.children == null ? last + 1 : last;
-      for (int i = 0; i < whole; i++) {
+      if (node.children == null) {
+        for (int i = 0; i <= last; i++) {
+          unused += node.counts[i] * (guarantee - node.least[i]);
+        }
+        return unused;
+      }
+      for (int i = 0; i < last; i++) {
         unused += node.counts[i] * guarantee - node.sums[i];
       }
-      if (node.children == null || last < 0) {
+      if (last < 0) {
         return unused;
       }
       node = child(node, last);
@@ -146,7 +155,7 @@ final class UsedTree {
     return depth;
   }
 
-  private void change(long amount, long count) {
+  private void change(long amount, int count) {
     Node right = change(root, amount, count);
     if (right != null) {
       Node left = root;
@@ -159,16 +168,15 @@ final class UsedTree {
   }
 
   /** Returns the upper half of the node if it had to be split. */
-  private static @Nullable Node change(Node node, long amount, long count) {
+  private static @Nullable Node change(Node node, long amount, int count) {
     int at = node.floor(amount);
     if (node.children == null) {
       if (at < 0 || node.least[at] != amount) {
-        node.insert(at + 1, amount, count, count * amount, null);
+        node.insert(at + 1, amount, count, 0, null);
       } else if (node.counts[at] + count == 0) {
         node.remove(at);
       } else {
         node.counts[at] += count;
-        node.sums[at] += count * amount;
       }
     } else {
       changeChild(node, Math.max(0, at), amount, count);
@@ -176,7 +184,7 @@ final class UsedTree {
     return node.size == FANOUT ? node.split() : null;
   }
 
-  private static void changeChild(Node node, int at, long amount, long count) {
+  private static void changeChild(Node node, int at, long amount, int count) {
     Node child = child(node, at);
     Node right = change(child, amount, count);
     node.least[at] = Math.min(node.least[at], amount);
