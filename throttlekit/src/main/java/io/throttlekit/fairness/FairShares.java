@@ -33,7 +33,7 @@ public final class FairShares {
    * other in proportion to their weights.
    *
    * Two classes. Let Wu be the weights of unlisted tenants and s their part of L. If Wu / W > s and
-   * there are listed tenants, those share L − ⌊s · L⌋ and the unlisted ones ⌊s · L⌋. In rule 1,
+   * there are listed tenants, those share ⌊(1 − s) · L⌋ and the unlisted ones ⌊s · L⌋. In rule 1,
    * unlisted tenants count the reserve of listed ones as used: else invented tenants, each with a
    * guarantee of its own, could use it up one after the other.
    *

@@ -59,9 +59,11 @@ final class Tenants {
     long all = listed.weight() + unlisted.weight();
     if (listed.weight() > 0
         && Products.compare(unlisted.weight(), FairTerms.ALL, unlistedMillionths, all) > 0) {
-      long part = Products.quotient(unlistedMillionths, units, FairTerms.ALL);
-      listed.divide(units - part, listed.weight());
-      unlisted.divide(part, unlisted.weight());
+      // Both parts are rounded down, so that no guarantee rises when another tenant joins.
+      long rest = FairTerms.ALL - unlistedMillionths;
+      listed.divide(Products.quotient(rest, units, FairTerms.ALL), listed.weight());
+      unlisted.divide(
+          Products.quotient(unlistedMillionths, units, FairTerms.ALL), unlisted.weight());
     } else {
       listed.divide(units, all);
       unlisted.divide(units, all);

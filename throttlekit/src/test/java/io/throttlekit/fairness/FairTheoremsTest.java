@@ -108,6 +108,46 @@ class FairTheoremsTest {
     }
   }
 
+  /** A guarantee is at least what the limit without the unlisted part would give. */
+  @Test
+  void aHundredThousandInventedTenantsLeaveListedOnesAllButTheUnlistedPart() {
+    CounterKey[] keys = Keys.tenants(100_000);
+    for (int run = 0; run < 6; run++) {
+      int unlisted = random.nextInt(FairTerms.ALL + 1);
+      FairTerms terms = FairTerms.of(1L << random.nextInt(8, 50), WINDOW);
+      WeightedFairEscrow escrow =
+          new WeightedFairEscrow(
+              terms.withUnlistedMillionths(unlisted).withMaxTenants(FairTerms.MAX_TENANTS));
+      long[] weights = random.longs(3, 1, 1_000).toArray();
+      CounterKey[] listed = {Keys.tenant("a"), Keys.tenant("b"), Keys.tenant("c")};
+      for (int i = 0; i < listed.length; i++) {
+        escrow.tryAcquire(listed[i], TenantWeight.listed(weights[i]), 0, 0);
+      }
+      long rest =
+          BigInteger.valueOf(terms.limit())
+              .multiply(BigInteger.valueOf(FairTerms.ALL - unlisted))
+              .divide(BigInteger.valueOf(FairTerms.ALL))
+              .longValueExact();
+      long taken = 0;
+      for (int i = 0; i < keys.length; i++) {
+        TenantWeight weight = TenantWeight.unlisted(random.nextLong(1, 1_000));
+        long cost = random.nextLong(1, terms.limit() / 100 + 2);
+        taken += escrow.tryAcquire(keys[i], weight, cost, 0).admitted() ? cost : 0;
+        if (i % 1_000 == 0 || i == keys.length - 1) {
+          for (int j = 0; j < listed.length; j++) {
+            long floor = WeightedMaxMin.guarantee(weights[j], Arrays.stream(weights).sum(), rest);
+            TenantState state = escrow.peek(listed[j], TenantWeight.listed(weights[j]), 0);
+            assertThat(state.guarantee()).isGreaterThanOrEqualTo(floor);
+            assertThat(state.available()).isGreaterThanOrEqualTo(floor);
+          }
+        }
+      }
+      assertThat(taken).isLessThanOrEqualTo(terms.limit() - rest + terms.limit() / 100 + 3);
+      reached += taken > 0 ? 1 : 0;
+    }
+    assertThat(reached).isPositive();
+  }
+
   /** T5: none can have sharing, work conservation and this at once (FairRide, NSDI 2016). */
   @Test
   void t5IsNotStrategyProofAsTakingUnitsBeforeTheyAreNeededGainsUntilTheWindowEnds() {

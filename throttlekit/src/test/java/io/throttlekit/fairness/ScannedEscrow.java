@@ -173,8 +173,8 @@ final class ScannedEscrow {
     BigInteger share = BigInteger.valueOf(terms.unlistedMillionths());
     BigInteger among = all;
     if (listed.signum() > 0 && unlisted.multiply(MILLION).compareTo(share.multiply(all)) > 0) {
-      BigInteger part = units.multiply(share).divide(MILLION);
-      units = entry.weight.listed() ? units.subtract(part) : part;
+      BigInteger part = entry.weight.listed() ? MILLION.subtract(share) : share;
+      units = units.multiply(part).divide(MILLION);
       among = entry.weight.listed() ? listed : unlisted;
       capped++;
     }
