@@ -99,6 +99,7 @@ public final class FairShares {
   /**
    * Charges a tenant, which is active from now on.
    *
+   * @param key of the tenant; all tenants of a pool have keys of one scope
    * @param cost parts, from 0; 0 consumes nothing and asks for the smallest cost, except under
    *     {@link Overrun#COUNT}
    * @param untilEndMillis ms to the end of the window
@@ -192,16 +193,16 @@ public final class FairShares {
     boolean active = known != null && tenants.isActive(known);
     boolean seen = known != null && tenants.isSeen(known);
     if (known != null && active) {
-      known.among.remove(known, seen);
+      known.group.among.remove(known, seen);
     }
     Tenant probe = tenants.probe(key, weight, known != null && seen ? known.used : 0);
-    probe.among.add(probe, true);
+    probe.group.among.add(probe, true);
     divide();
     TenantState state =
         new TenantState(guarantee(probe), probe.used, Math.max(0, available(probe)), active);
-    probe.among.remove(probe, true);
+    probe.group.among.remove(probe, true);
     if (known != null && active) {
-      known.among.add(known, seen);
+      known.group.among.add(known, seen);
     }
     divide();
     return state;
@@ -256,7 +257,7 @@ public final class FairShares {
   }
 
   private long guarantee(Tenant tenant) {
-    return tenant.among.guarantee(tenant.group.weight);
+    return tenant.group.among.guarantee(tenant.group.weight);
   }
 
   /** Returns the parts that are left for a tenant if it has a guarantee. */
@@ -289,7 +290,7 @@ public final class FairShares {
 
   private void use(Tenant tenant, long parts) {
     if (parts != 0) {
-      tenant.among.use(tenant, tenant.used + parts);
+      tenant.group.among.use(tenant, tenant.used + parts);
       used += parts;
     }
   }

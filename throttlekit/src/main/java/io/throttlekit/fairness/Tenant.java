@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 /** One tenant, and its place in the order of its class. Guarded by the pool's lock. */
 final class Tenant {
   final CounterKey key;
-  final TenantClass among;
+  final long lowHash;
+  final long highHash;
   final WeightGroup group;
 
   /** The last window in which it was seen. */
@@ -24,9 +25,10 @@ final class Tenant {
   @Nullable Tenant before;
   @Nullable Tenant after;
 
-  Tenant(CounterKey key, TenantClass among, WeightGroup group, long windowEndMillis) {
+  Tenant(CounterKey key, WeightGroup group, long windowEndMillis) {
     this.key = key;
-    this.among = among;
+    this.lowHash = key.lowHash();
+    this.highHash = key.highHash();
     this.group = group;
     this.windowEndMillis = windowEndMillis;
   }

@@ -74,7 +74,7 @@ final class TenantClass {
         return group;
       }
     }
-    return new WeightGroup(of);
+    return new WeightGroup(of, this);
   }
 
   /** Adds an active tenant to the sums. */

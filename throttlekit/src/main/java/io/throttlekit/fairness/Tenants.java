@@ -1,8 +1,6 @@
 package io.throttlekit.fairness;
 
 import io.throttlekit.CounterKey;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +14,7 @@ final class Tenants {
   final TenantClass listed;
   final TenantClass unlisted;
   private final long windowMillis;
-  private Map<CounterKey, Tenant> byKey = new HashMap<>();
+  private final TenantTable table = new TenantTable();
 
   /** The window, named by its end. */
   private long windowEndMillis = Long.MIN_VALUE;
@@ -34,7 +32,7 @@ final class Tenants {
   }
 
   int size() {
-    return byKey.size();
+    return table.size();
   }
 
   /** Returns how many tenants were forgotten while they were active. */
@@ -43,7 +41,7 @@ final class Tenants {
   }
 
   @Nullable Tenant find(CounterKey key) {
-    return byKey.get(key);
+    return table.find(key);
   }
 
   boolean isSeen(Tenant tenant) {
@@ -77,7 +75,7 @@ final class Tenants {
    */
   Tenant enter(CounterKey key, TenantWeight weight, int max) {
     forgetInactive();
-    Tenant known = byKey.get(key);
+    Tenant known = table.find(key);
     if (known == null) {
       trim(max - 1);
       return create(key, weight, 0);
@@ -91,8 +89,8 @@ final class Tenants {
       known.used = 0;
       known.indexed = 0;
       known.isChanged = false;
-      known.among.unlink(known);
-      known.among.append(known);
+      known.group.among.unlink(known);
+      known.group.among.append(known);
       return known;
     }
     return replace(known, weight, 0);
@@ -100,7 +98,7 @@ final class Tenants {
 
   /** Evicts tenants until only {@code max} are left. */
   void trim(int max) {
-    while (byKey.size() > max) {
+    while (table.size() > max) {
       Tenant oldest = evictable();
       evicted += isActive(oldest) ? 1 : 0;
       remove(oldest);
@@ -108,15 +106,15 @@ final class Tenants {
   }
 
   void remove(Tenant tenant) {
-    byKey.remove(tenant.key);
-    tenant.among.unlink(tenant);
+    table.remove(tenant);
+    tenant.group.among.unlink(tenant);
     if (isActive(tenant)) {
-      tenant.among.remove(tenant, isSeen(tenant));
+      tenant.group.among.remove(tenant, isSeen(tenant));
     }
   }
 
   void clear() {
-    byKey = new HashMap<>(); // clearing the table of a large one takes long
+    table.clear();
     listed.clear();
     unlisted.clear();
   }
@@ -134,8 +132,7 @@ final class Tenants {
 
   /** Returns a tenant that is not remembered, for what-if questions. */
   Tenant probe(CounterKey key, TenantWeight weight, long used) {
-    TenantClass among = among(weight);
-    Tenant tenant = new Tenant(key, among, among.group(weight), windowEndMillis);
+    Tenant tenant = new Tenant(key, among(weight).group(weight), windowEndMillis);
     tenant.used = used;
     return tenant;
   }
@@ -151,9 +148,9 @@ final class Tenants {
 
   private Tenant create(CounterKey key, TenantWeight weight, long used) {
     Tenant tenant = probe(key, weight, used);
-    tenant.among.add(tenant, true);
-    tenant.among.append(tenant);
-    byKey.put(key, tenant);
+    tenant.group.among.add(tenant, true);
+    tenant.group.among.append(tenant);
+    table.add(tenant);
     return tenant;
   }
 

@@ -15,6 +15,7 @@ final class WeightGroup {
   private static final int MIN_CHANGED = 4;
 
   final TenantWeight weight;
+  final TenantClass among;
   private final UsedTree used = new UsedTree();
 
   /** Tenants whose {@link Tenant#indexed} amount may be outdated; some have left since. */
@@ -36,8 +37,9 @@ final class WeightGroup {
    */
   private long reserve;
 
-  WeightGroup(TenantWeight weight) {
+  WeightGroup(TenantWeight weight, TenantClass among) {
     this.weight = weight;
+    this.among = among;
   }
 
   int count() {
