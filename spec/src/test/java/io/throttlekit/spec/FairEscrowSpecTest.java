@@ -79,8 +79,7 @@ class FairEscrowSpecTest {
   @Test
   void tenantsThatEvictEachOtherWouldExceedTheLimit() throws IOException, InterruptedException {
     Configuration two = UNIT_COSTS.with("MaxTenants", 2);
-    tlc.assertRefuted(
-        two.without("evicted count").invariants("WithinLimit"), "WithinLimit", 8);
+    tlc.assertRefuted(two.without("evicted count").invariants("WithinLimit"), "WithinLimit", 8);
   }
 
   @Test

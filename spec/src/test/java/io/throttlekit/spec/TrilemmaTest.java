@@ -24,15 +24,18 @@ class TrilemmaTest {
   @CsvSource({"2, 2, 2", "2, 4, 4", "2, 6, 6", "3, 3, 6", "3, 6, 12", "4, 4, 12"})
   void budgetsWithoutMessagesExceedTheLimitOrLeaveItUnused(int nodes, int limit, long least) {
     long[] smallest = {Long.MAX_VALUE};
-    each(nodes, limit, budgets -> {
-      Worst worst = worst(budgets, limit, 0, 0);
-      long sum = Arrays.stream(budgets).sum();
-      int min = Arrays.stream(budgets).min().orElseThrow();
-      assertThat(worst).isEqualTo(new Worst(Math.max(0, sum - limit), limit - min));
-      long cost = worst.overshoot() + nodes * worst.shortfall();
-      assertThat(cost).isGreaterThanOrEqualTo((nodes - 1L) * limit);
-      smallest[0] = Math.min(smallest[0], cost);
-    });
+    each(
+        nodes,
+        limit,
+        budgets -> {
+          Worst worst = worst(budgets, limit, 0, 0);
+          long sum = Arrays.stream(budgets).sum();
+          int min = Arrays.stream(budgets).min().orElseThrow();
+          assertThat(worst).isEqualTo(new Worst(Math.max(0, sum - limit), limit - min));
+          long cost = worst.overshoot() + nodes * worst.shortfall();
+          assertThat(cost).isGreaterThanOrEqualTo((nodes - 1L) * limit);
+          smallest[0] = Math.min(smallest[0], cost);
+        });
     int[] equal = IntStream.generate(() -> limit / nodes).limit(nodes).toArray();
     assertThat(worst(equal, limit, 0, 0))
         .isEqualTo(new Worst(0, limit - limit / nodes)); // the bound is reached
@@ -45,31 +48,43 @@ class TrilemmaTest {
   void eachLinkBetweenNodesLowersTheBoundByOneLimit(int links, int limit, long least) {
     int pools = 4 - links;
     long[] smallest = {Long.MAX_VALUE};
-    each(pools, limit, budgets -> {
-      Worst worst = worst(budgets, limit, 0, 0);
-      smallest[0] = Math.min(smallest[0], worst.overshoot() + pools * worst.shortfall());
-    });
+    each(
+        pools,
+        limit,
+        budgets -> {
+          Worst worst = worst(budgets, limit, 0, 0);
+          smallest[0] = Math.min(smallest[0], worst.overshoot() + pools * worst.shortfall());
+        });
     assertThat(smallest[0]).isEqualTo(least).isEqualTo((4L - links - 1) * limit);
   }
 
   @ParameterizedTest(name = "{0} nodes, limit {1}, {2} messages of {3} units")
   @CsvSource({
-    "2, 4, 0, 1, 4", "2, 4, 2, 1, 2", "2, 4, 4, 1, 0", "2, 6, 2, 2, 2", "2, 6, 1, 2, 4",
-    "3, 4, 1, 1, 6", "3, 5, 2, 1, 6", "3, 5, 1, 2, 6",
+    "2, 4, 0, 1, 4",
+    "2, 4, 2, 1, 2",
+    "2, 4, 4, 1, 0",
+    "2, 6, 2, 2, 2",
+    "2, 6, 1, 2, 4",
+    "3, 4, 1, 1, 6",
+    "3, 5, 2, 1, 6",
+    "3, 5, 1, 2, 6",
   })
   void eachMessageLowersTheBoundByItsUnitsOnceForEachOtherNode(
       int nodes, int limit, int messages, int batch, long least) {
     long[] smallest = {Long.MAX_VALUE};
-    each(nodes, limit, budgets -> {
-      Worst worst = worst(budgets, limit, messages, batch);
-      long more = (long) messages * batch;
-      long sum = Arrays.stream(budgets).sum();
-      int min = Arrays.stream(budgets).min().orElseThrow();
-      assertThat(worst)
-          .isEqualTo(
-              new Worst(Math.max(0, sum + more - limit), Math.max(0, limit - min - more)));
-      smallest[0] = Math.min(smallest[0], worst.overshoot() + nodes * worst.shortfall());
-    });
+    each(
+        nodes,
+        limit,
+        budgets -> {
+          Worst worst = worst(budgets, limit, messages, batch);
+          long more = (long) messages * batch;
+          long sum = Arrays.stream(budgets).sum();
+          int min = Arrays.stream(budgets).min().orElseThrow();
+          assertThat(worst)
+              .isEqualTo(
+                  new Worst(Math.max(0, sum + more - limit), Math.max(0, limit - min - more)));
+          smallest[0] = Math.min(smallest[0], worst.overshoot() + nodes * worst.shortfall());
+        });
     assertThat(smallest[0])
         .isEqualTo(least)
         .isEqualTo((nodes - 1L) * (limit - (long) messages * batch));
@@ -77,14 +92,17 @@ class TrilemmaTest {
 
   private static Worst worst(int[] budgets, int limit, int messages, int batch) {
     long[] worst = new long[2];
-    each(budgets.length, limit + messages * batch, demands -> {
-      long admitted = admitted(budgets, demands, 0, messages, batch);
-      long demanded = Arrays.stream(demands).sum();
-      worst[0] = Math.max(worst[0], admitted - limit);
-      if (demanded <= limit) {
-        worst[1] = Math.max(worst[1], demanded - admitted);
-      }
-    });
+    each(
+        budgets.length,
+        limit + messages * batch,
+        demands -> {
+          long admitted = admitted(budgets, demands, 0, messages, batch);
+          long demanded = Arrays.stream(demands).sum();
+          worst[0] = Math.max(worst[0], admitted - limit);
+          if (demanded <= limit) {
+            worst[1] = Math.max(worst[1], demanded - admitted);
+          }
+        });
     return new Worst(worst[0], worst[1]);
   }
 

@@ -58,7 +58,7 @@ final class Tenants {
     if (listed.weight() > 0
         && Products.compare(unlisted.weight(), FairTerms.ALL, unlistedMillionths, all) > 0) {
       // Both parts are rounded down, so that no guarantee rises when another tenant joins.
-      long rest = FairTerms.ALL - unlistedMillionths;
+      int rest = FairTerms.ALL - unlistedMillionths;
       listed.divide(Products.quotient(rest, units, FairTerms.ALL), listed.weight());
       unlisted.divide(
           Products.quotient(unlistedMillionths, units, FairTerms.ALL), unlisted.weight());

@@ -13,10 +13,10 @@ import io.throttlekit.Overrun;
  * and its full part from the next window on. {@link FairShares} has the rules.
  *
  * <p>Thread-safe. One lock for each pool is held for a decision: the tenants of a pool depend on
- * each other, and the decisions of different pools do not wait for each other. A decision changes
- * a few sums. If the sum of weights has changed, the next one beyond a guarantee computes the
- * reserve anew, in O(k · log n) for k distinct weights and n active tenants, and O(log n) for each
- * tenant that was charged since the last change. {@code FairShareBenchmark} measures both.
+ * each other, and the decisions of different pools do not wait for each other. A decision changes a
+ * few sums. If the sum of weights has changed, the next one beyond a guarantee computes the reserve
+ * anew, in O(k · log n) for k distinct weights and n active tenants, and O(log n) for each tenant
+ * that was charged since the last change. {@code FairShareBenchmark} measures both.
  */
 public final class WeightedFairEscrow {
   /** Each round grows guarantees, and with them the reserve of others, until both fit. */

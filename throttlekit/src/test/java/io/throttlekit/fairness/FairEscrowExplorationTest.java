@@ -32,8 +32,7 @@ class FairEscrowExplorationTest {
   void keepsEveryInvariantInAsManyStatesAsTheModel(
       int limit, int maxCost, int inventedFrom, long distinct) {
     Exploration seen =
-        Explorer.explore(
-            new Replay<>(() -> new Pool(limit, maxCost, inventedFrom)), MAX_STATES);
+        Explorer.explore(new Replay<>(() -> new Pool(limit, maxCost, inventedFrom)), MAX_STATES);
     assertThat(seen.violation()).isNull();
     assertThat(seen.distinct()).isEqualTo(distinct);
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Overrun;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +18,7 @@ class ScannedEscrowTest {
   private static final int EVENTS = 120;
   private static final long WINDOW = 1_000;
   private static final long SEED = 26;
+  private static final List<Overrun> OVERRUNS = List.of(Overrun.values());
 
   private final SplittableRandom random = new SplittableRandom(SEED);
   private int admitted;
@@ -110,7 +112,7 @@ class ScannedEscrowTest {
       TenantWeight weight = weight(key);
       long cost = cost();
       Overrun overrun =
-          random.nextInt(30) == 0 ? Overrun.values()[random.nextInt(3)] : Overrun.REFUSE;
+          random.nextInt(30) == 0 ? OVERRUNS.get(random.nextInt(OVERRUNS.size())) : Overrun.REFUSE;
       TenantState before = real.peek(key, weight, now);
       FairDecision expected = scan.charge(key, weight, cost, overrun, (end - now), end);
       assertThat(real.charge(key, weight, cost, overrun, now)).isEqualTo(expected);

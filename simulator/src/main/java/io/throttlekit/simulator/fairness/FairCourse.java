@@ -63,7 +63,7 @@ final class FairCourse {
     for (int i = demand; i < scenario.tenants().get(tenant).demands().size(); i++) {
       Demand at = scenario.tenants().get(tenant).demands().get(i);
       double pause = -Math.log(1 - random.nextDouble()) * 1_000 / at.perSecond();
-      double millis = Math.max(after, at.fromMillis()) + pause;
+      double millis = Math.max(after, (double) at.fromMillis()) + pause;
       if (millis < at.untilMillis()) {
         return new Arrival(millis, tenant, i);
       }
@@ -84,7 +84,10 @@ final class FairCourse {
     return asked[0].length;
   }
 
-  /** Returns what a tenant was admitted in a quarter of a window, as a share of the limit per window. */
+  /**
+   * Returns what a tenant was admitted in a quarter of a window, as a share of the limit per
+   * window.
+   */
   double admittedShare(int tenant, int slot) {
     return (double) admitted[tenant][slot] * SLOTS_PER_WINDOW / scenario.limit();
   }
@@ -153,7 +156,7 @@ final class FairCourse {
       for (int tenant = 0; tenant < asked.length; tenant++) {
         if (asked[tenant] > 0) {
           long guarantee = WeightedMaxMin.guarantee(weights()[tenant], all, scenario.limit());
-          double sure = Math.min(asked[tenant], guarantee);
+          double sure = (double) Math.min(asked[tenant], guarantee);
           worst = Math.max(worst, (sure - admitted(tenant, window)) / sure);
         }
       }

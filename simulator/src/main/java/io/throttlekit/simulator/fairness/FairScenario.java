@@ -34,10 +34,17 @@ record FairScenario(
   static List<FairScenario> all() {
     return List.of(
         returning(
-            "same-window", "gold comes back in the middle of a window, after 15.5 s", 15_500, 1_000),
+            "same-window",
+            "gold comes back in the middle of a window, after 15.5 s",
+            15_500,
+            1_000),
         returning(
-            "next-window", "gold comes back at the beginning of a window, after 15 s", 15_000, 1_000),
-        returning("light-silver", "the same, and silver asks for half of its guarantee", 15_000, 100),
+            "next-window",
+            "gold comes back at the beginning of a window, after 15 s",
+            15_000,
+            1_000),
+        returning(
+            "light-silver", "the same, and silver asks for half of its guarantee", 15_000, 100),
         late(),
         published());
   }
@@ -94,6 +101,11 @@ record FairScenario(
     IntStream.rangeClosed(1, 3)
         .forEach(i -> tenants.add(TenantLoad.of("light " + i, 1, 0, windows * SECOND, 140)));
     return new FairScenario(
-        "idle-every-fifth", "one of four is idle in every fifth window", 70, SECOND, windows, tenants);
+        "idle-every-fifth",
+        "one of four is idle in every fifth window",
+        70,
+        SECOND,
+        windows,
+        tenants);
   }
 }

@@ -18,7 +18,6 @@ record TenantLoad(String name, long weight, List<Demand> demands) {
   /** Creates a tenant with one demand. */
   static TenantLoad of(
       String name, long weight, long fromMillis, long untilMillis, double perSecond) {
-    return new TenantLoad(
-        name, weight, List.of(new Demand(fromMillis, untilMillis, perSecond)));
+    return new TenantLoad(name, weight, List.of(new Demand(fromMillis, untilMillis, perSecond)));
   }
 }

@@ -59,7 +59,10 @@ class FairCourseTest {
 
   private static FairCourse play(String name, Sharing sharing) {
     FairScenario scenario =
-        FairScenario.all().stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+        FairScenario.all().stream()
+            .filter(one -> one.name().equals(name))
+            .findFirst()
+            .orElseThrow();
     return FairCourse.play(scenario, sharing, 1);
   }
 }
