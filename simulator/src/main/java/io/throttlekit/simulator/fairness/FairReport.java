@@ -42,8 +42,10 @@ public final class FairReport {
   public String markdown() {
     StringBuilder text =
         new StringBuilder(
-            "| scenario | sharing | used of what is possible | Jain's index | worst shortfall |\n"
-                + "|---|---|---|---|---|\n");
+            """
+            | scenario | sharing | used of what is possible | Jain's index | worst shortfall |
+            |---|---|---|---|---|
+            """);
     for (List<FairCourse> scenario : courses) {
       for (FairCourse course : scenario) {
         text.append(
