@@ -144,6 +144,11 @@ final class WeightGroup {
     }
   }
 
+  /** Returns the length of the list of changed tenants. */
+  int changes() {
+    return changes;
+  }
+
   int depth() {
     return used.depth();
   }
