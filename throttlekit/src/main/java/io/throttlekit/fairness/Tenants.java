@@ -1,0 +1,182 @@
+package io.throttlekit.fairness;
+
+import io.throttlekit.CounterKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tenants that a pool remembers, in two classes. A tenant is active if it was seen in this
+ * window or in the one before; others are forgotten. Guarded by the pool's lock.
+ */
+final class Tenants {
+  /** Tenants forgotten at once: removing all in one decision would delay it. */
+  private static final int MAX_FORGOTTEN = 2;
+
+  final TenantClass listed;
+  final TenantClass unlisted;
+  private final long windowMillis;
+  private final TenantTable table = new TenantTable();
+
+  /** The window, named by its end. */
+  private long windowEndMillis = Long.MIN_VALUE;
+
+  private long evicted;
+
+  Tenants(FairTerms terms) {
+    this.windowMillis = terms.windowMillis();
+    this.listed = new TenantClass(terms.partsPerUnit());
+    this.unlisted = new TenantClass(terms.partsPerUnit());
+  }
+
+  long windowEndMillis() {
+    return windowEndMillis;
+  }
+
+  int size() {
+    return table.size();
+  }
+
+  /** Returns how many tenants were forgotten while they were active. */
+  long evicted() {
+    return evicted;
+  }
+
+  @Nullable Tenant find(CounterKey key) {
+    return table.find(key);
+  }
+
+  boolean isSeen(Tenant tenant) {
+    return tenant.windowEndMillis == windowEndMillis;
+  }
+
+  boolean isActive(Tenant tenant) {
+    return windowEndMillis - tenant.windowEndMillis <= windowMillis;
+  }
+
+  /** Sets what guarantees are computed from. */
+  void divide(long units, int unlistedMillionths) {
+    long all = listed.weight() + unlisted.weight();
+    if (listed.weight() > 0
+        && Products.compare(unlisted.weight(), FairTerms.ALL, unlistedMillionths, all) > 0) {
+      // Both parts are rounded down, so that no guarantee rises when another tenant joins.
+      int rest = FairTerms.ALL - unlistedMillionths;
+      listed.divide(Products.quotient(rest, units, FairTerms.ALL), listed.weight());
+      unlisted.divide(
+          Products.quotient(unlistedMillionths, units, FairTerms.ALL), unlisted.weight());
+    } else {
+      listed.divide(units, all);
+      unlisted.divide(units, all);
+    }
+  }
+
+  /**
+   * Returns the tenant, which is seen in this window from now on.
+   *
+   * @param max the most tenants that may be remembered; others are evicted
+   */
+  Tenant enter(CounterKey key, TenantWeight weight, int max) {
+    forgetInactive();
+    Tenant known = table.find(key);
+    if (known == null) {
+      trim(max - 1);
+      return create(key, weight, 0);
+    }
+    if (isSeen(known)) {
+      return known.hasWeight(weight) ? known : replace(known, weight, known.used);
+    }
+    if (isActive(known) && known.hasWeight(weight)) {
+      known.group.see();
+      known.windowEndMillis = windowEndMillis;
+      known.used = 0;
+      known.indexed = 0;
+      known.isChanged = false;
+      known.group.among.unlink(known);
+      known.group.among.append(known);
+      return known;
+    }
+    return replace(known, weight, 0);
+  }
+
+  /** Evicts tenants until only {@code max} are left. */
+  void trim(int max) {
+    while (table.size() > max) {
+      Tenant oldest = evictable();
+      evicted += isActive(oldest) ? 1 : 0;
+      remove(oldest);
+    }
+  }
+
+  void remove(Tenant tenant) {
+    table.remove(tenant);
+    tenant.group.among.unlink(tenant);
+    if (isActive(tenant)) {
+      tenant.group.among.remove(tenant, isSeen(tenant));
+    }
+  }
+
+  void clear() {
+    table.clear();
+    listed.clear();
+    unlisted.clear();
+  }
+
+  /** Begins a window that ends later than the current one. */
+  void roll(long endMillis) {
+    if (endMillis - windowMillis != windowEndMillis) {
+      clear(); // a window without requests lies between
+    } else {
+      listed.roll();
+      unlisted.roll();
+    }
+    windowEndMillis = endMillis;
+  }
+
+  /** Returns a tenant that is not remembered, for what-if questions. */
+  Tenant probe(CounterKey key, TenantWeight weight, long used) {
+    Tenant tenant = new Tenant(key, among(weight).group(weight), windowEndMillis);
+    tenant.used = used;
+    return tenant;
+  }
+
+  private TenantClass among(TenantWeight weight) {
+    return weight.listed() ? listed : unlisted;
+  }
+
+  private Tenant replace(Tenant known, TenantWeight weight, long used) {
+    remove(known);
+    return create(known.key, weight, used);
+  }
+
+  private Tenant create(CounterKey key, TenantWeight weight, long used) {
+    Tenant tenant = probe(key, weight, used);
+    tenant.group.among.add(tenant, true);
+    tenant.group.among.append(tenant);
+    table.add(tenant);
+    return tenant;
+  }
+
+  private void forgetInactive() {
+    for (int i = 0; i < MAX_FORGOTTEN; i++) {
+      forgetInactive(listed.oldest());
+      forgetInactive(unlisted.oldest());
+    }
+  }
+
+  private void forgetInactive(@Nullable Tenant oldest) {
+    if (oldest != null && !isActive(oldest)) {
+      remove(oldest);
+    }
+  }
+
+  /** Returns one that is not active, else the oldest unlisted one, else the oldest listed one. */
+  private Tenant evictable() {
+    Tenant named = listed.oldest();
+    Tenant other = unlisted.oldest();
+    if (other == null || (named != null && !isActive(named))) {
+      if (named == null) {
+        throw new IllegalStateException("there is no tenant to evict");
+      }
+      return named;
+    }
+    return other;
+  }
+}

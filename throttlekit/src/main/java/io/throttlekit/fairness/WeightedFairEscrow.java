@@ -1,0 +1,130 @@
+package io.throttlekit.fairness;
+
+import io.throttlekit.Cost;
+import io.throttlekit.CounterKey;
+import io.throttlekit.Overrun;
+
+/**
+ * A limit per window, aligned to the epoch, that many tenants share by weight.
+ *
+ * <p>Each active tenant is guaranteed its part. What no active tenant has a claim to is lent to
+ * those who ask first. A tenant is active if it sent a request in this window or in the one before,
+ * admitted or not; one that comes back later has its guarantee at once, as far as units are left,
+ * and its full part from the next window on. {@link FairShares} has the rules.
+ *
+ * <p>Thread-safe. One lock for each pool is held for a decision: the tenants of a pool depend on
+ * each other, and the decisions of different pools do not wait for each other. A decision changes a
+ * few sums. If the sum of weights has changed, the next one beyond a guarantee computes the reserve
+ * anew, in O(k · log n) for k distinct weights and n active tenants, and O(log n) for each tenant
+ * that was charged since the last change. {@code FairShareBenchmark} measures both.
+ */
+public final class WeightedFairEscrow {
+  /** Each round grows guarantees, and with them the reserve of others, until both fit. */
+  private static final int MAX_ROUNDS = 64;
+
+  private final UnitSource source;
+  private final FairShares shares;
+  private FairTerms terms;
+
+  /** Creates a pool of one process. */
+  public WeightedFairEscrow(FairTerms terms) {
+    this(terms, UnitSource.ofOneProcess());
+  }
+
+  /** Creates a pool whose units come from elsewhere. */
+  public WeightedFairEscrow(FairTerms terms, UnitSource source) {
+    this.terms = terms;
+    this.source = source;
+    this.shares = new FairShares(terms);
+  }
+
+  /**
+   * Charges a tenant if its cost is within what it may take.
+   *
+   * @param weight the tenant's from now on
+   * @param cost parts from 0 to {@link Cost#MAX}; 0 consumes nothing and asks for the smallest cost
+   * @param nowMillis ms since the epoch; times that run backwards stay in the newest window
+   */
+  public FairDecision tryAcquire(
+      CounterKey tenant, TenantWeight weight, long cost, long nowMillis) {
+    return charge(tenant, weight, cost, Overrun.REFUSE, nowMillis);
+  }
+
+  /** Charges a tenant, even if its cost exceeds what it may take, depending on {@code overrun}. */
+  public synchronized FairDecision charge(
+      CounterKey tenant, TenantWeight weight, long cost, Overrun overrun, long nowMillis) {
+    if (cost < 0 || cost > Cost.MAX) {
+      throw new IllegalArgumentException("cost must be from 0 to 2^53-1, was " + cost);
+    }
+    roll(nowMillis);
+    if (shares.units() < terms.limit()) {
+      obtain(tenant, weight, cost, overrun);
+    }
+    long untilEndMillis = shares.windowEndMillis() - nowMillis;
+    return shares.charge(tenant, weight, cost, overrun, untilEndMillis);
+  }
+
+  /** Refunds parts that a tenant was charged in a window, if that has not ended. */
+  public synchronized void refund(
+      CounterKey tenant, long parts, long takenWindowEndMillis, long nowMillis) {
+    roll(nowMillis);
+    shares.refund(tenant, parts, takenWindowEndMillis);
+  }
+
+  /** Returns the state that a tenant would have if it sent a request now. Changes nothing. */
+  public synchronized TenantState peek(CounterKey tenant, TenantWeight weight, long nowMillis) {
+    roll(nowMillis);
+    return shares.peek(tenant, weight);
+  }
+
+  /** Forgets a tenant; what it has used in this window returns to the others. */
+  public synchronized void reset(CounterKey tenant) {
+    shares.reset(tenant);
+  }
+
+  /** Forgets all tenants, and what was used in this window. */
+  public synchronized void reset() {
+    shares.reset();
+  }
+
+  /**
+   * Changes limit, number of tenants or the unlisted part; charges are kept.
+   *
+   * @throws IllegalArgumentException when window or resolution differ
+   */
+  public synchronized void change(FairTerms newest) {
+    shares.change(newest);
+    terms = newest;
+    shares.grant(source.granted(shares.windowEndMillis(), shares.weight(), 0));
+  }
+
+  /** Returns counts and sums. */
+  public synchronized FairFigures figures(long nowMillis) {
+    roll(nowMillis);
+    return shares.figures();
+  }
+
+  private void roll(long nowMillis) {
+    long end = shares.windowEndMillis();
+    if (nowMillis >= end) {
+      end = nowMillis - Math.floorMod(nowMillis, terms.windowMillis()) + terms.windowMillis();
+      shares.roll(end);
+      shares.grant(source.granted(end, shares.weight(), 0));
+    }
+  }
+
+  /** Requests units until the cost is admitted, or the source has no more. */
+  private void obtain(CounterKey tenant, TenantWeight weight, long cost, Overrun overrun) {
+    for (int round = 0; round < MAX_ROUNDS && shares.units() < terms.limit(); round++) {
+      long wanted = shares.wanted(tenant, weight, cost, overrun);
+      if (wanted <= shares.units()) {
+        return;
+      }
+      long granted = source.granted(shares.windowEndMillis(), shares.weight(), wanted);
+      if (granted <= shares.units()) {
+        return;
+      }
+      shares.grant(granted);
+    }
+  }
+}
