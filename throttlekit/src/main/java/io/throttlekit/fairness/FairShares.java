@@ -266,7 +266,7 @@ public final class FairShares {
     return tenant.group.weight.listed() ? left : left - tenants.listed.reserve();
   }
 
-  /** Returns the parts that nobody has a claim to. */
+  /** Returns the parts that are left and in no reserve of others. */
   private long unreserved(Tenant tenant, long guarantee) {
     long left = units * terms.partsPerUnit() - used;
     return Math.max(0, left - reserveOfOthers(tenant, guarantee));

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tenants by key, in a hash table with linear probing. Keys of one scope are told apart by their
+ * Tenants by key, in a hash table with linear probing. Keys of one scope are compared by their
  * 128-bit hash, which each tenant holds, so that a look-up among many tenants reads two objects
  * that are not in the cache in place of five.
  */

@@ -1,20 +1,17 @@
 package io.throttlekit.simulator.concurrency;
 
+import io.throttlekit.simulator.curves.CurveGrid;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Small curves of one scenario: a row for each algorithm, with its limit, the most in flight,
- * goodput and p99 over time. The drawing is readable in light and dark mode.
+ * goodput and p99 over time.
  *
  * <p>Values beyond the scale are drawn at its edge.
  */
 final class Curves {
-  private static final int NAMES = 150;
   private static final int WIDTH = 160;
   private static final int HEIGHT = 34;
-  private static final int GAP = 14;
-  private static final int TOP = 40;
   private static final int POINTS = 90;
 
   private static final List<Measure> MEASURES =
@@ -33,63 +30,44 @@ final class Curves {
   /** The content of a column. */
   private record Measure(String title, double top, String style, Figure figure) {}
 
-  private final StringBuilder svg = new StringBuilder();
+  private final CurveGrid grid;
 
-  private Curves() {}
+  private Curves(CurveGrid grid) {
+    this.grid = grid;
+  }
 
   /** Returns the drawing as SVG. */
   static String of(Scenario scenario, List<ContenderResult> results) {
-    Curves curves = new Curves();
-    curves.begin(scenario, results.size());
+    List<String> columns = MEASURES.stream().map(Measure::title).toList();
+    CurveGrid grid =
+        new CurveGrid(
+            scenario.title(), scenario.title(), columns, results.size(), WIDTH, HEIGHT, "");
+    Curves curves = new Curves(grid);
     for (int i = 0; i < results.size(); i++) {
-      curves.row(results.get(i), TOP + i * (HEIGHT + GAP));
+      curves.row(results.get(i), i);
     }
-    return curves.svg.append("</svg>\n").toString();
+    return grid.end();
   }
 
-  private void begin(Scenario scenario, int rows) {
-    int width = NAMES + MEASURES.size() * (WIDTH + GAP);
-    int height = TOP + rows * (HEIGHT + GAP);
-    add(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\">%n",
-        width, height);
-    add("<title>%s</title>%n", scenario.title());
-    svg.append(
-        """
-        <style>
-        text{font:11px sans-serif;fill:#57606a}
-        path{fill:none;stroke-width:1.3;stroke-linejoin:round}
-        .b{stroke:#8c959f;stroke-width:.5}
-        .c{stroke:#0969da}.f{stroke:#8250df}.g{stroke:#1a7f37}.p{stroke:#bc4c00}
-        @media(prefers-color-scheme:dark){text{fill:#9198a1}
-        .c{stroke:#58a6ff}.f{stroke:#bc8cff}.g{stroke:#3fb950}.p{stroke:#f0883e}}
-        </style>
-        """);
-    add("<text x=\"0\" y=\"12\">%s</text>%n", scenario.title());
+  private void row(ContenderResult result, int row) {
+    grid.name(row, result.contender().name());
     for (int i = 0; i < MEASURES.size(); i++) {
-      add("<text x=\"%d\" y=\"30\">%s</text>%n", left(i), MEASURES.get(i).title());
-    }
-  }
-
-  private void row(ContenderResult result, int y) {
-    add("<text x=\"0\" y=\"%d\">%s</text>%n", y + HEIGHT / 2 + 4, result.contender().name());
-    for (int i = 0; i < MEASURES.size(); i++) {
-      panel(result, MEASURES.get(i), left(i), y);
+      panel(result, MEASURES.get(i), grid.left(i), grid.top(row));
     }
   }
 
   private void panel(ContenderResult result, Measure measure, int x, int y) {
-    add("<path class=\"b\" d=\"M%d %dv%dh%d", x, y, HEIGHT, WIDTH);
+    grid.add("<path class=\"b\" d=\"M%d %dv%dh%d", x, y, HEIGHT, WIDTH);
     int end = 0;
     for (Phase phase : result.scenario().plan().phases()) {
       end += phase.seconds();
       if (end < result.first().length()) { // marks the start of the next phase
-        add("M%d %dv%d", x + end * WIDTH / result.first().length(), y, HEIGHT);
+        grid.add("M%d %dv%d", x + end * WIDTH / result.first().length(), y, HEIGHT);
       }
     }
-    add("\"/>%n<path class=\"%s\" d=\"", measure.style());
+    grid.add("\"/>%n<path class=\"%s\" d=\"", measure.style());
     line(result.first(), measure, x, y);
-    add("\"/>%n");
+    grid.add("\"/>%n");
   }
 
   private void line(Course run, Measure measure, int x, int y) {
@@ -103,21 +81,13 @@ final class Curves {
       int toX = x + i * WIDTH / (points - 1);
       int toY = y + HEIGHT - (int) Math.round(share * HEIGHT);
       if (i == 0) {
-        add("M%d %dl", toX, toY);
+        grid.add("M%d %dl", toX, toY);
       } else {
-        add(toY < lastY ? "%d%d" : "%d %d", toX - lastX, toY - lastY);
-        svg.append(i < points - 1 ? " " : "");
+        grid.add(toY < lastY ? "%d%d" : "%d %d", toX - lastX, toY - lastY);
+        grid.add(i < points - 1 ? " " : "");
       }
       lastX = toX;
       lastY = toY;
     }
-  }
-
-  private static int left(int column) {
-    return NAMES + column * (WIDTH + GAP);
-  }
-
-  private void add(String format, Object... values) {
-    svg.append(String.format(Locale.ROOT, format.replace("%n", "\n"), values));
   }
 }
