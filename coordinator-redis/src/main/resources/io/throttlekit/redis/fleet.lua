@@ -11,12 +11,16 @@
 -- ARGV[3]   the name of the node
 --
 -- The digests have a key of their own, because a heartbeat reads all nodes.
+--
+-- A field that can't be read fails the call: without it, what it reserves would be granted to others.
 local INCARNATION = 17 -- the length of ':' and an incarnation
+-- as Heartbeat clamps them: requests, and ms
+local MAX_REQUESTS, MAX_PERMIT, MAX_UNTIL = 1073741824, 86400000, 3600000 + 86400000
 local match, byte = string.match, string.byte
 local name = ARGV[3]
 local limit, lease, steering_until, steering, frequent = 0, 0, 0, '', false
 local nodes, all, ended = {}, 0, {}
-local remnants = {} -- names of nodes that have become remnants
+local changed = {} -- names of nodes that have become remnants, or would have ended later than any
 
 -- Whether a name is before another one: by id, then by incarnation. Not a < b, which follows the
 -- locale of the server, and has "a!" before "a", because of its ':'.
@@ -49,29 +53,49 @@ local function depart(node, in_flight, ends)
   node.share, node.may_apply, node.left = 0, 0, true
 end
 
-local stored = call('HGETALL', KEYS[2])
+local function unreadable(what)
+  return redis.error_reply('ERR the key ' .. KEYS[2] .. ' has no data of a concurrency limit: ' .. what
+    .. '. Once it is deleted, the nodes begin anew')
+end
+
+local function at_most(most, digits)
+  local number = tonumber(digits)
+  return number < most and number or most
+end
+
+local stored = redis.pcall('HGETALL', KEYS[2])
+if stored.err then
+  return unreadable(stored.err)
+end
 for i = 1, #stored, 2 do
   local of, value = stored[i], stored[i + 1]
   if of == 'fleet' then
     local total, number, ends, mark, holder = match(value, '^(%d+) (%d+) (%d+)(!?) (.*)$')
-    limit, lease, steering_until, steering = tonumber(total), tonumber(number), tonumber(ends), holder
+    if not total then
+      return unreadable('fleet ' .. value)
+    end
+    limit, lease, steering = at_most(MAX_REQUESTS, total), tonumber(number), holder
+    steering_until = tonumber(ends)
     frequent = mark == '!'
   else
     local local_limit, sampled, in_flight, peak, waiting, share, generation, may_apply, sequence, ends, left, permit =
       match(value, '^(%d+) ([01]) (%d+) (%d+) ([01]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) ?(%d*)$')
+    if not local_limit or not match(of, ':%x+$', -INCARNATION) then
+      return unreadable(of .. ' ' .. value)
+    end
     local node = {
-      local_limit = tonumber(local_limit),
+      local_limit = at_most(MAX_REQUESTS, local_limit),
       sampled = sampled == '1',
-      in_flight = tonumber(in_flight),
-      peak = tonumber(peak),
+      in_flight = at_most(MAX_REQUESTS, in_flight),
+      peak = at_most(MAX_REQUESTS, peak),
       waiting = waiting == '1',
-      share = tonumber(share),
+      share = at_most(MAX_REQUESTS, share),
       generation = tonumber(generation),
-      may_apply = tonumber(may_apply),
+      may_apply = at_most(MAX_REQUESTS, may_apply),
       sequence = tonumber(sequence),
-      ends = tonumber(ends),
+      ends = at_most(now + MAX_UNTIL, ends),
       left = left == '1',
-      permit = tonumber(permit) or 0, -- none in the rows of an earlier release
+      permit = at_most(MAX_PERMIT, permit == '' and '0' or permit), -- none in the rows of an earlier release
     }
     local lapsed = node.ends < now and not node.left
     if lapsed then -- its requests may go on, until their time to live has ended
@@ -82,15 +106,15 @@ for i = 1, #stored, 2 do
     else
       all = all + 1
       nodes[of] = node
-      if lapsed then
-        remnants[#remnants + 1] = of
+      if lapsed or node.ends < tonumber(ends) then
+        changed[#changed + 1] = of
       end
     end
   end
 end
-if #ended > 0 then
-  call('HDEL', KEYS[2], unpack(ended))
-  call('HDEL', KEYS[3], unpack(ended))
+for i = 1, #ended do
+  call('HDEL', KEYS[2], ended[i])
+  call('HDEL', KEYS[3], ended[i])
 end
 
 local function write(of, node)
@@ -101,9 +125,9 @@ local function write(of, node)
   }, ' '))
 end
 
-for i = 1, #remnants do
-  write(remnants[i], nodes[remnants[i]])
-  call('HDEL', KEYS[3], remnants[i])
+for i = 1, #changed do
+  write(changed[i], nodes[changed[i]])
+  call('HDEL', KEYS[3], changed[i])
 end
 
 -- Lowers what is reserved for a node that is no member any more.

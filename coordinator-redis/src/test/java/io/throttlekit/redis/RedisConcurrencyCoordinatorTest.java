@@ -2,6 +2,7 @@ package io.throttlekit.redis;
 
 import static io.throttlekit.redis.Heartbeats.beat;
 import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
@@ -15,18 +16,23 @@ import io.throttlekit.share.FleetState;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.Heartbeat.Publication;
 import io.throttlekit.share.ShareGrant;
+import io.throttlekit.share.ShareGrant.Remnant;
 import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.RecordingListener;
+import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.redis.RealRedis;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** How concurrency limits are stored in Redis. */
 @RealRedis
@@ -165,6 +171,62 @@ class RedisConcurrencyCoordinatorTest {
   private static Heartbeat withDigest(String node, long sequence) {
     SampleDigest digest = new SampleDigest(1, 0, 0, 1, false, List.of(1_000L));
     return new Heartbeat("limit", node, 1, sequence, 10, true, 0, 0, 0, 0, HOUR, 0, null, digest);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "a:8000000000000001, 1 2 3",
+    "a node without an incarnation, 10 1 0 0 0 10 1 10 1 9999999999999 0 0",
+    "fleet, 10",
+  })
+  void aFieldThatCannotBeReadFailsTheCallAndIsNamed(String field, String value) {
+    RedisConcurrencyCoordinator coordinator = open(Coordination.DEFAULT);
+    beat(coordinator, "limit", "a", 1);
+    redis.command("HSET", fleetKey(), field, value);
+    assertThat(failure(coordinator.heartbeat(Heartbeats.of("limit", "a", 2, 0, null))))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("the key " + fleetKey() + " has no data of a concurrency limit")
+        .hasMessageContaining(field + " " + value);
+    redis.command("DEL", fleetKey());
+    assertThat(beat(coordinator, "limit", "b", 1).status()).isEqualTo(Status.MEMBER);
+  }
+
+  @Test
+  void aKeyOfAnotherTypeFailsTheCallAndIsNamed() {
+    RedisConcurrencyCoordinator coordinator = open(Coordination.DEFAULT);
+    beat(coordinator, "limit", "a", 1);
+    String key = fleetKey();
+    redis.command("SET", key, "x");
+    assertThat(failure(coordinator.heartbeat(Heartbeats.of("limit", "a", 2, 0, null))))
+        .hasMessageContaining("the key " + key + " has no data of a concurrency limit: WRONGTYPE");
+  }
+
+  @Test
+  void numbersThatNoNodeCanReportAreClampedAndEndWithinAnHourAndADay() {
+    RedisConcurrencyCoordinator coordinator = open(Coordination.DEFAULT);
+    beat(coordinator, "limit", "a", 1);
+    String remnant = "1 0 99999999999 0 0 0 1 0 1 99999999999999 1 99999999999";
+    redis.command("HSET", fleetKey(), "b:8000000000000001", remnant);
+    for (int i = 0; i < 8_000; i += 100) {
+      List<String> lapsed = new ArrayList<>(List.of("HSET", fleetKey()));
+      for (int j = i; j < i + 100; j++) {
+        Collections.addAll(lapsed, "c%d:8000000000000001".formatted(j), "1 0 0 0 0 0 1 0 1 1 1 0");
+      }
+      redis.command(lapsed.toArray(String[]::new));
+    }
+    ShareGrant grant = beat(coordinator, "limit", "a", 2);
+    assertThat(grant.remnants()).extracting(Remnant::permits).containsExactly(1 << 30);
+    assertThat(grant.share()).isEqualTo(1);
+    clock.advance(25 * HOUR);
+    assertThat(beat(coordinator, "limit", "d", 1).remnants()).hasSize(1);
+    clock.advance(1);
+    ShareGrant later = beat(coordinator, "limit", "d", 2);
+    assertThat(later.remnants()).isEmpty();
+    assertThat(later.share()).isEqualTo(10);
+  }
+
+  private static String fleetKey() {
+    return redis.command("KEYS", "*fleet*").strip();
   }
 
   @Test

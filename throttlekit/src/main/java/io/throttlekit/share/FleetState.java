@@ -56,6 +56,10 @@ public record FleetState(
    */
   public static final long STEERING_MILLIS = 1_750;
 
+  /** The most time until a node, or what it leaves, ends; others may write to a store. */
+  private static final long MAX_UNTIL_MILLIS =
+      Heartbeat.MAX_LEASE_MILLIS + Heartbeat.MAX_PERMIT_MILLIS;
+
   /** The most digests of a node that wait for the steering node; older ones are dropped. */
   private static final int MAX_DIGESTS = 4;
 
@@ -162,7 +166,10 @@ public record FleetState(
 
   private SortedMap<NodeKey, NodeState> live(long nowMillis) {
     SortedMap<NodeKey, NodeState> live = new TreeMap<>(nodes);
-    live.replaceAll((_, node) -> node.untilMillis() < nowMillis ? node.remnant() : node);
+    live.replaceAll((_, node) ->
+        node.untilMillis() < nowMillis
+            ? node.remnant()
+            : node.endingBy(nowMillis + MAX_UNTIL_MILLIS));
     live.values().removeIf(node -> node.untilMillis() < nowMillis);
     return live;
   }

@@ -14,6 +14,12 @@ final class HeartbeatSchedule {
   /** Heartbeats in a row after a shift of the load. */
   private static final int SEVERAL = 5;
 
+  /**
+   * Heartbeat intervals from one such row to the next: a load that shifts all the time must not
+   * keep the coordinator busy.
+   */
+  private static final int INTERVALS = 5;
+
   /** The least time between two heartbeats of one limit while they are frequent. */
   private static final long NANOS_PER_NODE = 3_000_000;
 
@@ -26,8 +32,13 @@ final class HeartbeatSchedule {
 
   private volatile long dueNanos;
 
-  /** Heartbeats that follow at the least interval; guarded by this. */
+  /** The time between two heartbeats while they are frequent, for the fleet's size; ns. */
+  private volatile long frequentNanos;
+
+  /** Heartbeats that follow at that interval, and when their row began; guarded by this. */
   private int more;
+
+  private long rowNanos;
 
   private volatile boolean dormant;
   private volatile boolean closed;
@@ -43,6 +54,8 @@ final class HeartbeatSchedule {
     this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, wake);
     this.dueNanos = time.monotonicNanos();
     this.beatNanos = dueNanos - membership.heartbeatNanos();
+    this.rowNanos = dueNanos - INTERVALS * membership.heartbeatNanos();
+    this.frequentNanos = membership.minHeartbeatNanos();
   }
 
   void start() {
@@ -55,14 +68,19 @@ final class HeartbeatSchedule {
   }
 
   /**
-   * Sends several heartbeats at the least interval, so that this node takes part when the steering
-   * node notices, by the first ones of all nodes, what this node has noticed.
+   * Sends several frequent heartbeats, so that this node takes part when the steering node notices,
+   * by the first ones of all nodes, what this node has noticed. None soon after the last ones.
    */
   void severalSoon() {
+    long now = time.monotonicNanos();
     synchronized (this) {
+      if (now - rowNanos < INTERVALS * membership.heartbeatNanos()) {
+        return;
+      }
+      rowNanos = now;
       more = SEVERAL;
     }
-    soon();
+    within(frequentNanos);
   }
 
   /**
@@ -71,11 +89,12 @@ final class HeartbeatSchedule {
    * coordinator would be busy with one limit.
    */
   void answered(ShareGrant grant, boolean reports) {
+    long nanos = Math.max(membership.minHeartbeatNanos(), grant.nodes() * NANOS_PER_NODE);
+    frequentNanos = Math.min(nanos, membership.heartbeatNanos());
     if (reports) {
       soon();
     } else if (grant.frequent()) {
-      long nanos = Math.max(membership.minHeartbeatNanos(), grant.nodes() * NANOS_PER_NODE);
-      within(Math.min(nanos, membership.heartbeatNanos()));
+      within(frequentNanos);
     }
   }
 
@@ -122,7 +141,7 @@ final class HeartbeatSchedule {
   /** Notes that the heartbeat that was due is sent. */
   synchronized void sent(long nowNanos) {
     more = Math.max(0, more - 1);
-    dueNanos = nowNanos + (more > 0 ? membership.minHeartbeatNanos() : membership.heartbeatNanos());
+    dueNanos = nowNanos + (more > 0 ? frequentNanos : membership.heartbeatNanos());
     beatNanos = nowNanos;
   }
 

@@ -37,6 +37,36 @@ public record NodeState(
     boolean left,
     List<SampleDigest> digests) {
 
+  /** Clamps the numbers, as those of a heartbeat: others may write to a store. */
+  public NodeState {
+    localLimit = Math.clamp(localLimit, 1, Heartbeat.MAX_REQUESTS);
+    inFlight = Math.clamp(inFlight, 0, Heartbeat.MAX_REQUESTS);
+    peak = Math.clamp(peak, 0, Heartbeat.MAX_REQUESTS);
+    share = Math.clamp(share, 0, Heartbeat.MAX_REQUESTS);
+    mayApply = Math.clamp(mayApply, 0, Heartbeat.MAX_REQUESTS);
+    permitMillis = Math.clamp(permitMillis, 0L, Heartbeat.MAX_PERMIT_MILLIS);
+  }
+
+  /** Returns this node if it ends by a time; else one that ends then. */
+  NodeState endingBy(long millis) {
+    return untilMillis <= millis
+        ? this
+        : new NodeState(
+            localLimit,
+            sampled,
+            inFlight,
+            peak,
+            waiting,
+            share,
+            generation,
+            mayApply,
+            sequence,
+            millis,
+            permitMillis,
+            left,
+            List.of());
+  }
+
   /** Returns the permits that no other node may get. */
   public int reserved() {
     return Math.max(mayApply, inFlight);

@@ -27,6 +27,30 @@ class HeartbeatScheduleTest {
     assertThat(gaps()).startsWith(100L, 100L, 100L, 100L, 1_000L, 1_000L);
   }
 
+  @Test
+  void aLoadThatShiftsAllTheTimeSendsFiveHeartbeatsInFiveIntervals() {
+    schedule.start();
+    time.run(1_500);
+    sent.clear();
+    for (int i = 0; i < 100; i++) {
+      schedule.severalSoon();
+      time.run(100);
+    }
+    assertThat(sent).as("in 10 s: two rows of five, and one each second without them").hasSize(18);
+  }
+
+  @Test
+  void aShiftInALargeFleetSendsHeartbeats3MillisecondsOfEachNodeApart() {
+    schedule.start();
+    time.run(1);
+    schedule.answered(grant(100, false), false);
+    time.run(1_500);
+    sent.clear();
+    schedule.severalSoon();
+    time.run(3_000);
+    assertThat(gaps()).startsWith(300L, 300L, 300L, 300L, 1_000L);
+  }
+
   @ParameterizedTest
   @CsvSource({"1, 100", "33, 100", "100, 300", "334, 1000", "1000, 1000"})
   void frequentHeartbeatsOfAllNodesAre3MillisecondsApart(int nodes, long millis) {
