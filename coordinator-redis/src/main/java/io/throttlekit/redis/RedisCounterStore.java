@@ -78,6 +78,11 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
     boolean oneSlot = true;
     for (int c = 0; c < claims.size(); c++) {
       List<Charge> ofClaim = claims.get(c).charges();
+      for (int i = 0; i < ofClaim.size(); i++) {
+        if (ofClaim.get(i).tenant() != null) {
+          return shared();
+        }
+      }
       for (int i = 0; slots.isCluster() && i < ofClaim.size(); i++) {
         int ofCharge = slots.of(ofClaim.get(i).key());
         oneSlot &= slot == Slots.NONE || slot == ofCharge;
@@ -125,6 +130,9 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
 
   @Override
   public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
+    if (request.tenant() != null) {
+      return shared();
+    }
     return run(CounterCall.lease(slots.of(request.key()), leaseDeadline(), request))
         .thenApply(RedisCounterStore::granted);
   }
@@ -143,6 +151,12 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
   public CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm) {
     return run(CounterCall.reset(slots.of(key), time.monotonicNanos() + deadlineNanos, key))
         .thenAccept(_ -> {});
+  }
+
+  /** Fails: a plain window would count a tenant's units without its guarantee. */
+  private static <T> CompletionStage<T> shared() {
+    return CompletableFuture.failedFuture(
+        new UnsupportedOperationException("Redis has no counters that tenants share yet"));
   }
 
   private static LeaseGrant granted(LeaseGrant grant) {

@@ -170,6 +170,22 @@ public final class FairShares {
     }
   }
 
+  /**
+   * Undoes a charge or refund of this window. The tenant stays active.
+   *
+   * @param parts that it added to {@link #used}; below 0 for a refund
+   */
+  void undo(CounterKey key, long parts, long lent, long refusedCost) {
+    Tenant tenant = tenants.find(key);
+    if (tenant != null && tenants.isSeen(tenant)) {
+      use(tenant, -Math.min(parts, tenant.used));
+    } else {
+      used -= Math.min(parts, used); // evicted since, by another charge of the same request
+    }
+    borrowed -= lent;
+    refused -= refusedCost;
+  }
+
   /** Forgets a tenant; what it has used returns to the others. */
   public void reset(CounterKey key) {
     Tenant tenant = tenants.find(key);
@@ -211,6 +227,11 @@ public final class FairShares {
   /** Returns the units granted in this window. */
   public long units() {
     return units;
+  }
+
+  /** Returns the parts charged in this window. */
+  long used() {
+    return used;
   }
 
   /** Returns the window, named by its end. */

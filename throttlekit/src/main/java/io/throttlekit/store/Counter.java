@@ -2,6 +2,8 @@ package io.throttlekit.store;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.fairness.FairPool;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
 import io.throttlekit.rate.TwoNumbers;
@@ -36,6 +38,9 @@ final class Counter extends Keyed {
       AtomicIntegerFieldUpdater.newUpdater(Counter.class, "status");
   private static final AtomicLongFieldUpdater<Counter> KEPT_UNTIL =
       AtomicLongFieldUpdater.newUpdater(Counter.class, "keptUntilMillis");
+
+  /** The room for tenants that the store has weighed this counter by. */
+  volatile int weighedRoom;
 
   /** The lock order of counters. */
   final long order;
@@ -75,6 +80,9 @@ final class Counter extends Keyed {
     }
     try {
       remember(charge.algorithm());
+      if (charge.tenant() != null) {
+        return chargePool(charge, charge.tenant(), nowMillis);
+      }
       return count(charge.algorithm(), charge, nowMillis);
     } finally {
       STATUS.lazySet(this, FREE);
@@ -86,23 +94,73 @@ final class Counter extends Keyed {
     if (!take()) {
       return false;
     }
-    draft = load(algorithm);
+    Object state = load(algorithm);
+    draft = state instanceof FairPool pool ? PoolDraft.of(pool) : state;
     return true;
+  }
+
+  /** Sets the draft of a held counter back to an earlier one. */
+  void restore(@Nullable Object earlier) {
+    if (draft instanceof PoolDraft pool) {
+      pool.undoUntil(earlier);
+    }
+    draft = earlier;
+  }
+
+  /** Unlocks this counter after {@link #hold()}, with the draft as the state. */
+  void release() {
+    release(draft);
   }
 
   /** Unlocks this counter after {@link #hold()}, with {@code next} as the state. */
   void release(@Nullable Object next) {
     draft = null;
-    store(algorithm, next);
+    store(algorithm, next instanceof PoolDraft pool ? pool.pool() : next);
     STATUS.lazySet(this, FREE);
   }
 
   /** Applies {@code charge} to the draft of a held counter. */
   Decision chargeDraft(Charge charge, long nowMillis) {
     remember(charge.algorithm());
+    FairTenant tenant = charge.tenant();
+    if (tenant != null && (draft != null || charge.cost() > 0)) {
+      PoolDraft before =
+          draft == null ? PoolDraft.of(new FairPool(tenant.terms())) : (PoolDraft) draft;
+      PoolDraft after = before.charge(tenant, charge, nowMillis);
+      draft = after;
+      return after.decision();
+    }
     Transition<?> transition = transition(charge, draft, nowMillis);
     draft = transition.state();
     return transition.decision();
+  }
+
+  /**
+   * Returns for how many ms a refusal of {@code charge} by the draft of this held counter lasts.
+   */
+  long retryAfterMillis(Charge charge, long nowMillis) {
+    // A refusal by a pool already lasts until its window ends; only a cost above the limit never
+    // fits, also into an unused one.
+    Object state = charge.tenant() == null ? draft : null;
+    return transition(charge, state, nowMillis).decision().retryAfterMillis();
+  }
+
+  /** Returns how many tenants this counter has room for; 0 if no tenants share it. */
+  int room() {
+    return other instanceof FairPool pool ? pool.room() : 0;
+  }
+
+  /** Forgets one tenant of this counter. */
+  void resetTenant(FairTenant tenant) {
+    if (take()) {
+      try {
+        if (other instanceof FairPool pool) {
+          pool.reset(tenant);
+        }
+      } finally {
+        STATUS.lazySet(this, FREE);
+      }
+    }
   }
 
   /** Retires this counter; returns whether it still counted something. */
@@ -114,7 +172,11 @@ final class Counter extends Keyed {
     used = false; // references that remain must not retain the state
     other = null;
     STATUS.set(this, RETIRED);
-    return last != null && nowMillis < unusedFrom(algorithm, last);
+    return last != null
+        && nowMillis
+            < (last instanceof FairPool pool
+                ? pool.unusedFromMillis()
+                : unusedFrom(algorithm, last));
   }
 
   /** Returns whether this counter has left the store for good. */
@@ -172,6 +234,24 @@ final class Counter extends Keyed {
     return transition.decision();
   }
 
+  private Decision chargePool(Charge charge, FairTenant tenant, long nowMillis) {
+    FairPool pool = (FairPool) other;
+    long cost = charge.cost();
+    if (pool == null) {
+      if (cost <= 0) {
+        return transition(charge, null, nowMillis).decision(); // an unused one has the whole limit
+      }
+      pool = new FairPool(tenant.terms());
+      other = pool;
+    }
+    if (cost > 0) {
+      return pool.charge(tenant, cost, charge.overrun(), nowMillis).decision();
+    }
+    return cost == 0
+        ? pool.look(tenant, charge.overrun(), nowMillis)
+        : pool.refund(tenant, -cost, nowMillis);
+  }
+
   private <S> @Nullable S load(RateAlgorithm<S> algorithm) {
     if (used && algorithm instanceof TwoNumbers<S> numbers) {
       return numbers.state(first, second);
@@ -181,6 +261,10 @@ final class Counter extends Keyed {
   }
 
   private <S> void store(RateAlgorithm<S> algorithm, @Nullable Object next) {
+    if (next instanceof FairPool) {
+      other = next;
+      return;
+    }
     // an unneeded write would invalidate other processors' cache lines
     if (used != (next != null)) {
       used = next != null;

@@ -2,8 +2,10 @@ package io.throttlekit.store;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.Overrun;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -48,6 +50,15 @@ public interface CounterStore extends AutoCloseable {
 
   /** Resets the counter to unused. */
   CompletionStage<Void> reset(CounterKey key, RateAlgorithm<?> algorithm);
+
+  /**
+   * Forgets one tenant of a counter that tenants share; what it has used in this window returns to
+   * the others.
+   */
+  default CompletionStage<Void> resetTenant(CounterKey key, FairTenant tenant) {
+    return CompletableFuture.failedFuture(
+        new UnsupportedOperationException("this store has no counters that tenants share"));
+  }
 
   /** Reads a counter without counting; admitted unless the counter is beyond its limit. */
   default CompletionStage<Outcome> peek(CounterKey key, RateAlgorithm<?> algorithm) {

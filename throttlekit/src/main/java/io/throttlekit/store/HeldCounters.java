@@ -3,6 +3,7 @@ package io.throttlekit.store;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import java.util.HashMap;
 import java.util.List;
@@ -59,7 +60,9 @@ public final class HeldCounters {
   public Outcome acquire(List<Claim> claims) {
     Settlement settlement = new Settlement(claims, nowMillis, lossMillis);
     for (int i = 0; i < settlement.size(); i++) {
-      settlement.use(i, held(settlement.charge(i).key()));
+      Charge charge = settlement.charge(i);
+      checkNotShared(charge.tenant());
+      settlement.use(i, held(charge.key()));
     }
     Outcome outcome = settlement.settle();
     if (outcome == null) {
@@ -70,6 +73,7 @@ public final class HeldCounters {
 
   /** Grants and counts what is left of an added counter, up to the request. */
   public LeaseGrant lease(LeaseRequest request) {
+    checkNotShared(request.tenant());
     long denied =
         request.onDataLoss() == DataLoss.DENY
             ? Denial.millisLeft(request.window(), lossMillis, nowMillis)
@@ -94,6 +98,13 @@ public final class HeldCounters {
       throw new IllegalStateException("a counter that is held was retired");
     }
     return decision;
+  }
+
+  /** A pool is changed in place, and is not a state that can be written back as numbers. */
+  private static void checkNotShared(@Nullable FairTenant tenant) {
+    if (tenant != null) {
+      throw new UnsupportedOperationException("this store has no counters that tenants share");
+    }
   }
 
   private Decision look(Charge charge) {

@@ -7,6 +7,7 @@ import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.TimeSource;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.Transition;
@@ -24,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * Counters in this process's memory: exact under concurrency, and bounded by a number of counters
  * of usual size.
  *
- * <p>Keys have at most 128 bytes, and the counter of a sliding log weighs more, so memory is
- * bounded, too: by about 400 bytes per counter of usual size, or by sixteen of the heaviest
+ * <p>Keys have at most 128 bytes, and the counter of a sliding log or of many tenants weighs more,
+ * so memory is bounded, too: by about 400 bytes per counter of usual size, or by sixteen of the heaviest
  * counters if that is more.
  *
  * <p>A counter expires some time after it has returned to its unused state. When there are too
@@ -102,7 +103,10 @@ public final class InMemoryStore implements CounterStore {
 
   /** Returns the weight of a counter by its possible memory, in counters of usual size. */
   private static int weight(Counter counter, long maxCounters) {
-    long weight = counter.algorithm() instanceof SlidingLog log ? 1 + log.limit() / LOG_ENTRIES : 1;
+    long weight = 1 + counter.room();
+    if (counter.algorithm() instanceof SlidingLog log) {
+      weight += log.limit() / LOG_ENTRIES;
+    }
     int heaviest = Math.clamp(maxCounters / MAX_WEIGHT_PART, 1, Integer.MAX_VALUE);
     return Math.clamp(weight, 1, heaviest); // Caffeine weighs in int
   }
@@ -214,7 +218,7 @@ public final class InMemoryStore implements CounterStore {
     if (id == null) {
       return CompletableFuture.completedFuture(grant(request, now));
     }
-    CallRecords records = records(request.key());
+    CallRecords records = records(request.callKey());
     synchronized (records) { // a concurrent copy waits for the answer
       return CallRecords.stage(() -> {
         long window = request.window().endMillis(now);
@@ -227,7 +231,7 @@ public final class InMemoryStore implements CounterStore {
   @Override
   public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     long now = time.wallMillis();
-    CallRecords records = records(lease.key());
+    CallRecords records = records(lease.callKey());
     synchronized (records) { // as in lease()
       return CallRecords.stage(() ->
               records.once(
@@ -256,6 +260,15 @@ public final class InMemoryStore implements CounterStore {
     if (counter != null) {
       counter.retire(time.wallMillis());
       recent.drop(key);
+    }
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletionStage<Void> resetTenant(CounterKey key, FairTenant tenant) {
+    Counter counter = counters.getIfPresent(key);
+    if (counter != null) {
+      counter.resetTenant(tenant);
     }
     return CompletableFuture.completedFuture(null);
   }
@@ -301,8 +314,11 @@ public final class InMemoryStore implements CounterStore {
 
   /** Extends the expiry of a counter so that it outlives what it counts. */
   private void keep(Counter counter, Charge charge, Decision decision, long now) {
+    if (charge.tenant() != null) {
+      weigh(counter);
+    }
     if (!Lifetime.extend(
-        counter, now + decision.resetAfterMillis(), charge.algorithm().windowMillis())) {
+        counter, unusedAt(charge, decision, now), charge.algorithm().windowMillis())) {
       return;
     }
     // Of two threads, the one with the earlier expiry may write last; it then sees the later
@@ -312,6 +328,21 @@ public final class InMemoryStore implements CounterStore {
       until = counter.keptUntilMillis();
       expiration.setExpiresAfter(charge.key(), until - now, TimeUnit.MILLISECONDS);
     } while (until != counter.keptUntilMillis());
+  }
+
+  /** Lets the cache weigh a counter again whose tenants have become twice as many. */
+  private void weigh(Counter counter) {
+    int room = counter.room();
+    if (room > counter.weighedRoom) {
+      counter.weighedRoom = room;
+      counters.asMap().computeIfPresent(counter.key(), (_, known) -> known);
+    }
+  }
+
+  private static long unusedAt(Charge charge, Decision decision, long now) {
+    // Tenants of this window keep their reserve during the next one.
+    long reserved = charge.tenant() == null ? 0 : charge.algorithm().windowMillis();
+    return now + decision.resetAfterMillis() + reserved;
   }
 
   private void forget(@Nullable Counter counter) {

@@ -13,10 +13,13 @@ final class Leasing {
 
   static LeaseGrant grant(
       LeaseRequest request, long nowMillis, Function<Charge, Decision> counters) {
+    if (request.tenant() != null) {
+      return grantToTenant(request, nowMillis, counters);
+    }
     // Another lease may come between two attempts; then less is left.
     for (long wanted = request.units(); ; ) {
       Decision decision =
-          counters.apply(new Charge(request.key(), request.window(), wanted, Overrun.REFUSE));
+          counters.apply(request.charge(wanted, Overrun.REFUSE));
       long granted = decision.admitted() ? wanted : 0;
       if (granted > 0 || decision.remaining() == 0) {
         return new LeaseGrant(
@@ -26,10 +29,33 @@ final class Leasing {
     }
   }
 
+  /**
+   * Grants what the tenant may take now. A refusal's {@code remaining} may have been used by
+   * others, so what is left is read before each attempt.
+   */
+  private static LeaseGrant grantToTenant(
+      LeaseRequest request, long nowMillis, Function<Charge, Decision> counters) {
+    Charge look = request.charge(0, Overrun.COUNT);
+    while (true) {
+      long left = counters.apply(look).remaining();
+      // A tenant that gets nothing is active all the same, because it has asked.
+      long wanted = Math.max(1, Math.min(request.units(), left));
+      Decision decision = counters.apply(request.charge(wanted, Overrun.REFUSE));
+      if (decision.admitted() || left == 0) {
+        Decision after = counters.apply(look);
+        return new LeaseGrant(
+            decision.admitted() ? wanted : 0,
+            nowMillis + after.resetAfterMillis(),
+            nowMillis,
+            after.remaining());
+      }
+    }
+  }
+
   /** Returns the grant of a repeated call: its units, with what is left now. */
   static LeaseGrant granted(
       LeaseRequest request, long units, long nowMillis, Function<Charge, Decision> counters) {
-    Decision rest = counters.apply(new Charge(request.key(), request.window(), 0, Overrun.COUNT));
+    Decision rest = counters.apply(request.charge(0, Overrun.COUNT));
     return new LeaseGrant(units, nowMillis + rest.resetAfterMillis(), nowMillis, rest.remaining());
   }
 
@@ -39,10 +65,10 @@ final class Leasing {
       long units,
       long nowMillis,
       Function<Charge, Decision> counters) {
-    Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT);
+    Charge look = lease.charge(0, Overrun.COUNT);
     // Units of another window must not be refunded to this one.
     if (nowMillis + counters.apply(look).resetAfterMillis() == windowEndMillis) {
-      var _ = counters.apply(new Charge(lease.key(), lease.window(), -units, Overrun.REFUSE));
+      var _ = counters.apply(lease.charge(-units, Overrun.REFUSE));
     }
   }
 }

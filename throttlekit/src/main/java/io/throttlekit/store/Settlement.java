@@ -112,7 +112,10 @@ final class Settlement {
       // Counters are unlocked on every path, with their old states unless everything was settled.
     } finally {
       for (int i = 0; i < holding; i++) {
-        held[i].release(settled ? held[i].draft : found[i]);
+        if (!settled) {
+          held[i].restore(found[i]);
+        }
+        held[i].release();
       }
     }
   }
@@ -138,7 +141,7 @@ final class Settlement {
     }
     if (RequestWait.refused(request)) {
       for (int i = 0; i < held.length; i++) {
-        held[i].draft = found[i];
+        held[i].restore(found[i]);
       }
       // Some charges share a counter.
       if (held.length < charges.length) {
@@ -164,7 +167,7 @@ final class Settlement {
     if (!admitted) {
       // Backwards: a counter with several charges ends at its first draft.
       for (int i = end - 1; i >= first; i--) {
-        counters[i].draft = before[i];
+        counters[i].restore(before[i]);
       }
       chargeOnlyWhatAlwaysCounts(first, end);
     }
@@ -180,7 +183,7 @@ final class Settlement {
       return decision;
     }
     if (charge.overrun() == Overrun.REFUSE) {
-      counter.draft = found;
+      counter.restore(found);
     }
     return Denial.of(decision, denied[index]);
   }
@@ -228,9 +231,8 @@ final class Settlement {
         }
       }
       if (together > charges[i].cost()) {
-        Charge all = new Charge(charges[i].key(), charges[i].algorithm(), together, Overrun.REFUSE);
-        long wait =
-            Counter.transition(all, counters[i].draft, nowMillis).decision().retryAfterMillis();
+        Charge all = charges[i].withCost(together, Overrun.REFUSE);
+        long wait = counters[i].retryAfterMillis(all, nowMillis);
         decisions[i] = refusedFor(refusal, Math.max(refusal.retryAfterMillis(), wait));
       }
     }
@@ -238,7 +240,7 @@ final class Settlement {
 
   /** Returns the decision of a charge that was admitted but not counted. */
   private Decision uncharged(Charge charge, Counter counter) {
-    Charge peek = new Charge(charge.key(), charge.algorithm(), 0, Overrun.COUNT);
+    Charge peek = charge.withCost(0, Overrun.COUNT);
     Decision seen = counter.chargeDraft(peek, nowMillis);
     return Decision.admit(seen.limit(), seen.remaining(), seen.resetAfterMillis());
   }

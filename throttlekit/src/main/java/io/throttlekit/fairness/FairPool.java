@@ -1,0 +1,141 @@
+package io.throttlekit.fairness;
+
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+
+/**
+ * The state of a counter that tenants share: {@link FairShares} with the whole limit granted in
+ * each window. A charge can be undone before the next window. Not thread-safe: guarded by the
+ * counter's lock.
+ */
+public final class FairPool {
+  private static final int MIN_ROOM = 8;
+
+  private final FairShares shares;
+  private FairTerms terms;
+  private volatile int room = MIN_ROOM;
+
+  /** Creates a pool without tenants. */
+  public FairPool(FairTerms terms) {
+    this.terms = terms;
+    this.shares = new FairShares(terms);
+  }
+
+  /** Begins the window of this time, if it is later than the current one. */
+  public void roll(long nowMillis) {
+    if (nowMillis >= shares.windowEndMillis()) {
+      long window = terms.windowMillis();
+      shares.roll(nowMillis - Math.floorMod(nowMillis, window) + window);
+      shares.grant(terms.limit());
+    }
+  }
+
+  /**
+   * Charges a tenant.
+   *
+   * @param cost parts from 1 to {@link io.throttlekit.Cost#MAX}
+   */
+  public FairDecision charge(FairTenant tenant, long cost, Overrun overrun, long nowMillis) {
+    follow(tenant.terms());
+    roll(nowMillis);
+    long untilEnd = shares.windowEndMillis() - nowMillis;
+    FairDecision decision =
+        shares.charge(tenant.key(), tenant.weight(), cost, overrun, untilEnd);
+    if (shares.size() > room) {
+      room = 2 * shares.size();
+    }
+    return decision;
+  }
+
+  /**
+   * Returns the decision on a cost of 0: {@code remaining} is what the tenant could take without
+   * units that others have reserved. The tenant does not become active.
+   */
+  public Decision look(FairTenant tenant, Overrun overrun, long nowMillis) {
+    follow(tenant.terms());
+    roll(nowMillis);
+    TenantState state = shares.peek(tenant.key(), tenant.weight());
+    long untilEnd = shares.windowEndMillis() - nowMillis;
+    long remaining = untouched(state);
+    long limit = Math.max(state.guarantee(), state.used() + remaining);
+    boolean admitted = overrun == Overrun.COUNT ? state.used() <= limit : remaining > 0;
+    return admitted
+        ? Decision.admit(limit, remaining, untilEnd)
+        : Decision.refuse(
+            limit, remaining, untilEnd, terms.limit() == 0 ? Decision.NEVER : untilEnd);
+  }
+
+  /**
+   * Returns what a tenant could take in the smallest costs. As one cost, it could take more: such a
+   * cost is compared with what is not reserved only by the part beyond the guarantee, so that a
+   * lease of a large quantum would use the reserve of others.
+   */
+  private static long untouched(TenantState state) {
+    long own = state.guarantee() - state.used();
+    if (own < 0) {
+      return 0;
+    }
+    // With x left that others have not reserved, own + x are available: more than 2 · own if a part
+    // of x remains when this tenant has used its own.
+    return Math.min(state.available(), state.available() > 2 * own ? own + 1 : own);
+  }
+
+  /** Refunds parts of the current window to a tenant, at most what it has used. */
+  public Decision refund(FairTenant tenant, long parts, long nowMillis) {
+    follow(tenant.terms());
+    roll(nowMillis);
+    shares.refund(tenant.key(), parts, shares.windowEndMillis());
+    Decision after = look(tenant, Overrun.COUNT, nowMillis);
+    return Decision.admit(after.limit(), after.remaining(), after.resetAfterMillis());
+  }
+
+  /**
+   * Undoes a charge or refund of this window. The tenant stays active, because it has sent a
+   * request.
+   *
+   * @param parts that were added to {@link #used}; below 0 for a refund
+   * @param borrowed as the charge's decision had it
+   * @param refused the cost, if it was refused
+   */
+  public void undo(FairTenant tenant, long parts, long borrowed, long refused) {
+    shares.undo(tenant.key(), parts, borrowed, refused);
+  }
+
+  /** Forgets a tenant; what it has used in this window returns to the others. */
+  public void reset(FairTenant tenant) {
+    shares.reset(tenant.key());
+  }
+
+  /** Returns the parts charged in the current window. */
+  public long used() {
+    return shares.used();
+  }
+
+  /** Returns the ms since the epoch from which no tenant has a reserve or has used anything. */
+  public long unusedFromMillis() {
+    return shares.windowEndMillis() + terms.windowMillis();
+  }
+
+  /**
+   * Returns a number of tenants that has not been exceeded, by which a store weighs this pool. It
+   * at least doubles when it changes. Needs no lock.
+   */
+  public int room() {
+    return room;
+  }
+
+  /** Returns counts and sums. */
+  public FairFigures figures(long nowMillis) {
+    roll(nowMillis);
+    return shares.figures();
+  }
+
+  @SuppressWarnings("ReferenceEquality") // almost always the same rule
+  private void follow(FairTerms newest) {
+    if (terms != newest && !terms.equals(newest)) {
+      shares.change(newest);
+      shares.grant(newest.limit());
+    }
+    terms = newest;
+  }
+}
