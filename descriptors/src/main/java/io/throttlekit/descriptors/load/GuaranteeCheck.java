@@ -52,20 +52,20 @@ record GuaranteeCheck(PolicySection written, FairShare share) {
     } else if (share.guarantee(least.getValue(), limit) == 0) {
       written.warning(
           "weights",
-          "%s is guaranteed 0 of %d: its weight is %s of %s in all"
+          "%s can be guaranteed 0 of %d: its weight is %s of %s, and unlisted_share leaves %d"
               .formatted(
                   Wording.quote(least.getKey()),
                   limit,
                   least.getValue(),
-                  new Weight(share.listedThousandths(), true)),
+                  new Weight(share.listedThousandths(), true),
+                  left),
           "write a larger weight, or a larger limit");
     }
     boolean many = share.weightEntry() != null && left > 0; // several tenants have each weight
     long unlisted = share.unlistedUnits(limit);
     if (many && left < unlisted) {
       warnOfMany(" with a listed weight", left, limit);
-    } else if (share.unlistedMillionths()
-        > 0) { // 0 is written on purpose: such tenants only borrow
+    } else if (share.unlistedMillionths() > 0) { // with 0, they only borrow on purpose
       warnOfMany(" without a listed weight", unlisted, limit);
     }
   }
