@@ -19,7 +19,7 @@ final class NearMisses {
   private final Level policies;
   private final String[] entries;
   private final List<NearMiss> found = new ArrayList<>();
-  private final Set<Rule> lacking = new HashSet<>(); // rules that own entries would reach
+  private final Set<Rule> lacking = new HashSet<>(); // rules that more entries would reach
 
   NearMisses(Level policies, String[] entries) {
     this.policies = policies;
@@ -86,8 +86,7 @@ final class NearMisses {
 
   private void rulesBelow(CompiledDescriptor descriptor, String missing, int count) {
     Rule rule = descriptor.rule;
-    boolean shorter = descriptor.own && rule != null && !lacking.add(rule); // named with fewer
-    if (rule != null && !shorter) {
+    if (rule != null && lacking.add(rule)) { // own entries lead to it again
       add(
           Kind.MORE_ENTRIES,
           "%s needs %s: %s"

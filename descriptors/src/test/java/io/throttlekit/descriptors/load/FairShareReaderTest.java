@@ -5,8 +5,10 @@ import static io.throttlekit.descriptors.load.Loading.problems;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.descriptors.policy.Explainer;
+import io.throttlekit.descriptors.policy.Explanation;
 import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.FairShare.Weight;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import java.util.List;
 import java.util.Map;
@@ -170,6 +172,39 @@ class FairShareReaderTest {
         .contains(
             "  guarantee: 100000 of 100000 per second, without other tenants, less with more"
                 + " tenants (0 with more than 100000 such tenants)");
+  }
+
+  @Test
+  void explainShowsThePartOfAConcurrencyLimit() {
+    String policy =
+        "domain: d\ndescriptors: [{key: api, concurrency: {max: 200, fair_share: {tenant: org,"
+            + " weights: {acme: 3, initech: 1}}}}]\n";
+    assertThat(explain(policy, "org", "acme"))
+        .contains(
+            "  guarantee: at least 75 of 200 in flight while the limit is at its largest, beside"
+                + " all listed tenants");
+  }
+
+  @Test
+  void explainNamesEveryMissingEntryOfARuleOnce() {
+    PolicyBook book =
+        Loading.book(
+            """
+            domain: d
+            descriptors:
+              - key: service
+                descriptors:
+                  - key: api
+                    rate_limit:
+                      requests_per_unit: 1000
+                      unit: day
+                      fair_share: {tenant: org, weight_entry: plan, weights: {a: 2}}
+            """);
+    assertThat(
+            new Explainer()
+                .explain(book, "d", new String[] {"service", "a"}).nearMisses().stream()
+                    .map(Explanation.NearMiss::message))
+        .containsExactly("rule `service.api` at a.yaml:6:9 needs 2 more entries: api, org");
   }
 
   @Test
