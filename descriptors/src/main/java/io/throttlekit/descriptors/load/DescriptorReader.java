@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.DescriptorNode;
+import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.RuleSpec;
 import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.descriptors.source.Fields;
@@ -14,8 +15,12 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Reads descriptors and the descriptors nested in them. */
-record DescriptorReader(LoadOptions options, Problems problems) {
+/**
+ * Reads descriptors and the descriptors nested in them.
+ *
+ * @param path keys of the descriptors above, from the root of the domain
+ */
+record DescriptorReader(LoadOptions options, Problems problems, List<String> path) {
   /** Values of a priority entry; the numeric levels are represented by {@code 0}. */
   private static final List<String> PRIORITIES =
       List.of("very_low", "low", "medium", "high", "very_high", "0");
@@ -57,16 +62,19 @@ record DescriptorReader(LoadOptions options, Problems problems) {
   private DescriptorNode read(Fields fields) {
     PolicySection descriptor = new PolicySection(fields, placeOf(fields), problems);
     boolean shareThreshold = descriptor.flag("share_threshold");
+    String key = descriptor.required("key");
+    List<String> keys = new ArrayList<>(path);
+    keys.add(key);
     DescriptorNode node =
         new DescriptorNode(
             fields.location(),
-            descriptor.required("key"),
+            key,
             descriptor.text("value"),
             shareThreshold,
             descriptor.flag("value_to_metric"),
             descriptor.flag("detailed_metric"),
-            new RuleReader(options, problems).read(descriptor),
-            readAll(descriptor));
+            new RuleReader(options, problems, keys).read(descriptor),
+            new DescriptorReader(options, problems, keys).readAll(descriptor));
     if (shareThreshold && !node.wildcard()) {
       descriptor.errorAtKey(
           "share_threshold",
@@ -95,18 +103,30 @@ record DescriptorReader(LoadOptions options, Problems problems) {
         : "descriptor";
   }
 
-  /** Reports children that an entry would match which only names the priority or the user. */
+  /** Reports children that an entry would match which only names something for the rule. */
   private void checkOwnEntries(DescriptorNode node) {
     RuleSpec rule = node.rule();
-    String priority = rule == null ? null : rule.priorityEntry();
-    String user = rule == null ? null : rule.userEntry();
+    if (rule == null) {
+      return;
+    }
+    String priority = rule.priorityEntry();
+    FairShare share = rule.fairShare();
     for (DescriptorNode child : node.children()) {
       if (priority != null && takesAPriority(child, priority)) {
         reportTaken(child, priority, "priority", node);
       }
-      if (user != null && child.matchesSomeValueOf(user)) {
-        reportTaken(child, user, "user", node);
+      checkOwnEntry(child, rule.userEntry(), "user", node);
+      if (share != null) {
+        checkOwnEntry(child, share.tenantEntry(), "tenant", node);
+        checkOwnEntry(child, share.weightEntry(), "weight", node);
       }
+    }
+  }
+
+  private void checkOwnEntry(
+      DescriptorNode child, @Nullable String entry, String named, DescriptorNode node) {
+    if (entry != null && child.matchesSomeValueOf(entry)) {
+      reportTaken(child, entry, named, node);
     }
   }
 
@@ -116,10 +136,15 @@ record DescriptorReader(LoadOptions options, Problems problems) {
   }
 
   private void reportTaken(DescriptorNode child, String entry, String named, DescriptorNode node) {
+    RuleSpec rule = Objects.requireNonNull(node.rule());
     problems.error(
         child.location(),
-        "the entry %s names the %s for the concurrency limit at %s, so that it cannot lead here"
-            .formatted(Wording.quote(entry), named, Objects.requireNonNull(node.rule()).location()),
+        "the entry %s names the %s for the %s at %s, so that it cannot lead here"
+            .formatted(
+                Wording.quote(entry),
+                named,
+                rule.concurrency() == null ? "limit" : "concurrency limit",
+                rule.location()),
         "choose another key for the " + named + ", or another descriptor here");
   }
 }

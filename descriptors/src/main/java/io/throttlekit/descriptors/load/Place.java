@@ -59,9 +59,7 @@ record Place(
     PolicyLanguage language = PolicyLanguage.declared();
     String name = field.name();
     String key = Wording.quote(name);
-    if (language.reserved().contains(name)) {
-      problems.error(field.at(), key + " is not available in this version yet", "");
-    } else if (!ours && language.original().contains(name)) {
+    if (!ours && language.original().contains(name)) {
       problems.warning(field.at(), key + " has no effect " + where, home(name));
       checkUnread(field, problems);
     } else if (language.keys().contains(name)) {

@@ -28,17 +28,14 @@ final class PolicyLanguage {
   private final Map<String, Place> places = new LinkedHashMap<>();
   private final Map<String, Map<String, String>> families = new LinkedHashMap<>();
   private final Set<String> original;
-  private final Set<String> reserved;
   private final Set<String> keys = new LinkedHashSet<>();
 
   private PolicyLanguage() {
     Map<String, YamlNode> parts = entries(root());
     this.original = Set.copyOf(words(parts.get("original")));
-    this.reserved = Set.copyOf(words(parts.get("reserved")));
     entries(parts.get("homes")).forEach((name, homes) -> families.put(name, texts(homes)));
     entries(parts.get("places")).forEach((name, place) -> places.put(name, place(place)));
     places.values().forEach(place -> keys.addAll(place.names()));
-    keys.addAll(reserved);
   }
 
   /** Returns the declared language. */
@@ -65,12 +62,7 @@ final class PolicyLanguage {
     return original;
   }
 
-  /** Returns the keys of later versions. */
-  Set<String> reserved() {
-    return reserved;
-  }
-
-  /** Returns the keys of all places, and the reserved ones. */
+  /** Returns the keys of all places. */
   Set<String> keys() {
     return keys;
   }

@@ -75,7 +75,7 @@ public final class PolicyLoader {
     }
     PolicySection file = new PolicySection(Fields.of(mapping, problems), "root", problems);
     String domain = file.required("domain");
-    List<DescriptorNode> nodes = new DescriptorReader(options, problems).readAll(file);
+    List<DescriptorNode> nodes = new DescriptorReader(options, problems, List.of()).readAll(file);
     if (!domain.isEmpty()) {
       merge(domain, file.valueAt("domain"), nodes, domains, problems);
     }

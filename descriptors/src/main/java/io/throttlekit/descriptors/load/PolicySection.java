@@ -9,7 +9,6 @@ import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.descriptors.source.YamlNode;
 import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -143,20 +142,7 @@ final class PolicySection {
       String value = declared.attribute("default");
       return value.isEmpty() ? 0 : Long.parseLong(value);
     }
-    YamlNode.Scalar scalar = field.scalar();
-    if (scalar == null || scalar.kind() != ScalarKind.INTEGER) {
-      String hint = scalar == null ? "" : ScalarKind.decimalHint(scalar.text());
-      wrongType(
-          field,
-          "a whole number from " + declared.range(),
-          field.isQuoted(ScalarKind.INTEGER) ? "remove the quotes" : hint);
-      return -1;
-    }
-    warnOfOctal(field, scalar);
-    BigInteger number = ScalarKind.integer(scalar.text());
-    return number != null && declared.allows(new BigDecimal(number))
-        ? number.longValue()
-        : outOfRange(declared, scalar);
+    return NumberReader.whole(this, declared, field);
   }
 
   /** Reads a decimal number; the default when absent, and -1 after reporting an error. */
@@ -166,20 +152,19 @@ final class PolicySection {
     if (field == null) {
       return Double.parseDouble(declared.attribute("default"));
     }
-    String wanted = "a number from " + declared.range();
-    YamlNode.Scalar scalar = field.scalar();
-    boolean digits = scalar != null && ScalarKind.isDecimal(scalar.text());
-    if (scalar == null
-        || !(scalar.kind() == ScalarKind.INTEGER || scalar.kind() == ScalarKind.FLOAT)) {
-      wrongType(field, wanted, digits ? "remove the quotes" : "");
-      return -1;
-    }
-    if (!digits) {
-      wrongType(field, wanted, "write it in digits, as 2 or 2.5");
-      return -1;
-    }
-    BigDecimal number = new BigDecimal(scalar.text());
-    return declared.allows(number) ? number.doubleValue() : outOfRange(declared, scalar);
+    BigDecimal number = NumberReader.decimal(this, declared, field);
+    return number == null ? -1 : number.doubleValue();
+  }
+
+  /** Reads a decimal number exactly; the default when absent, and null after reporting an error. */
+  @Nullable BigDecimal exact(String key) {
+    Field field = get(key);
+    return field == null ? new BigDecimal(place.key(key).attribute("default")) : exact(key, field);
+  }
+
+  /** Reads the number of a field whose key is free, in the range of {@code key}. */
+  @Nullable BigDecimal exact(String key, Field field) {
+    return NumberReader.decimal(this, place.key(key), field);
   }
 
   /** Reads a word in any case; the default when absent, and null after reporting an error. */
@@ -366,32 +351,5 @@ final class PolicySection {
         "%s must be %s, but here is %s"
             .formatted(Wording.quote(field.name()), wanted, field.value().describe()),
         hint);
-  }
-
-  private int outOfRange(Key declared, YamlNode.Scalar scalar) {
-    problems.error(
-        scalar.location(),
-        "%s is out of range: %s is not from %s"
-            .formatted(
-                Wording.quote(declared.name()), Wording.quote(scalar.text()), declared.range()),
-        declared.attribute("hint"));
-    return -1;
-  }
-
-  /**
-   * Warns of a leading zero, which means octal in YAML 1.1 and Go, and decimal in most other
-   * readers.
-   */
-  private void warnOfOctal(Field field, YamlNode.Scalar scalar) {
-    BigInteger octal = ScalarKind.integer(scalar.text());
-    BigInteger decimal = ScalarKind.octalAsDecimal(scalar.text());
-    if (octal != null && decimal != null && !octal.equals(decimal)) {
-      problems.warning(
-          scalar.location(),
-          ("%s of %s counts as %d: a leading zero makes it octal in YAML 1.1, as"
-                  + " envoyproxy/ratelimit reads it; in YAML 1.2 it is %d")
-              .formatted(Wording.quote(scalar.text()), Wording.quote(field.name()), octal, decimal),
-          "write " + octal + " or " + decimal);
-    }
   }
 }

@@ -2,6 +2,7 @@ package io.throttlekit.descriptors.load;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.LimitSpec;
 import io.throttlekit.descriptors.policy.OnOutage;
 import io.throttlekit.descriptors.policy.RuleSpec;
@@ -20,8 +21,12 @@ import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the limits of a descriptor: {@code rate_limit}, {@code limits} or {@code concurrency}. */
-record RuleReader(LoadOptions options, Problems problems) {
+/**
+ * Reads the limits of a descriptor: {@code rate_limit}, {@code limits} or {@code concurrency}.
+ *
+ * @param path keys of the descriptors that lead to it, with its own
+ */
+record RuleReader(LoadOptions options, Problems problems, List<String> path) {
   /** Reads the rule of a descriptor; {@code null} when it has none, or after reporting an error. */
   @Nullable RuleSpec read(PolicySection descriptor) {
     boolean single = descriptor.has("rate_limit");
@@ -80,7 +85,7 @@ record RuleReader(LoadOptions options, Problems problems) {
     DataLoss onDataLoss = TierReader.onDataLoss(limit);
     Sharing sharing =
         new Sharing(Scope.REGION, Sharing.NOTHING.tier(), false, onOutage, onDataLoss);
-    return rule(descriptor, limit, at, List.of(), sharing, null);
+    return rule(descriptor, limit, at, List.of(), sharing, null, null);
   }
 
   private @Nullable RuleSpec ofSeveral(PolicySection descriptor) {
@@ -107,7 +112,17 @@ record RuleReader(LoadOptions options, Problems problems) {
       PolicySection descriptor, LimitGroup group, SourceLocation at, List<LimitSpec> limits) {
     Scope scope = TierReader.scope(group, options.federated());
     Sharing sharing = TierReader.read(scope, group, limits);
-    return rule(descriptor, group.beside(), at, limits, sharing, null);
+    List<Long> units = limits.stream().map(LimitSpec::requestsPerUnit).toList();
+    FairShare share = FairShareReader.read(group.beside(), path, units);
+    boolean divisible = share != null && TierReader.isDivisible(sharing, group);
+    return rule(
+        descriptor,
+        group.beside(),
+        at,
+        limits,
+        sharing,
+        null,
+        divisible && !limits.isEmpty() ? share : null);
   }
 
   private @Nullable RuleSpec ofConcurrency(PolicySection descriptor) {
@@ -123,8 +138,20 @@ record RuleReader(LoadOptions options, Problems problems) {
     refuseMode(
         descriptor, "quota_mode", "concurrency: requests in flight have no quota", "remove it");
     SourceLocation at = descriptor.at("concurrency");
-    RuleSpec rule = rule(descriptor, descriptor, at, List.of(), Sharing.NOTHING, read);
+    FairShare share = concurrencyShare(descriptor.section("concurrency"), read);
+    RuleSpec rule = rule(descriptor, descriptor, at, List.of(), Sharing.NOTHING, read, share);
     return read == null ? null : rule;
+  }
+
+  /** Returns how tenants share a concurrency limit; null if they do not, or after an error. */
+  private @Nullable FairShare concurrencyShare(
+      @Nullable PolicySection concurrency, @Nullable ConcurrencyRule read) {
+    if (concurrency == null) {
+      return null;
+    }
+    List<Long> units = read == null ? List.of() : List.of((long) read.range().max());
+    FairShare share = FairShareReader.read(concurrency, path, units);
+    return read == null ? null : share;
   }
 
   private static void refuseMode(PolicySection descriptor, String mode, String with, String hint) {
@@ -156,7 +183,8 @@ record RuleReader(LoadOptions options, Problems problems) {
       SourceLocation at,
       List<LimitSpec> limits,
       Sharing sharing,
-      @Nullable ConcurrencyRule concurrency) {
+      @Nullable ConcurrencyRule concurrency,
+      @Nullable FairShare share) {
     String name = beside.text("name");
     return new RuleSpec(
         at,
@@ -168,7 +196,8 @@ record RuleReader(LoadOptions options, Problems problems) {
         sharing,
         metadata(descriptor),
         concurrency,
-        DenialReader.read(descriptor.section("denied")));
+        DenialReader.read(descriptor.section("denied")),
+        share);
   }
 
   private List<RuleSpec.Replacement> replaces(PolicySection beside, String name) {
@@ -189,7 +218,8 @@ record RuleReader(LoadOptions options, Problems problems) {
 
   private static void checkUnlimited(PolicySection limit) {
     for (String key :
-        List.of("every", "algorithm", "burst", "overdraft", "tier", "lease", "scope")) {
+        List.of(
+            "every", "algorithm", "burst", "overdraft", "tier", "lease", "scope", "fair_share")) {
       if (limit.has(key)) {
         limit.errorAtKey(
             key, "`unlimited` and " + Wording.quote(key) + " contradict each other", "");

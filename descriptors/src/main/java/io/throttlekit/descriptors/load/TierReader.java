@@ -129,6 +129,24 @@ final class TierReader {
     return any;
   }
 
+  /** Returns whether the limits can be divided among tenants, after reporting why they cannot. */
+  static boolean isDivisible(Sharing sharing, LimitGroup limits) {
+    boolean sliding =
+        anyOtherThanFixedWindow("fair_share", "remove the algorithm, or fair_share", limits);
+    boolean carried = sharing.tier() instanceof Tier.Leased leased && !leased.windowCoupled();
+    if (carried) {
+      limits
+          .beside()
+          .sectionOrDefaults("lease")
+          .error(
+              "window_coupled",
+              "`window_coupled: false` has no meaning with fair_share: a tenant has a part of each"
+                  + " window",
+              "write window_coupled: true, or remove it");
+    }
+    return !sliding && !carried;
+  }
+
   private static boolean anyOtherThanFixedWindow(String with, String remedy, LimitGroup limits) {
     boolean any = false;
     for (PolicySection limit : limits.written()) {

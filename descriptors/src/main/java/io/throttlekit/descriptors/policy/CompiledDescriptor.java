@@ -11,12 +11,20 @@ final class CompiledDescriptor {
   final @Nullable Rule rule;
   final Level children;
 
+  /** Whether it is found by the key alone, whatever the value: it names something for the rule. */
+  final boolean own;
+
   CompiledDescriptor(EntryPattern expects, @Nullable Rule rule, Level children) {
+    this(expects, rule, children, false);
+  }
+
+  CompiledDescriptor(EntryPattern expects, @Nullable Rule rule, Level children, boolean own) {
     this.expects = expects;
     this.composite = expects.composite();
     this.wildcard = expects.wildcard();
     this.rule = rule;
     this.children = children;
+    this.own = own;
   }
 
   SourceLocation location() {

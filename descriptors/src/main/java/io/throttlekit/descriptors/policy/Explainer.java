@@ -28,7 +28,7 @@ public final class Explainer {
     Level policies = book.domain(domain);
     if (policies == null) {
       String summary = "no rule: no policy names the domain `" + domain + '`';
-      return new Explanation(null, summary, List.of(), alike(book, domain));
+      return Explanation.ofNoRule(summary, List.of(), alike(book, domain));
     }
     for (int i = 0; i < entries.length; i += 2) {
       StreamDoneEntry reserved = StreamDoneEntry.of(entries[i]);
@@ -36,7 +36,7 @@ public final class Explainer {
         String summary =
             "no rule: entry %d %s the permit %s, whatever the others reach; never charged"
                 .formatted(i / 2 + 1, reserved.effect(), Wording.quote(entries[i + 1]));
-        return new Explanation(null, summary, List.of(), List.of());
+        return Explanation.ofNoRule(summary, List.of(), List.of());
       }
     }
     List<Step> steps = new ArrayList<>();
@@ -46,7 +46,7 @@ public final class Explainer {
       CompiledDescriptor found = level.find(entries[i], entries[i + 1]);
       if (found == null) {
         List<NearMiss> misses = new NearMisses(policies, entries).ofEntry(level, i);
-        return new Explanation(null, notFound(entries, i, last, level), steps, misses);
+        return Explanation.ofNoRule(notFound(entries, i, last, level), steps, misses);
       }
       steps.add(step(i, entries, found));
       last = found;
@@ -59,20 +59,35 @@ public final class Explainer {
       Level policies, String[] entries, @Nullable CompiledDescriptor last, List<Step> steps) {
     if (last == null) {
       String summary = "no rule: the descriptor has no entries";
-      return new Explanation(null, summary, steps, List.of());
+      return Explanation.ofNoRule(summary, steps, List.of());
     }
     Rule rule = last.rule;
     if (rule == null) {
-      String summary = "no rule: " + named(last) + " states no limit";
+      String tenant = missingTenant(last);
+      String summary =
+          "no rule: "
+              + (tenant == null
+                  ? named(last) + " states no limit"
+                  : "no entry `%s` names the tenant for %s".formatted(tenant, named(last)));
       List<NearMiss> misses = new NearMisses(policies, entries).below(last);
-      return new Explanation(null, summary, steps, misses);
+      return Explanation.ofNoRule(summary, steps, misses);
     }
     String name = rule.name().isEmpty() ? "" : " named " + rule.name();
     String summary =
         "rule `%s`%s at %s: %s%s"
             .formatted(
                 rule.path(), name, rule.location(), rule.inWords(), noPriority(rule, entries));
-    return new Explanation(rule, summary, steps, List.of());
+    return new Explanation(rule, summary, steps, RuleWords.shares(rule, entries), List.of());
+  }
+
+  /** Returns the entry of the tenant if only that is missing to reach a rule, or else null. */
+  private static @Nullable String missingTenant(CompiledDescriptor last) {
+    for (CompiledDescriptor child : last.children.inOrder()) {
+      if (child.own && child.rule != null) { // reached by this entry, and not without it
+        return child.composite;
+      }
+    }
+    return null;
   }
 
   /** Returns a remark on an entry that should name a priority and does not; else an empty text. */
@@ -110,7 +125,7 @@ public final class Explainer {
   private static Step step(int at, String[] entries, CompiledDescriptor found) {
     String key = entries[at];
     String value = entries[at + 1];
-    MatchedBy how = found.expects.matchedBy(key, value);
+    MatchedBy how = found.own ? MatchedBy.DEFAULT : found.expects.matchedBy(key, value);
     return new Step(at / 2 + 1, key, value, how, found.composite, found.location());
   }
 

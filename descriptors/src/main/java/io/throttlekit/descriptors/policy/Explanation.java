@@ -11,15 +11,22 @@ import org.jspecify.annotations.Nullable;
  * @param rule the rule that decides; {@code null} if none does
  * @param summary the reason in one sentence
  * @param steps the descriptor that each entry found, up to the first entry that found none
+ * @param shares tenant, weight, guarantee and pool, a sentence each; empty where the rule's limit
+ *     is not divided among tenants
  * @param nearMisses rules and descriptors that a slightly different request would match, ordered by
  *     {@link NearMiss.Kind} (likeliest first), then by policy; empty when a rule matched
  */
 public record Explanation(
-    @Nullable Rule rule, String summary, List<Step> steps, List<NearMiss> nearMisses) {
+    @Nullable Rule rule,
+    String summary,
+    List<Step> steps,
+    List<String> shares,
+    List<NearMiss> nearMisses) {
 
   /** Copies the lists. */
   public Explanation {
     steps = List.copyOf(steps);
+    shares = List.copyOf(shares);
     nearMisses = List.copyOf(nearMisses);
   }
 
@@ -52,6 +59,11 @@ public record Explanation(
           };
       return "entry %d %s=%s: %s `%s` (%s)".formatted(entry, key, value, how, descriptor, location);
     }
+  }
+
+  /** Creates an explanation why no rule decides. */
+  static Explanation ofNoRule(String summary, List<Step> steps, List<NearMiss> nearMisses) {
+    return new Explanation(null, summary, steps, List.of(), nearMisses);
   }
 
   /**
@@ -93,6 +105,7 @@ public record Explanation(
     List<String> lines = new ArrayList<>();
     lines.add(summary);
     steps.forEach(step -> lines.add("  " + step));
+    shares.forEach(share -> lines.add("  " + share));
     nearMisses.forEach(miss -> lines.add("  near miss: " + miss));
     return lines;
   }

@@ -16,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  * wildcard in the policy's order that matches {@code k_v}; the descriptor whose text is {@code k}.
  * Texts are compared, not keys and values, so {@code key: a_b} is also found by a=b. The text
  * {@code k_v} of an entry is compared and hashed without building it.
+ *
+ * <p>Last come the entries that only name something for the rule above, such as its priority. They
+ * are found by their key alone, so that no value of one can be mistaken for another one: a tenant
+ * {@code org=plan} is no {@code org_plan}.
  */
 public final class Level {
   /**
@@ -33,11 +37,14 @@ public final class Level {
   private final CompiledDescriptor[] crowded; // descriptors without room near their slot, by text
   private final String[] crowdedTexts; // of each of these
   private final CompiledDescriptor[] wildcards;
+  private final CompiledDescriptor[] own;
   private final boolean anyWithValue;
 
   /** Creates a level of descriptors in the policy's order; two with the same text are an error. */
-  Level(List<CompiledDescriptor> descriptors) {
-    this.inOrder = List.copyOf(descriptors);
+  Level(List<CompiledDescriptor> all) {
+    this.inOrder = List.copyOf(all);
+    this.own = all.stream().filter(d -> d.own).toArray(CompiledDescriptor[]::new);
+    List<CompiledDescriptor> descriptors = all.stream().filter(d -> !d.own).toList();
     this.wildcards =
         descriptors.stream().filter(d -> d.wildcard != null).toArray(CompiledDescriptor[]::new);
     this.anyWithValue = descriptors.stream().anyMatch(d -> d.composite.indexOf('_') >= 0);
@@ -101,7 +108,17 @@ public final class Level {
         return candidate;
       }
     }
-    return withText(key);
+    CompiledDescriptor byKey = withText(key);
+    return byKey != null || own.length == 0 ? byKey : amongOwn(key);
+  }
+
+  private @Nullable CompiledDescriptor amongOwn(String key) {
+    for (CompiledDescriptor candidate : own) {
+      if (candidate.composite.equals(key)) {
+        return candidate;
+      }
+    }
+    return null;
   }
 
   private @Nullable CompiledDescriptor exactly(String key, String value) {

@@ -24,17 +24,26 @@ public record Limit(
 
   /** Describes the limit for people: {@code 5 per 10s (gcra, burst 3)}. */
   public String inWords() {
-    String window =
-        unit == null ? WindowText.of(windowMillis) : unit.name().toLowerCase(Locale.ROOT);
     boolean bursts = algorithm instanceof Gcra || algorithm instanceof TokenBucket;
     String burst = bursts ? ", burst " + algorithm.limit() : "";
-    return requestsPerUnit + " per " + window + " (" + algorithm.id() + burst + ')';
+    return requestsPerUnit + " per " + window() + " (" + algorithm.id() + burst + ')';
   }
 
-  /** Returns the limit of {@code spec} in {@code domain}. */
-  static Limit of(String domain, LimitSpec spec) {
+  /** Describes the window: {@code second}, {@code 10s}. */
+  String window() {
+    return unit == null ? WindowText.of(windowMillis) : unit.name().toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Returns the limit of {@code spec} in {@code domain}.
+   *
+   * @param fair whether it is divided among tenants. Such a pool has a scope of its own, because a
+   *     plain counter of the same entries has another state
+   */
+  static Limit of(String domain, LimitSpec spec, boolean fair) {
     RateAlgorithm<?> algorithm = spec.algorithm();
-    String scope = scope(domain, algorithm.id() + '/' + spec.windowMillis());
+    String what = algorithm.id() + '/' + spec.windowMillis();
+    String scope = scope(domain, fair ? what + "/fair" : what);
     return new Limit(algorithm, spec.requestsPerUnit(), spec.unit(), spec.windowMillis(), scope);
   }
 

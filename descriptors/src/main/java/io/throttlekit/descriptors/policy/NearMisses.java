@@ -5,7 +5,9 @@ import io.throttlekit.descriptors.policy.Explanation.NearMiss.Kind;
 import io.throttlekit.descriptors.source.Wording;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Finds rules that a request without a rule nearly matches, and describes the difference. */
@@ -17,6 +19,7 @@ final class NearMisses {
   private final Level policies;
   private final String[] entries;
   private final List<NearMiss> found = new ArrayList<>();
+  private final Set<Rule> lacking = new HashSet<>(); // rules that more entries would reach
 
   NearMisses(Level policies, String[] entries) {
     this.policies = policies;
@@ -83,7 +86,7 @@ final class NearMisses {
 
   private void rulesBelow(CompiledDescriptor descriptor, String missing, int count) {
     Rule rule = descriptor.rule;
-    if (rule != null) {
+    if (rule != null && lacking.add(rule)) { // own entries lead to it again
       add(
           Kind.MORE_ENTRIES,
           "%s needs %s: %s"
@@ -121,8 +124,9 @@ final class NearMisses {
     String value = entries[index + 1];
     for (CompiledDescriptor descriptor : level.inOrder()) {
       // The method matchedBy returns DEFAULT for every other text, so the key is compared here.
-      if (descriptor.expects.matchedBy(key, value) == MatchedBy.DEFAULT
-          && !descriptor.composite.equals(key)) {
+      boolean byText =
+          !descriptor.own && descriptor.expects.matchedBy(key, value) != MatchedBy.DEFAULT;
+      if (!byText && !descriptor.composite.equals(key)) {
         continue; // no match
       }
       boolean last = index + 2 == entries.length;

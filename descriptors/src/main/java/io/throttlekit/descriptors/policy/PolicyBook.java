@@ -79,35 +79,37 @@ public final class PolicyBook {
         rules.add(rule);
       }
       Level children = compile(domain, path, descriptor.children(), rules);
-      if (spec != null && rule != null) {
-        children = withOwnEntries(children, rule, spec.priorityEntry(), spec.userEntry());
+      if (spec == null || rule == null || spec.ownEntries().isEmpty()) {
+        level.add(new CompiledDescriptor(expects, rule, children));
+      } else {
+        List<CompiledDescriptor> all = new ArrayList<>(children.inOrder());
+        all.addAll(ownEntries(rule, spec.requiredEntry(), spec.ownEntries()));
+        Rule reached = spec.requiredEntry() == null ? rule : null;
+        level.add(new CompiledDescriptor(expects, reached, new Level(all)));
       }
-      level.add(new CompiledDescriptor(expects, rule, children));
     }
     return new Level(level);
   }
 
   /**
-   * Adds children that match more entries, each at most once and of any value, and lead to the same
-   * rule.
+   * Returns descriptors that match more entries, each at most once, in any order and of any value.
+   * They lead to the same rule.
+   *
+   * @param required entry without which the rule is not reached; null if there is none, or once it
+   *     was found
    */
-  private static Level withOwnEntries(
-      Level children, Rule rule, @Nullable String entry, @Nullable String other) {
-    if (entry == null && other == null) {
-      return children;
+  private static List<CompiledDescriptor> ownEntries(
+      Rule rule, @Nullable String required, List<String> entries) {
+    List<CompiledDescriptor> level = new ArrayList<>();
+    for (String entry : entries) {
+      List<String> others = entries.stream().filter(other -> !other.equals(entry)).toList();
+      String missing = entry.equals(required) ? null : required;
+      List<CompiledDescriptor> next = ownEntries(rule, missing, others);
+      EntryPattern any = EntryPattern.of(DescriptorNode.ofAny(rule.location(), entry));
+      Rule reached = missing == null ? rule : null;
+      Level children = next.isEmpty() ? Level.EMPTY : new Level(next);
+      level.add(new CompiledDescriptor(any, reached, children, true));
     }
-    List<CompiledDescriptor> level = new ArrayList<>(children.inOrder());
-    if (entry != null) {
-      level.add(ownEntry(rule, entry, withOwnEntries(Level.EMPTY, rule, other, null)));
-    }
-    if (other != null) {
-      level.add(ownEntry(rule, other, withOwnEntries(Level.EMPTY, rule, entry, null)));
-    }
-    return new Level(level);
-  }
-
-  private static CompiledDescriptor ownEntry(Rule rule, String entry, Level children) {
-    DescriptorNode any = DescriptorNode.ofAny(rule.location(), entry);
-    return new CompiledDescriptor(EntryPattern.of(any), rule, children);
+    return level;
   }
 }

@@ -8,9 +8,7 @@ import io.throttlekit.store.Terms;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,7 +51,8 @@ public final class Rule {
     this.domain = domain;
     this.spec = spec;
     this.path = List.copyOf(path);
-    this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit)).toList();
+    boolean fair = spec.fairShare() != null;
+    this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit, fair)).toList();
     this.unlimited = spec.unlimited();
     this.tier = tier(domain, spec);
     this.limiterScope = spec.concurrency() == null ? "" : Limit.scope(domain, "concurrency");
@@ -108,6 +107,7 @@ public final class Rule {
             Sharing.DEFAULT,
             null,
             null,
+            null,
             null);
     return new Rule(domain, List.of(), spec, metricKeysOfOverride(entries), true);
   }
@@ -153,6 +153,14 @@ public final class Rule {
    */
   public String limiterScope() {
     return limiterScope;
+  }
+
+  /**
+   * Returns how each of its limits, or its concurrency limit, is divided among tenants; null where
+   * it is not. Requests that reach it then name their {@link #tenant}.
+   */
+  public @Nullable FairShare fairShare() {
+    return spec.fairShare();
   }
 
   /** Returns whether it admits everything and counts nothing; it then has no limits. */
@@ -238,8 +246,8 @@ public final class Rule {
 
   /**
    * Returns the entries to count under: those of the request, with the pattern in place of each
-   * value whose descriptor lets all values share one counter, and without an entry that only names
-   * the priority.
+   * value whose descriptor lets all values share one counter, and without those that only name
+   * something for the rule. All tenants of a {@link #fairShare()} have these in common.
    *
    * <p>Texts that equal the policy's are replaced by the policy's strings. The counters of a rule
    * then refer to the same few strings, which are in the processor's cache during lookups.
@@ -248,19 +256,69 @@ public final class Rule {
    * @return {@code entries} itself when nothing is shared
    */
   public String[] chargedEntries(String[] entries) {
+    return charged(entries, 2 * path.size());
+  }
+
+  /**
+   * Returns the {@link #chargedEntries} and the tenant's entry: what a tenant's part of a {@link
+   * #fairShare()} is counted under.
+   *
+   * @param entries as for these
+   * @return {@code entries} itself when nothing else is in it
+   */
+  public String[] tenantEntries(String[] entries) {
+    FairShare share = shared();
     int own = 2 * path.size();
-    // A priority entry is one more than the steps, and is not charged.
-    String[] charged = own == 0 || own == entries.length ? null : Arrays.copyOf(entries, own);
+    int at = share.tenantAt(entries, own);
+    entries[at] = share.tenantEntry(); // the policy's string, as those before it
+    String[] charged = charged(entries, own + 2);
+    if (at != own) { // more entries than one follow, so it is a copy
+      charged[own] = entries[at];
+      charged[own + 1] = entries[at + 1];
+    }
+    return charged;
+  }
+
+  /**
+   * Returns the tenant of a request.
+   *
+   * @param entries of a request that this rule matched
+   * @throws IllegalArgumentException if the rule has no {@link #fairShare()}
+   */
+  public String tenant(String[] entries) {
+    return entries[shared().tenantAt(entries, 2 * path.size()) + 1];
+  }
+
+  /** Returns the weight of a request's tenant; parameter and exception as of {@link #tenant}. */
+  public FairShare.Weight tenantWeight(String[] entries) {
+    return shared().weight(entries, 2 * path.size());
+  }
+
+  private FairShare shared() {
+    FairShare share = spec.fairShare();
+    if (share == null) {
+      throw new IllegalArgumentException("no fair shares: " + this);
+    }
+    return share;
+  }
+
+  private String[] charged(String[] entries, int length) {
+    // The rule of a request's own limit has no steps, and is charged under all entries.
+    boolean whole = path.isEmpty() || length == entries.length;
+    String[] charged = whole ? null : Arrays.copyOf(entries, length);
     for (int i = 0; i < path.size(); i++) {
       EntryPattern step = path.get(i);
-      entries[2 * i] = ofPolicy(step.source().key(), entries[2 * i]);
-      entries[2 * i + 1] = ofPolicy(step.source().value(), entries[2 * i + 1]);
-      String key = entries[2 * i];
-      if (shares(step, key, entries[2 * i + 1])) {
-        if (charged == null) {
-          charged = entries.clone();
-        }
-        charged[2 * i + 1] = step.sharedValue(key);
+      String key = ofPolicy(step.source().key(), entries[2 * i]);
+      String value = ofPolicy(step.source().value(), entries[2 * i + 1]);
+      entries[2 * i] = key;
+      entries[2 * i + 1] = value;
+      boolean shared = shares(step, key, value);
+      if (shared && charged == null) {
+        charged = entries.clone();
+      }
+      if (charged != null) {
+        charged[2 * i] = key;
+        charged[2 * i + 1] = shared ? step.sharedValue(key) : value;
       }
     }
     return charged == null ? entries : charged;
@@ -312,28 +370,7 @@ public final class Rule {
 
   /** Describes for people how much it admits and how, without its name and place. */
   public String inWords() {
-    StringBuilder words = new StringBuilder();
-    ConcurrencyRule concurrency = concurrency();
-    words.append(
-        concurrency != null
-            ? concurrency.inWords()
-            : unlimited()
-                ? "unlimited"
-                : limits.stream().map(Limit::inWords).collect(Collectors.joining(" and ")));
-    String tier = TierText.of(tier());
-    words.append(tier.isEmpty() ? "" : ", " + tier);
-    words.append(shadow() ? ", in shadow mode" : "");
-    words.append(quota() ? ", in quota mode" : "");
-    words.append(overdraft() ? ", with overdraft" : "");
-    Denial denial = denial();
-    words.append(denial != null && denial.status() > 0 ? ", denied with " + denial.status() : "");
-    if (onOutage() != OnOutage.ERROR) {
-      words.append(", on outage ").append(onOutage().name().toLowerCase(Locale.ROOT));
-    }
-    if (onDataLoss() != DataLoss.REFILL) {
-      words.append(", on data loss ").append(onDataLoss().name().toLowerCase(Locale.ROOT));
-    }
-    return words.toString();
+    return RuleWords.of(this);
   }
 
   /** Returns domain, path and place. */

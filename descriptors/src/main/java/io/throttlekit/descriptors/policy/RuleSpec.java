@@ -5,6 +5,8 @@ import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param metadata texts, numbers, booleans, lists and maps; unmodifiable
  * @param concurrency concurrency limit in place of limits; or null
  * @param denial response to clients when it refuses; null where the policy does not give one
+ * @param fairShare division of each of the limits, or of the concurrency limit, among tenants; null
+ *     where they are not divided. All limits are fixed windows then
  */
 public record RuleSpec(
     SourceLocation location,
@@ -25,7 +29,8 @@ public record RuleSpec(
     Sharing sharing,
     @Nullable Map<String, Object> metadata,
     @Nullable ConcurrencyRule concurrency,
-    @Nullable Denial denial) {
+    @Nullable Denial denial,
+    @Nullable FairShare fairShare) {
 
   /** Name of a rule that this one replaces, and where the name is written. */
   public record Replacement(SourceLocation location, String name) {}
@@ -34,10 +39,16 @@ public record RuleSpec(
   public RuleSpec {
     limits = List.copyOf(limits);
     replaces = List.copyOf(replaces);
-    if (sharing.tier() instanceof Tier.Leased
-        && !limits.stream().allMatch(limit -> limit.algorithm() instanceof FixedWindow)) {
+    if (sharing.tier() instanceof Tier.Leased && !allFixedWindows(limits)) {
       throw new IllegalArgumentException(location + ": only fixed windows can be leased");
     }
+    if (fairShare != null && (limits.isEmpty() ? concurrency == null : !allFixedWindows(limits))) {
+      throw new IllegalArgumentException(location + ": only fixed windows can be shared fairly");
+    }
+  }
+
+  private static boolean allFixedWindows(List<LimitSpec> limits) {
+    return limits.stream().allMatch(limit -> limit.algorithm() instanceof FixedWindow);
   }
 
   /** Returns whether it admits everything: it has neither limits nor a concurrency limit. */
@@ -60,6 +71,26 @@ public record RuleSpec(
   public @Nullable String userEntry() {
     ConcurrencyRule.AtService service = atService();
     return service == null ? null : service.userEntry();
+  }
+
+  /**
+   * Returns the keys of all entries that only name something for the rule, and may follow its own
+   * entries in any order.
+   */
+  public List<String> ownEntries() {
+    return Stream.of(
+            fairShare == null ? null : fairShare.tenantEntry(),
+            fairShare == null ? null : fairShare.weightEntry(),
+            priorityEntry(),
+            userEntry())
+        .filter(Objects::nonNull)
+        .distinct()
+        .toList();
+  }
+
+  /** Returns the one of these without which no request reaches the rule; null if there is none. */
+  public @Nullable String requiredEntry() {
+    return fairShare == null ? null : fairShare.tenantEntry();
   }
 
   private ConcurrencyRule.@Nullable AtService atService() {

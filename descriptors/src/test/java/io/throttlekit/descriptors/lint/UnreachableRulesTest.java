@@ -307,6 +307,7 @@ class UnreachableRulesTest {
             Sharing.DEFAULT,
             null,
             null,
+            null,
             null);
     return new DescriptorNode(
         d.location(), d.key(), d.value(), false, false, false, rule, d.children());

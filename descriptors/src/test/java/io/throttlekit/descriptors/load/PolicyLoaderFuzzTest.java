@@ -72,6 +72,31 @@ class PolicyLoaderFuzzTest {
                 requests_per_unit: 4294967295
                 unit: SECOND
                 overdraft: true
+          """,
+          """
+          domain: d
+          descriptors:
+            - key: api
+              rate_limit:
+                requests_per_unit: 100000
+                unit: second
+                fair_share:
+                  tenant: org
+                  weight_entry: plan
+                  weights: {gold: 4, silver: 2.5, "1": 0.001}
+                  default_weight: 1.5
+                  max_tenants: 1000
+                  unlisted_share: 0.25
+            - key: list
+              fair_share: {tenant: org, weights: {acme: 3}}
+              limits:
+                - {requests_per_unit: 1000, unit: second}
+                - {requests_per_unit: 100000, unit: day}
+            - key: upstream
+              concurrency:
+                min: 4
+                priority: {entry: priority, user: org}
+                fair_share: {tenant: org}
           """);
 
   @ParameterizedTest

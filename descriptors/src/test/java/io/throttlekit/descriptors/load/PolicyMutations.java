@@ -70,6 +70,13 @@ public final class PolicyMutations {
           "queue: ",
           "release: access_log",
           "metadata: ",
+          "fair_share: {tenant: a}",
+          "tenant: ",
+          "weights: {a: 1}",
+          "weight_entry: ",
+          "default_weight: ",
+          "max_tenants: ",
+          "unlisted_share: ",
           "replaces: ");
 
   private final RandomGenerator random;

@@ -62,7 +62,17 @@ public final class Descriptors {
   public Descriptors rule(List<LimitSpec> limits, @Nullable Map<String, Object> metadata) {
     this.rule =
         new RuleSpec(
-            location(), limits, "", List.of(), false, false, Sharing.DEFAULT, metadata, null, null);
+            location(),
+            limits,
+            "",
+            List.of(),
+            false,
+            false,
+            Sharing.DEFAULT,
+            metadata,
+            null,
+            null,
+            null);
     return this;
   }
 

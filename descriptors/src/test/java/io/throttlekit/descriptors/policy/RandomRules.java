@@ -42,6 +42,7 @@ public sealed interface RandomRules {
           Sharing.DEFAULT,
           null,
           null,
+          null,
           null);
     }
   }
@@ -69,7 +70,7 @@ public sealed interface RandomRules {
       DataLoss onDataLoss = unlimited ? DataLoss.REFILL : tiers.onDataLoss();
       Sharing sharing = new Sharing(tier.scope(), tier.tier(), overdraft, onOutage, onDataLoss);
       return new RuleSpec(
-          location, limits, name, replaces, shadow, quota, sharing, null, null, null);
+          location, limits, name, replaces, shadow, quota, sharing, null, null, null, null);
     }
 
     private List<RuleSpec.Replacement> replaces(SourceLocation location, String name) {

@@ -164,11 +164,12 @@ class RuleTest {
         new Sharing(Scope.REGION, tier, overdraft, OnOutage.ERROR, DataLoss.REFILL),
         null,
         null,
+        null,
         null);
   }
 
   private static String scope(String domain, RateAlgorithm<?> algorithm) {
-    return Limit.of(domain, new LimitSpec(algorithm, 1, null, algorithm.windowMillis()))
+    return Limit.of(domain, new LimitSpec(algorithm, 1, null, algorithm.windowMillis()), false)
         .counterScope();
   }
 
