@@ -2,6 +2,7 @@ package io.throttlekit.federation;
 
 import io.throttlekit.Cost;
 import io.throttlekit.DataLoss;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.store.CallId;
 import org.jspecify.annotations.Nullable;
 
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param units requested units, from 1
  * @param onDataLoss the policy for a current window whose data the coordinator loses
  * @param id makes a repeated request take effect once; absent if it is never repeated
+ * @param tenant the tenant that leases, of a budget that tenants share; absent for all others. All
+ *     leases of such a budget have one, and its key is in a scope of its own
  */
 public record BudgetLease(
     Budget budget,
@@ -21,14 +24,26 @@ public record BudgetLease(
     long windowEndMillis,
     long units,
     DataLoss onDataLoss,
-    @Nullable CallId id) {
+    @Nullable CallId id,
+    @Nullable FairTenant tenant) {
   /** The window that is current when the coordinator reads the request. */
   public static final long CURRENT = 0;
 
   /** Creates a request that is never repeated. */
   public BudgetLease(
       Budget budget, String region, long windowEndMillis, long units, DataLoss onDataLoss) {
-    this(budget, region, windowEndMillis, units, onDataLoss, null);
+    this(budget, region, windowEndMillis, units, onDataLoss, null, null);
+  }
+
+  /** Creates a request for a budget that no tenants share. */
+  public BudgetLease(
+      Budget budget,
+      String region,
+      long windowEndMillis,
+      long units,
+      DataLoss onDataLoss,
+      @Nullable CallId id) {
+    this(budget, region, windowEndMillis, units, onDataLoss, id, null);
   }
 
   /** Checks the range. */

@@ -1,6 +1,8 @@
 package io.throttlekit.federation;
 
 import io.throttlekit.Cost;
+import io.throttlekit.fairness.FairTenant;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Units of a grant that a region did not spend.
@@ -10,9 +12,21 @@ import io.throttlekit.Cost;
  *     once
  * @param windowEndMillis of the grant, by the coordinator's clock
  * @param units from 1
+ * @param tenant the tenant that leased them, as for {@link BudgetLease}
  */
 public record BudgetReturn(
-    Budget budget, String region, String id, long windowEndMillis, long units) {
+    Budget budget,
+    String region,
+    String id,
+    long windowEndMillis,
+    long units,
+    @Nullable FairTenant tenant) {
+
+  /** Creates a return to a budget that no tenants share. */
+  public BudgetReturn(
+      Budget budget, String region, String id, long windowEndMillis, long units) {
+    this(budget, region, id, windowEndMillis, units, null);
+  }
 
   /** Checks the range. */
   public BudgetReturn {
