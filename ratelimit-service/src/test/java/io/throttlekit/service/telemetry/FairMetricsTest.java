@@ -70,6 +70,20 @@ class FairMetricsTest {
   }
 
   @Test
+  void aCostBeyondTheLimitCountsAsTheLimitForTheRank() throws IOException {
+    for (int i = 0; i < 10; i++) {
+      String[] entries = {"api", "v", "org", "huge" + i};
+      Decision refusal = Decision.refuse(100, 100, WINDOW, Decision.NEVER);
+      metrics.decided(policies.match("d", entries), entries, 1L << 53, refusal, false);
+    }
+    for (int i = 0; i <= 200; i++) {
+      decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "usual");
+    }
+    assertThat(series("throttlekit_tenant_admitted_units_total"))
+        .anyMatch(line -> line.contains("tenant=\"usual\""));
+  }
+
+  @Test
   void eachDecisionReachesTheNextListener() throws IOException {
     decide(Decision.admit(100, 99, WINDOW), "plain", "v");
     decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "a");
