@@ -134,18 +134,12 @@ class FairShareTiersTest {
             new FederationSettings(name, name + "-1", 1, 1_000),
             FederationListener.NONE);
     TierSettings settings = new TierSettings(1_000, 1_000_000, 1);
-    return admission(
-        new Tiers(store, federation, time, (_, _) -> {}, settings, TierListener.NONE));
+    return admission(new Tiers(store, federation, time, (_, _) -> {}, settings, TierListener.NONE));
   }
 
   private PolicyAdmission admission(Tiers tiers) {
     return new PolicyAdmission(
-        () -> BOOK,
-        tiers,
-        Setup.gate(time),
-        Setup.NATIVE,
-        false,
-        Setup.metrics(() -> BOOK, store));
+        () -> BOOK, tiers, Setup.gate(time), Setup.NATIVE, false, Setup.metrics(() -> BOOK, store));
   }
 
   /** Returns a store that does not answer. */
@@ -157,8 +151,7 @@ class FairShareTiersTest {
             (_, method, _) ->
                 method.getReturnType() == void.class
                     ? null
-                    : CompletableFuture.failedFuture(
-                        new StoreException("gone", null)));
+                    : CompletableFuture.failedFuture(new StoreException("gone", null)));
   }
 
   private static long admitted(int requests, PolicyAdmission at, String key, String plan) {

@@ -52,8 +52,7 @@ class FairMetricsTest {
       int tenant = random.nextInt(4) == 0 ? random.nextInt(12) : random.nextInt(4);
       String[] entries = {"api", "v", "org", "t" + tenant};
       Rule rule = policies.match("d", entries);
-      FairTenant charged =
-          Objects.requireNonNull(rule.limits().getFirst().tenant(rule, entries));
+      FairTenant charged = Objects.requireNonNull(rule.limits().getFirst().tenant(rule, entries));
       pool = pool == null ? new WeightedFairEscrow(charged.terms()) : pool;
       long cost = 1 + random.nextInt(3);
       FairDecision decision =
