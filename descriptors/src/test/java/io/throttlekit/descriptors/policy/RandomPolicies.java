@@ -188,6 +188,9 @@ public final class RandomPolicies {
     SourceLocation location = new SourceLocation("random.yaml", ++lines, 5);
     RuleSpec rule = limited ? rules.rule(location, ruleCount++) : null;
     boolean parent = depth < MAX_DEPTH && random.nextInt(2) == 0;
+    boolean shareThreshold = wildcard && random.nextBoolean();
+    boolean valueToMetric = random.nextInt(4) == 0;
+    boolean detailedMetric = random.nextInt(6) == 0;
     List<DescriptorNode> children = parent ? level(depth + 1) : List.of();
     if (rule != null && children.stream().anyMatch(RandomPolicies::takesAnOwnEntry)) {
       rule = undivided(rule);
@@ -196,9 +199,9 @@ public final class RandomPolicies {
         location,
         key,
         value,
-        wildcard && random.nextBoolean(),
-        random.nextInt(4) == 0,
-        random.nextInt(6) == 0,
+        shareThreshold,
+        valueToMetric,
+        detailedMetric,
         rule,
         children);
   }
