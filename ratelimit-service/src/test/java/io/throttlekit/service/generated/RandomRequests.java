@@ -25,10 +25,13 @@ final class RandomRequests {
   private static final int NEGATIVE_HITS = 4;
   private static final List<String> TEXTS = List.of("", "é", "日本", "💥", "a_b", "*", "\0", " ");
 
+  private static final List<String> TENANTS = List.of("acme", "initech", "umbrella", "hooli");
+
   private final RandomGenerator random;
   private final RandomPolicies generator;
   private final List<Policy> policies;
   private final Map<Policy, List<String[]>> remembered = new HashMap<>();
+  private String tenant = "";
 
   RandomRequests(RandomGenerator random, RandomPolicies generator, List<Policy> policies) {
     this.random = random;
@@ -42,6 +45,7 @@ final class RandomRequests {
     if (random.nextInt(3) == 0) {
       request.setHitsAddend(random.nextInt(40) == 0 ? random.nextInt() : random.nextInt(5));
     }
+    tenant = random(TENANTS);
     for (int left = descriptorCount(); left > 0; left--) {
       request.addDescriptors(descriptor(policy));
     }
@@ -97,7 +101,22 @@ final class RandomRequests {
     if (known.size() > REMEMBERED) {
       known.remove(random.nextInt(REMEMBERED));
     }
-    return known.get(random.nextInt(known.size()));
+    return ofTenant(known.get(random.nextInt(known.size())));
+  }
+
+  /**
+   * Returns the same for the tenant of this request, so that tenants meet at a pool. A request is
+   * of one tenant: with several, the service may decide the first one with or without the others,
+   * because it tries again if a counter of the request is new.
+   */
+  private String[] ofTenant(String[] entries) {
+    String[] own = entries.clone();
+    for (int i = 0; i < own.length; i += 2) {
+      if (own[i].equals("org")) {
+        own[i + 1] = tenant;
+      }
+    }
+    return own;
   }
 
   private String[] fresh(Policy policy) {
