@@ -33,20 +33,24 @@ record FairScenario(
    */
   static List<FairScenario> all() {
     return List.of(
-        returning(
-            "same-window",
-            "gold comes back in the middle of a window, after 15.5 s",
-            15_500,
-            1_000),
-        returning(
-            "next-window",
-            "gold comes back at the beginning of a window, after 15 s",
-            15_000,
-            1_000),
+        sameWindow(),
+        nextWindow(),
         returning(
             "light-silver", "the same, and silver asks for half of its guarantee", 15_000, 100),
         late(),
         published());
+  }
+
+  /** A tenant comes back in the middle of a window. */
+  static FairScenario sameWindow() {
+    return returning(
+        "same-window", "gold comes back in the middle of a window, after 15.5 s", 15_500, 1_000);
+  }
+
+  /** A tenant comes back at the beginning of a window. */
+  static FairScenario nextWindow() {
+    return returning(
+        "next-window", "gold comes back at the beginning of a window, after 15 s", 15_000, 1_000);
   }
 
   private static FairScenario returning(
