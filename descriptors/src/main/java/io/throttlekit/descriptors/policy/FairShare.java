@@ -1,5 +1,7 @@
 package io.throttlekit.descriptors.policy;
 
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
 import java.math.BigDecimal;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -41,15 +43,35 @@ public record FairShare(
   /**
    * Weight of a tenant.
    *
-   * @param thousandths from 1 to 10^9
-   * @param listed whether the policy lists it, and it is not the default of all others
+   * @param inThousandths from 1 to 10^9; listed if the policy lists it, and it is not the default
+   *     of all others
    */
-  public record Weight(long thousandths, boolean listed) {
+  public record Weight(TenantWeight inThousandths) {
+    /** Creates a weight of so many thousandths, see {@link #inThousandths}. */
+    public Weight(long thousandths, boolean listed) {
+      this(new TenantWeight(thousandths, listed));
+    }
+
+    /** Returns the weight in thousandths. */
+    public long thousandths() {
+      return inThousandths.value();
+    }
+
+    /** Returns whether the policy lists it. */
+    public boolean listed() {
+      return inThousandths.listed();
+    }
+
     /** Returns the weight as policies write it: {@code 2.5}. */
     @Override
     public String toString() {
-      return BigDecimal.valueOf(thousandths, 3).stripTrailingZeros().toPlainString();
+      return BigDecimal.valueOf(thousandths(), 3).stripTrailingZeros().toPlainString();
     }
+  }
+
+  /** Returns how tenants share a limit of so many units per window. */
+  FairTerms terms(long limit, long windowMillis) {
+    return new FairTerms(limit, windowMillis, 1, unlistedMillionths, maxTenants);
   }
 
   /** Returns the weight that a tenant or a value of the weight entry selects. */

@@ -1,5 +1,8 @@
 package io.throttlekit.descriptors.policy;
 
+import io.throttlekit.CounterKey;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.TokenBucket;
@@ -14,19 +17,45 @@ import org.jspecify.annotations.Nullable;
  * @param unit the window as Envoy's protocol names it, or {@code null} when it has no name for it
  * @param windowMillis length of the window in ms
  * @param counterScope domain, algorithm and window in a text that no other combination yields
+ * @param division how tenants share it; null where it is not divided
  */
 public record Limit(
     RateAlgorithm<?> algorithm,
     long requestsPerUnit,
     @Nullable LimitUnit unit,
     long windowMillis,
-    String counterScope) {
+    String counterScope,
+    @Nullable Division division) {
+
+  /**
+   * Division of a limit among tenants. One object for each limit: requests refer to it.
+   *
+   * @param terms the limit, and how tenants share it
+   * @param tenantScope domain, algorithm and window in a text that is no counter's scope
+   */
+  public record Division(FairTerms terms, String tenantScope) {}
 
   /** Describes the limit for people: {@code 5 per 10s (gcra, burst 3)}. */
   public String inWords() {
     boolean bursts = algorithm instanceof Gcra || algorithm instanceof TokenBucket;
     String burst = bursts ? ", burst " + algorithm.limit() : "";
     return requestsPerUnit + " per " + window() + " (" + algorithm.id() + burst + ')';
+  }
+
+  /**
+   * Returns the tenant that a request is charged to; null where the limit is not divided.
+   *
+   * @param rule whose limit this is
+   * @param entries of a request that the rule matched; strings in it may be replaced by equal ones
+   */
+  public @Nullable FairTenant tenant(Rule rule, String[] entries) {
+    Division parts = division;
+    return parts == null
+        ? null
+        : new FairTenant(
+            CounterKey.of(parts.tenantScope(), rule.tenantEntries(entries)),
+            rule.tenantWeight(entries).inThousandths(),
+            parts.terms());
   }
 
   /** Describes the window: {@code second}, {@code 10s}. */
@@ -37,14 +66,26 @@ public record Limit(
   /**
    * Returns the limit of {@code spec} in {@code domain}.
    *
-   * @param fair whether it is divided among tenants. Such a pool has a scope of its own, because a
-   *     plain counter of the same entries has another state
+   * @param share how it is divided among tenants, or null. The pool has a scope of its own, because
+   *     a plain counter of the same entries has another state
    */
-  static Limit of(String domain, LimitSpec spec, boolean fair) {
+  static Limit of(String domain, LimitSpec spec, @Nullable FairShare share) {
     RateAlgorithm<?> algorithm = spec.algorithm();
     String what = algorithm.id() + '/' + spec.windowMillis();
-    String scope = scope(domain, fair ? what + "/fair" : what);
-    return new Limit(algorithm, spec.requestsPerUnit(), spec.unit(), spec.windowMillis(), scope);
+    Division division = null;
+    if (share != null) {
+      division =
+          new Division(
+              share.terms(algorithm.limit(), spec.windowMillis()), scope(domain, what + "/tenant"));
+      what += "/fair";
+    }
+    return new Limit(
+        algorithm,
+        spec.requestsPerUnit(),
+        spec.unit(),
+        spec.windowMillis(),
+        scope(domain, what),
+        division);
   }
 
   /**

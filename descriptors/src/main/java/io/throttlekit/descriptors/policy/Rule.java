@@ -51,8 +51,8 @@ public final class Rule {
     this.domain = domain;
     this.spec = spec;
     this.path = List.copyOf(path);
-    boolean fair = spec.fairShare() != null;
-    this.limits = spec.limits().stream().map(limit -> Limit.of(domain, limit, fair)).toList();
+    this.limits =
+        spec.limits().stream().map(limit -> Limit.of(domain, limit, spec.fairShare())).toList();
     this.unlimited = spec.unlimited();
     this.tier = tier(domain, spec);
     this.limiterScope = spec.concurrency() == null ? "" : Limit.scope(domain, "concurrency");

@@ -78,6 +78,10 @@ final class RuleWords {
     for (Limit limit : rule.limits()) {
       lines.add(guarantee(share, weight, limit.requestsPerUnit(), "per " + limit.window()));
     }
+    if (!rule.limits().isEmpty() && !rule.shadow()) {
+      lines.add(
+          "refused: if its guarantee is used and the rest is reserved for other tenants, or used");
+    }
     lines.add("pool of all tenants: " + pairs(rule.chargedEntries(entries.clone())));
     return lines;
   }

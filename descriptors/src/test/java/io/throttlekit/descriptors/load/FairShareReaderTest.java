@@ -157,6 +157,8 @@ class FairShareReaderTest {
             "  entry 2 org=acme: default of `org` (a.yaml:2:26)",
             "  tenant acme: weight 4 (listed)",
             "  guarantee: at least 33333 of 100000 per second, beside all listed tenants",
+            "  refused: if its guarantee is used and the rest is reserved for other tenants, or"
+                + " used",
             "  pool of all tenants: api=v1");
     assertThat(explain(limited("tenant: org, weights: {acme: 4, initech: 2}", ""), "org", "x"))
         .contains(

@@ -3,6 +3,7 @@ package io.throttlekit.descriptors.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.DataLoss;
+import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.Limit;
 import io.throttlekit.descriptors.policy.OnOutage;
 import io.throttlekit.descriptors.policy.PolicyBook;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,7 +40,8 @@ class GeneratedRulesTest {
       Tier tier,
       OnOutage onOutage,
       DataLoss onDataLoss,
-      List<String> replaces) {
+      List<String> replaces,
+      @Nullable FairShare fairShare) {
 
     static RuleProperties by(Rule rule) {
       List<RateAlgorithm<?>> algorithms =
@@ -53,7 +56,8 @@ class GeneratedRulesTest {
           rule.tier(),
           rule.onOutage(),
           rule.onDataLoss(),
-          rule.replaces());
+          rule.replaces(),
+          rule.fairShare());
     }
   }
 
@@ -92,11 +96,17 @@ class GeneratedRulesTest {
             "GLOBAL",
             "REGION",
             "data loss DENY",
-            "data loss REFILL")
+            "data loss REFILL",
+            "divided by plan",
+            "divided by tenant")
         .allSatisfy((kind, times) -> assertThat(times).isGreaterThan(50));
   }
 
   private void note(Rule rule) {
+    FairShare share = rule.fairShare();
+    if (share != null) {
+      count(share.weightEntry() == null ? "divided by tenant" : "divided by plan");
+    }
     count(rule.onOutage().name());
     count(rule.scope().name());
     count("data loss " + rule.onDataLoss());

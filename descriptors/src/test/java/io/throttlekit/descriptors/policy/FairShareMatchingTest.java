@@ -7,6 +7,9 @@ import com.sun.management.ThreadMXBean;
 import io.throttlekit.CounterKey;
 import io.throttlekit.descriptors.load.Loading;
 import io.throttlekit.descriptors.policy.FairShare.Weight;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -184,6 +187,36 @@ class FairShareMatchingTest {
     assertThat(CounterKey.of(fair.limits().getFirst().counterScope(), "api", "", "org", "acme"))
         .isNotEqualTo(
             CounterKey.of(plain.limits().getFirst().counterScope(), "api", "", "org", "acme"));
+  }
+
+  @Test
+  void aChargeNamesTheTenantInAScopeOfItsOwn() {
+    PolicyBook book = limited("api", PLANS + ", on_outage: local");
+    String[] entries = {"api", "v1", "plan", "silver", "org", "acme"};
+    Rule rule = Objects.requireNonNull(match(book, entries));
+    Limit limit = rule.limits().getFirst();
+    FairTenant tenant = Objects.requireNonNull(limit.tenant(rule, entries));
+    assertThat(limit.counterScope()).isEqualTo("1:d/fixed_window/1000/fair");
+    assertThat(tenant.key())
+        .isEqualTo(CounterKey.of("1:d/fixed_window/1000/tenant", "api", "v1", "org", "acme"));
+    assertThat(tenant.weight()).isEqualTo(TenantWeight.listed(2_500));
+    assertThat(tenant.terms()).isEqualTo(new FairTerms(1_000, 1_000, 1, 500_000, 100_000));
+    String[] other = {"api", "v1", "org", "initech"};
+    assertThat(Objects.requireNonNull(limit.tenant(rule, other)).terms())
+        .as("one object for all requests")
+        .isSameAs(tenant.terms());
+    Rule plain = limited("api", "").rules().getFirst();
+    assertThat(plain.limits().getFirst().tenant(plain, other)).isNull();
+  }
+
+  @Test
+  void theTermsAreThoseOfTheDivision() {
+    Rule rule =
+        limited("api", "{tenant: org, weights: {a: 2}, max_tenants: 7, unlisted_share: 0.25}")
+            .rules()
+            .getFirst();
+    assertThat(Objects.requireNonNull(rule.limits().getFirst().division()).terms())
+        .isEqualTo(new FairTerms(1_000, 1_000, 1, 250_000, 7));
   }
 
   @Test

@@ -94,19 +94,41 @@ public final class RandomPolicies {
   public String[] request(Policy policy) {
     List<String> entries = new ArrayList<>();
     List<DescriptorNode> level = policy.descriptors();
+    DescriptorNode last = null;
     while (!level.isEmpty() && random.nextInt(10) > 0) {
       DescriptorNode aim = level.get(random.nextInt(level.size()));
       addEntryFor(aim, entries);
       level = aim.children();
+      last = aim;
       if (aim.rule() != null && random.nextInt(3) == 0) {
         break;
       }
+    }
+    RuleSpec rule = last == null ? null : last.rule();
+    if (rule != null && rule.fairShare() != null) {
+      addOwnEntries(rule.fairShare(), entries);
     }
     if (random.nextInt(8) == 0) {
       entries.add(pick(KEYS));
       entries.add(pick(VALUES));
     }
     return entries.toArray(String[]::new);
+  }
+
+  /** Adds tenant and weight in any order; now and then one of them is missing or twice there. */
+  private void addOwnEntries(FairShare share, List<String> entries) {
+    boolean weightFirst = random.nextBoolean();
+    for (int i = random.nextInt(20) == 0 ? 3 : 2; i > 0; i--) {
+      if (weightFirst == (i % 2 == 0)) {
+        if (share.weightEntry() != null && random.nextInt(4) > 0) {
+          entries.add(share.weightEntry());
+          entries.add(pick(List.of("gold", "silver", "none")));
+        }
+      } else if (random.nextInt(10) > 0) {
+        entries.add(share.tenantEntry());
+        entries.add(pick(RandomRules.OfEveryKind.TENANTS));
+      }
+    }
   }
 
   private void addEntryFor(DescriptorNode aim, List<String> entries) {
@@ -166,6 +188,10 @@ public final class RandomPolicies {
     SourceLocation location = new SourceLocation("random.yaml", ++lines, 5);
     RuleSpec rule = limited ? rules.rule(location, ruleCount++) : null;
     boolean parent = depth < MAX_DEPTH && random.nextInt(2) == 0;
+    List<DescriptorNode> children = parent ? level(depth + 1) : List.of();
+    if (rule != null && children.stream().anyMatch(RandomPolicies::takesAnOwnEntry)) {
+      rule = undivided(rule);
+    }
     return new DescriptorNode(
         location,
         key,
@@ -174,7 +200,27 @@ public final class RandomPolicies {
         random.nextInt(4) == 0,
         random.nextInt(6) == 0,
         rule,
-        parent ? level(depth + 1) : List.of());
+        children);
+  }
+
+  private static boolean takesAnOwnEntry(DescriptorNode child) {
+    return child.matchesSomeValueOf(RandomRules.OfEveryKind.TENANT_ENTRY)
+        || child.matchesSomeValueOf(RandomRules.OfEveryKind.WEIGHT_ENTRY);
+  }
+
+  private static RuleSpec undivided(RuleSpec rule) {
+    return new RuleSpec(
+        rule.location(),
+        rule.limits(),
+        rule.name(),
+        rule.replaces(),
+        rule.shadow(),
+        rule.quota(),
+        rule.sharing(),
+        rule.metadata(),
+        rule.concurrency(),
+        rule.denial(),
+        null);
   }
 
   private String pick(List<String> texts) {

@@ -2,6 +2,7 @@ package io.throttlekit.descriptors.policy;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.descriptors.source.SourceLocation;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
@@ -10,7 +11,9 @@ import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +56,10 @@ public sealed interface RandomRules {
    */
   record OfEveryKind(RandomGenerator random) implements RandomRules {
     private static final List<String> NAMES = List.of("", "", "n0", "n1", "n2", "n 3");
+    static final String TENANT_ENTRY = "org";
+    static final String WEIGHT_ENTRY = "plan";
+    static final List<String> TENANTS = List.of("acme", "initech", "umbrella", "");
+    static final List<String> PLANS = List.of("gold", "silver");
     private static final long[] WINDOWS = {1, 250, 1_000, 10_000, 60_000, 90_000, 86_400_000};
 
     @Override
@@ -69,8 +76,31 @@ public sealed interface RandomRules {
       OnOutage onOutage = unlimited ? OnOutage.ERROR : tiers.onOutage(tier.scope());
       DataLoss onDataLoss = unlimited ? DataLoss.REFILL : tiers.onDataLoss();
       Sharing sharing = new Sharing(tier.scope(), tier.tier(), overdraft, onOutage, onDataLoss);
+      FairShare share = fairShare(limits, tier.tier());
       return new RuleSpec(
-          location, limits, name, replaces, shadow, quota, sharing, null, null, null, null);
+          location, limits, name, replaces, shadow, quota, sharing, null, null, null, share);
+    }
+
+    private @Nullable FairShare fairShare(List<LimitSpec> limits, @Nullable Tier tier) {
+      boolean carries = tier instanceof Tier.Leased leased && !leased.windowCoupled();
+      boolean fixed = limits.stream().allMatch(limit -> limit.algorithm() instanceof FixedWindow);
+      if (limits.isEmpty() || carries || !fixed || random.nextInt(3) == 0) {
+        return null;
+      }
+      boolean byPlan = random.nextBoolean();
+      Map<String, FairShare.Weight> weights = new LinkedHashMap<>();
+      for (String each : byPlan ? PLANS : TENANTS.subList(0, 2)) {
+        if (byPlan || random.nextBoolean()) {
+          weights.put(each, new FairShare.Weight(500 * (1 + random.nextInt(6)), true));
+        }
+      }
+      return new FairShare(
+          TENANT_ENTRY,
+          byPlan ? WEIGHT_ENTRY : null,
+          weights,
+          new FairShare.Weight(1_000, false),
+          random.nextBoolean() ? 100_000 : 1_000,
+          random.nextInt(5) * FairShare.ALL / 4);
     }
 
     private List<RuleSpec.Replacement> replaces(SourceLocation location, String name) {

@@ -1,9 +1,11 @@
 package io.throttlekit.descriptors.policy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +37,7 @@ public final class ReferenceMatcher {
    * @param whitelisted whether every entry was found and the last descriptor states no limit
    * @param chargedEntries entries that the counters are kept under; empty without a rule
    * @param metricKeys keys of its statistics; empty without a rule
+   * @param tenant the tenant, if the rule divides its limits
    */
   public record Walk(
       List<Branch> branches,
@@ -42,7 +45,16 @@ public final class ReferenceMatcher {
       @Nullable ReferenceRule rule,
       boolean whitelisted,
       List<String> chargedEntries,
-      List<String> metricKeys) {}
+      List<String> metricKeys,
+      @Nullable Tenant tenant) {
+
+    static Walk withoutRule(List<Branch> branches, boolean whitelisted) {
+      return new Walk(branches, null, null, whitelisted, List.of(), List.of(), null);
+    }
+  }
+
+  /** A tenant and its weight. */
+  public record Tenant(String name, FairShare.Weight weight) {}
 
   /**
    * Walks the policy with the entries of one descriptor.
@@ -74,23 +86,61 @@ public final class ReferenceMatcher {
         found = byText.get(entries[i]);
       }
       if (found == null) {
+        Map<String, String> own = ownEntries(path, Arrays.asList(entries).subList(i, entries.length));
+        if (!own.isEmpty()) {
+          return ofTenant(path, branches, own, entries);
+        }
         branches.add(Branch.DEAD_END);
-        return new Walk(branches, null, null, false, List.of(), List.of());
+        return Walk.withoutRule(branches, false);
       }
       branches.add(branch);
       path.add(found);
       level = found.children();
     }
     RuleSpec rule = path.isEmpty() ? null : path.getLast().rule();
-    return rule == null
-        ? new Walk(branches, null, null, !path.isEmpty(), List.of(), List.of())
+    return rule == null || rule.fairShare() != null // which needs a tenant
+        ? Walk.withoutRule(branches, !path.isEmpty())
         : new Walk(
             branches,
             rule.name(),
             ReferenceRule.of(rule),
             false,
             charged(path, branches, entries),
-            metricKeys(path, branches, entries));
+            metricKeys(path, branches, entries),
+            null);
+  }
+
+  /** Returns the rest of the entries if each one only names something for the last rule, once. */
+  private static Map<String, String> ownEntries(List<DescriptorNode> path, List<String> rest) {
+    RuleSpec rule = path.isEmpty() ? null : path.getLast().rule();
+    Map<String, String> own = new LinkedHashMap<>();
+    for (int i = 0; i < rest.size(); i += 2) {
+      boolean names = rule != null && rule.ownEntries().contains(rest.get(i));
+      if (!names || own.putIfAbsent(rest.get(i), rest.get(i + 1)) != null) {
+        return Map.of();
+      }
+    }
+    return own;
+  }
+
+  private static Walk ofTenant(
+      List<DescriptorNode> path, List<Branch> branches, Map<String, String> own, String[] entries) {
+    RuleSpec rule = Objects.requireNonNull(path.getLast().rule());
+    FairShare share = Objects.requireNonNull(rule.fairShare());
+    String name = own.get(share.tenantEntry());
+    if (name == null) {
+      return Walk.withoutRule(branches, true);
+    }
+    String selector = share.weightEntry() == null ? name : own.get(share.weightEntry());
+    FairShare.Weight listed = selector == null ? null : share.weights().get(selector);
+    return new Walk(
+        branches,
+        rule.name(),
+        ReferenceRule.of(rule),
+        false,
+        charged(path, branches, entries),
+        metricKeys(path, branches, entries),
+        new Tenant(name, listed == null ? share.defaultWeight() : listed));
   }
 
   private static @Nullable DescriptorNode firstWildcard(

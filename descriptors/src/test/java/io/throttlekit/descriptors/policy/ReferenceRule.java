@@ -15,7 +15,8 @@ public record ReferenceRule(
     List<String> replaces,
     boolean shadow,
     boolean quota,
-    boolean overdraft) {
+    boolean overdraft,
+    @Nullable FairShare fairShare) {
 
   /** One of its limits; {@code unit} is null when the protocol has no name for the window. */
   public record Part(RateAlgorithm<?> algorithm, long requestsPerUnit, @Nullable LimitUnit unit) {}
@@ -29,7 +30,8 @@ public record ReferenceRule(
         rule.replaces().stream().map(RuleSpec.Replacement::name).toList(),
         rule.shadow(),
         rule.quota(),
-        rule.sharing().overdraft());
+        rule.sharing().overdraft(),
+        rule.fairShare());
   }
 
   /** Returns whether it admits everything and counts nothing. */

@@ -169,7 +169,7 @@ class RuleTest {
   }
 
   private static String scope(String domain, RateAlgorithm<?> algorithm) {
-    return Limit.of(domain, new LimitSpec(algorithm, 1, null, algorithm.windowMillis()), false)
+    return Limit.of(domain, new LimitSpec(algorithm, 1, null, algorithm.windowMillis()), null)
         .counterScope();
   }
 

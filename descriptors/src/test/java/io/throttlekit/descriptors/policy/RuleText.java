@@ -3,9 +3,11 @@ package io.throttlekit.descriptors.policy;
 import io.throttlekit.DataLoss;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.lease.sizing.LeaseSize;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A generated rule as a user would write it in YAML. */
@@ -52,12 +54,30 @@ public final class RuleText {
     if (rule.sharing().onDataLoss() != DataLoss.REFILL) {
       word(indent, "on_data_loss", rule.sharing().onDataLoss());
     }
+    FairShare share = rule.fairShare();
+    if (share != null) {
+      yaml.append(indent).append("fair_share: {").append(text(share)).append("}\n");
+    }
     if (!rule.replaces().isEmpty()) {
       yaml.append(indent).append("replaces:\n");
       rule.replaces()
           .forEach(replaced ->
               yaml.append(indent).append("  - name: ").append(replaced.name()).append('\n'));
     }
+  }
+
+  private static String text(FairShare share) {
+    List<String> fields = new ArrayList<>(List.of("tenant: " + share.tenantEntry()));
+    if (share.weightEntry() != null) {
+      fields.add("weight_entry: " + share.weightEntry());
+    }
+    fields.add("weights: {" + share.weights().entrySet().stream()
+        .map(each -> each.getKey() + ": " + each.getValue())
+        .collect(Collectors.joining(", ")) + "}");
+    fields.add("default_weight: " + share.defaultWeight());
+    fields.add("max_tenants: " + share.maxTenants());
+    fields.add("unlisted_share: " + BigDecimal.valueOf(share.unlistedMillionths(), 6));
+    return String.join(", ", fields);
   }
 
   private void word(String indent, String name, Enum<?> value) {

@@ -1,7 +1,9 @@
 package io.throttlekit.service.admission;
 
 import io.throttlekit.Decision;
+import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.tier.DecidedBy;
 import java.util.List;
 import java.util.Locale;
 import org.slf4j.Logger;
@@ -29,6 +31,7 @@ final class DecisionLog {
       append(line, request.descriptors().get(i).entries());
       line.append(": ");
       append(line, verdicts.get(i));
+      appendTenant(line, request, request.descriptors().get(i), verdicts.get(i));
     }
     log.debug("{}", line);
   }
@@ -60,6 +63,30 @@ final class DecisionLog {
     line.append(verdict.refused() ? " over its limit, " : ", ");
     line.append(verdict.remaining()).append(" of ").append(decision.limit()).append(" left");
     line.append(" (").append(verdict.decidedBy().name().toLowerCase(Locale.ROOT)).append(')');
+  }
+
+  /** Names the tenant of a divided limit, and why it was refused. */
+  private static void appendTenant(
+      StringBuilder line, RateLimitRequest request, Descriptor descriptor, Verdict verdict) {
+    Rule rule = verdict.rule();
+    Decision decision = verdict.decision();
+    if (rule == null || decision == null || rule.fairShare() == null) {
+      return;
+    }
+    String[] entries = descriptor.entries();
+    line.append(", tenant ").append(shown(rule.tenant(entries)));
+    line.append(" of weight ").append(rule.tenantWeight(entries));
+    boolean byThePool =
+        verdict.decidedBy() != DecidedBy.OUTAGE && verdict.decidedBy() != DecidedBy.NONE;
+    if (!decision.admitted() && rule.concurrency() == null && byThePool) {
+      long left = decision.remaining();
+      line.append(
+          left <= 0
+              ? ": its guarantee is used, and the rest is used or reserved for other tenants"
+              : left < request.costOf(descriptor)
+                  ? ": less is left of its guarantee, and the rest is used or reserved for others"
+                  : ": others had used its part before it asked");
+    }
   }
 
   /**

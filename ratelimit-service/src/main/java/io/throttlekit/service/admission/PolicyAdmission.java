@@ -121,7 +121,7 @@ public final class PolicyAdmission implements Admission {
   static Charge chargeOf(Rule rule, Limit limit, String[] entries, long cost, boolean count) {
     Overrun overrun = count ? Overrun.COUNT : rule.overdraft() ? Overrun.OVERDRAFT : Overrun.REFUSE;
     CounterKey key = CounterKey.of(limit.counterScope(), rule.chargedEntries(entries));
-    return new Charge(key, limit.algorithm(), cost, overrun);
+    return new Charge(key, limit.algorithm(), cost, overrun, limit.tenant(rule, entries));
   }
 
   private @Nullable Answer decideOne(

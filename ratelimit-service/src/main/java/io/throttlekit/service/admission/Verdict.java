@@ -48,9 +48,17 @@ public record Verdict(
     return Math.ceilDiv(millis, 1_000);
   }
 
-  /** Returns the limit as reported: the policy's number, or that of a concurrency limit. */
+  /**
+   * Returns the limit as reported: the policy's number, or that of the decision for a concurrency
+   * limit and for a tenant, whose limit is its guarantee or what it may borrow now.
+   */
   public long requestsPerUnit() {
-    return limit != null ? limit.requestsPerUnit() : decision == null ? 0 : decision.limit();
+    Limit of = limit;
+    Decision decided = decision;
+    if (of != null && (of.division() == null || decided == null)) {
+      return of.requestsPerUnit();
+    }
+    return decided == null ? 0 : decided.limit();
   }
 
   /** Returns the seconds until the counter is full again; 0 without a decision. */

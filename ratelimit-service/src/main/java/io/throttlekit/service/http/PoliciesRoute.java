@@ -3,6 +3,7 @@ package io.throttlekit.service.http;
 import com.google.gson.stream.JsonWriter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.Limit;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
@@ -15,6 +16,7 @@ import java.io.StringWriter;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -161,11 +163,33 @@ final class PoliciesRoute implements Route {
       json.endObject();
     }
     json.endArray();
+    FairShare share = rule.fairShare();
+    if (share != null) {
+      json.name("fair_share");
+      writeShare(json, share);
+    }
     ConcurrencyRule concurrency = rule.concurrency();
     if (concurrency != null) {
       json.name("concurrency");
       writeLimit(json, concurrency);
     }
+    json.endObject();
+  }
+
+  private static void writeShare(JsonWriter json, FairShare share) throws IOException {
+    json.beginObject();
+    json.name("tenant").value(share.tenantEntry());
+    if (share.weightEntry() != null) {
+      json.name("weight_entry").value(share.weightEntry());
+    }
+    json.name("default_weight").jsonValue(share.defaultWeight().toString());
+    json.name("weights").beginObject();
+    for (Map.Entry<String, FairShare.Weight> weight : share.weights().entrySet()) {
+      json.name(weight.getKey()).jsonValue(weight.getValue().toString());
+    }
+    json.endObject();
+    json.name("max_tenants").value(share.maxTenants());
+    json.name("unlisted_share").value((double) share.unlistedMillionths() / FairShare.ALL);
     json.endObject();
   }
 

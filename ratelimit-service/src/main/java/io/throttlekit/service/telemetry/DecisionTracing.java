@@ -10,6 +10,9 @@ import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.admission.Answer;
+import io.throttlekit.service.admission.RateLimitRequest;
+import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.server.CallTracing;
 import io.throttlekit.share.FleetFigures;
 import java.util.concurrent.ThreadLocalRandom;
@@ -104,6 +107,11 @@ public final class DecisionTracing implements CallTracing {
         AttributeKey.longKey("ratelimit.fleet_limit");
     private static final AttributeKey<String> STEERING =
         AttributeKey.stringKey("ratelimit.steering_node");
+    private static final AttributeKey<String> TENANT = AttributeKey.stringKey("ratelimit.tenant");
+    private static final AttributeKey<Double> TENANT_WEIGHT =
+        AttributeKey.doubleKey("ratelimit.tenant_weight");
+    private static final AttributeKey<Long> LIMIT = AttributeKey.longKey("ratelimit.limit");
+    private static final double THOUSANDTHS = 1_000;
 
     @Override
     public void decided(
@@ -115,6 +123,32 @@ public final class DecisionTracing implements CallTracing {
         span.setAttribute(RULE, rule);
         span.setAttribute(REMAINING, remaining);
       }
+    }
+
+    @Override
+    public void decided(RateLimitRequest request, Answer answer) {
+      CallTracing.CallSpan.super.decided(request, answer);
+      Verdict reported = answer.reported();
+      Rule rule = reported == null ? null : reported.rule();
+      if (reported != null && rule != null && rule.fairShare() != null) {
+        recordTenant(reported, rule, entriesOf(request, answer, reported));
+      }
+    }
+
+    private void recordTenant(Verdict reported, Rule rule, String[] entries) {
+      span.setAttribute(TENANT, rule.tenant(entries));
+      span.setAttribute(TENANT_WEIGHT, rule.tenantWeight(entries).thousandths() / THOUSANDTHS);
+      span.setAttribute(LIMIT, reported.requestsPerUnit());
+    }
+
+    /** Returns the entries of the descriptor of a verdict; others may have an equal verdict. */
+    @SuppressWarnings("ReferenceEquality")
+    private static String[] entriesOf(RateLimitRequest request, Answer answer, Verdict verdict) {
+      int index = 0;
+      while (answer.verdicts().get(index) != verdict) {
+        index++;
+      }
+      return request.descriptors().get(index).entries();
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.PathListeners;
+import io.throttlekit.service.telemetry.fairness.FairMetrics;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Counters;
 import io.throttlekit.tier.Tiers;
@@ -65,7 +66,8 @@ public record MeasuredPath(
       @Nullable Fleet fleet) {
     ConcurrencyMetrics limits = new ConcurrencyMetrics(telemetry.meter(), time);
     CheckMetrics checks = config.extAuthz() == null ? null : new CheckMetrics(telemetry.meter());
-    PathListeners listeners = new PathListeners(metrics, metrics, checks, limits);
+    FairMetrics decisions = new FairMetrics(telemetry.meter(), policies::book, time, metrics);
+    PathListeners listeners = new PathListeners(decisions, metrics, checks, limits);
     DecisionPath path = DecisionPath.of(config, policies, counters, listeners, time, loops, fleet);
     limits.show(path.limiter());
     return new MeasuredPath(path, metrics, limits);

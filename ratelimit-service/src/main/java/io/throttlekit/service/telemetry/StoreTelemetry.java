@@ -8,6 +8,7 @@ import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.throttlekit.CounterKey;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowGrant;
@@ -54,6 +55,10 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
               span.setAttribute("throttlekit.coordinator", address);
               recordLease(span, lease.region(), lease.budget().key(), lease.units());
               span.setAttribute("throttlekit.limit", lease.budget().window().limit());
+              FairTenant tenant = lease.tenant();
+              if (tenant != null) {
+                span.setAttribute("throttlekit.tenant", tenant.key().toString());
+              }
               recordGrant(span, grant.units(), grant.left(), grant.windowEndMillis());
             },
             () -> far.lease(lease));

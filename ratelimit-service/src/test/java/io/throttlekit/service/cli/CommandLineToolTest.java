@@ -106,6 +106,36 @@ class CommandLineToolTest {
   }
 
   @Test
+  void checkWarnsOfGuaranteesThatCanBe0AndExplainShowsTheTenant() throws IOException {
+    String policy =
+        """
+        domain: shop
+        descriptors:
+          - key: api
+            rate_limit:
+              unit: minute
+              requests_per_unit: LIMIT
+              fair_share: {tenant: org, weights: {acme: 999, umbrella: 1}}
+        """;
+    String path = folder.resolve("shared.yaml").toString();
+    Files.writeString(Path.of(path), policy.replace("LIMIT", "700"));
+    CommandResult checked = run("check", path);
+    assertThat(checked.code()).isZero();
+    assertThat(checked.out())
+        .contains("warning: `umbrella` can be guaranteed 0 of 700: its weight is 1 of 1000")
+        .endsWith("ok: 0 errors, 1 warning in 1 file; 1 rule in 1 domain\n");
+    Files.writeString(Path.of(path), policy.replace("LIMIT", "70000"));
+    assertThat(run("check", path).out()).startsWith("ok: 0 errors, 0 warnings");
+    assertThat(
+            run("explain", "--policies", path, "--domain", "shop", "api=v1,org=umbrella").out())
+        .contains(
+            "tenant umbrella: weight 1 (listed)",
+            "guarantee: at least 35 of 70000 per minute",
+            "refused: if its guarantee is used and the rest is reserved for other tenants",
+            "pool of all tenants: api=v1");
+  }
+
+  @Test
   void explainOfInvalidPoliciesPrintsTheProblemsAndExitsWith1() {
     CommandResult ran =
         run("explain", "--policies", bad.toString(), "--domain", "shop", "user=bob");

@@ -25,6 +25,8 @@ final class RandomRequests {
   private static final int NEGATIVE_HITS = 4;
   private static final List<String> TEXTS = List.of("", "é", "日本", "💥", "a_b", "*", "\0", " ");
 
+  private static final List<String> TENANTS = List.of("acme", "initech", "umbrella", "hooli");
+
   private final RandomGenerator random;
   private final RandomPolicies generator;
   private final List<Policy> policies;
@@ -97,7 +99,18 @@ final class RandomRequests {
     if (known.size() > REMEMBERED) {
       known.remove(random.nextInt(REMEMBERED));
     }
-    return known.get(random.nextInt(known.size()));
+    return ofAnyTenant(known.get(random.nextInt(known.size())));
+  }
+
+  /** Returns the same for another tenant now and then, so that tenants meet at a pool. */
+  private String[] ofAnyTenant(String[] entries) {
+    String[] other = entries.clone();
+    for (int i = 0; i < other.length; i += 2) {
+      if (other[i].equals("org") && random.nextBoolean()) {
+        other[i + 1] = random(TENANTS);
+      }
+    }
+    return other;
   }
 
   private String[] fresh(Policy policy) {

@@ -2,6 +2,7 @@ package io.throttlekit.service.generated;
 
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import io.throttlekit.descriptors.policy.ReferenceMatcher;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
@@ -21,12 +22,17 @@ final class ReferenceCounters {
   private final @Nullable ReferenceCounters below;
   private final Map<List<Object>, @Nullable Object> changed = new HashMap<>();
 
+  /** Stays as it is when a draft is thrown away: tenants that asked are active. */
+  private final ReferencePool.Requests requests;
+
   ReferenceCounters() {
-    this(null);
+    this(null, new ReferencePool.Requests());
   }
 
-  private ReferenceCounters(@Nullable ReferenceCounters below) {
+  private ReferenceCounters(
+      @Nullable ReferenceCounters below, ReferencePool.Requests requests) {
     this.below = below;
+    this.requests = requests;
   }
 
   /** Units used in the window that begins at {@code start}. */
@@ -34,7 +40,7 @@ final class ReferenceCounters {
 
   /** Returns a draft on top of these counters. */
   ReferenceCounters draft() {
-    return new ReferenceCounters(this);
+    return new ReferenceCounters(this, requests);
   }
 
   /** Commits this draft. */
@@ -47,18 +53,46 @@ final class ReferenceCounters {
   /** Counts {@code cost}, below 0 for a refund, 0 for a peek, on the counter of these entries. */
   Decision charge(
       String domain,
-      List<String> entries,
+      ReferenceRequest request,
       RateAlgorithm<?> algorithm,
       long cost,
       Overrun overrun,
       long now) {
-    List<Object> counter = new ArrayList<>(entries);
+    List<Object> counter = new ArrayList<>(request.charged());
     counter.add(0, algorithm.windowMillis());
     counter.add(0, algorithm.id());
     counter.add(0, domain);
+    ReferenceMatcher.Tenant tenant = request.tenant();
+    if (tenant != null) {
+      counter.add("pool");
+      return chargePool(counter, request, tenant, algorithm, cost, overrun, now);
+    }
     return algorithm instanceof FixedWindow window
         ? chargeWindow(counter, window.limit(), window.windowMillis(), cost, overrun, now)
         : chargeOther(algorithm, counter, cost, overrun, now);
+  }
+
+  private Decision chargePool(
+      List<Object> counter,
+      ReferenceRequest request,
+      ReferenceMatcher.Tenant tenant,
+      RateAlgorithm<?> algorithm,
+      long cost,
+      Overrun overrun,
+      long now) {
+    long window = now / algorithm.windowMillis();
+    ReferencePool.Used before = (ReferencePool.Used) find(counter);
+    ReferencePool pool =
+        requests.pool(
+            counter,
+            before == null ? new ReferencePool.Used(window, Map.of()) : before,
+            request.share(),
+            algorithm.limit(),
+            window);
+    long untilEnd = (window + 1) * algorithm.windowMillis() - now;
+    Decision decision = pool.charge(tenant, cost, overrun, untilEnd);
+    changed.put(counter, pool.used());
+    return decision;
   }
 
   private Decision chargeWindow(

@@ -4,6 +4,7 @@ import com.google.protobuf.UnknownFieldSet;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
+import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.LimitUnit;
 import io.throttlekit.descriptors.policy.RandomPolicies.Policy;
 import io.throttlekit.descriptors.policy.ReferenceMatcher;
@@ -12,6 +13,7 @@ import io.throttlekit.rate.FixedWindow;
 import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param refund whether it is a refund, even of nothing
  * @param override whether the rule came with the message
  * @param shared whether others with other values have the same counter
+ * @param tenant the tenant, if the limits are divided; then each entry of {@code charged} is common
  */
 record ReferenceRequest(
     @Nullable ReferenceRule rule,
@@ -30,7 +33,8 @@ record ReferenceRequest(
     long cost,
     boolean refund,
     boolean override,
-    boolean shared) {
+    boolean shared,
+    ReferenceMatcher.@Nullable Tenant tenant) {
   private static final int MAX_DESCRIPTORS = 200;
   private static final BigInteger MAX_HITS = BigInteger.TWO.pow(53).subtract(BigInteger.ONE);
   private static final LimitUnit[] UNITS = {
@@ -75,21 +79,27 @@ record ReferenceRequest(
           entries.add(entry.getValue());
         });
     if (policy == null) {
-      return new ReferenceRequest(null, entries, cost, refund, false, false);
+      return new ReferenceRequest(null, entries, cost, refund, false, false, null);
     }
     if (descriptor.hasLimit()) {
       ReferenceRule rule = rule(descriptor.getLimit());
-      return new ReferenceRequest(rule, entries, cost, refund, true, false);
+      return new ReferenceRequest(rule, entries, cost, refund, true, false, null);
     }
     ReferenceMatcher.Walk walk = ReferenceMatcher.match(policy, entries.toArray(String[]::new));
     List<String> charged = walk.chargedEntries();
     boolean shared = walk.rule() != null && !charged.equals(entries);
-    return new ReferenceRequest(walk.rule(), charged, cost, refund, false, shared);
+    return new ReferenceRequest(
+        walk.rule(), charged, cost, refund, false, shared, walk.tenant());
   }
 
   /** Returns the same for a descriptor without a limit. */
   ReferenceRequest unmatched() {
-    return new ReferenceRequest(null, charged, cost, refund, override, shared);
+    return new ReferenceRequest(null, charged, cost, refund, override, shared, null);
+  }
+
+  /** Returns how the limits are divided; only for a {@link #tenant}. */
+  FairShare share() {
+    return Objects.requireNonNull(Objects.requireNonNull(rule).fairShare());
   }
 
   boolean unlimited() {
@@ -120,6 +130,7 @@ record ReferenceRequest(
         List.of(),
         false,
         false,
-        false);
+        false,
+        null);
   }
 }

@@ -115,7 +115,7 @@ final class ReferenceService {
     List<Decision> decisions = new ArrayList<>();
     for (ReferenceRule.Part limit : one.limits()) {
       decisions.add(
-          draft.charge(domain, one.charged(), limit.algorithm(), one.cost(), overrun(one), now));
+          draft.charge(domain, one, limit.algorithm(), one.cost(), overrun(one), now));
     }
     if (refuses(decisions)) {
       return countAnyway(domain, one, decisions, tried, now);
@@ -135,15 +135,19 @@ final class ReferenceService {
       long before =
           asked.subList(0, index).stream()
               .filter(other -> other.charged().equals(one.charged()) && charges(other, algorithm))
+              .filter(other -> (other.tenant() == null) == (one.tenant() == null))
               .mapToLong(other -> Math.max(0, other.cost()))
               .sum();
       if (!decision.admitted() && one.cost() > 0 && before > 0) {
         long together = Math.min(Cost.MAX, before + one.cost());
-        Decision all =
-            counters
-                .draft()
-                .charge(domain, one.charged(), algorithm, together, Overrun.REFUSE, now);
-        long wait = Math.max(decision.retryAfterMillis(), all.retryAfterMillis());
+        long all =
+            one.tenant() == null
+                ? counters
+                    .draft()
+                    .charge(domain, one, algorithm, together, Overrun.REFUSE, now)
+                    .retryAfterMillis()
+                : together > algorithm.limit() ? Decision.NEVER : 0; // it waits for the window
+        long wait = Math.max(decision.retryAfterMillis(), all);
         decision = refused(decision, wait);
       }
       decisions.add(decision);
@@ -180,7 +184,7 @@ final class ReferenceService {
         decision =
             counters.charge(
                 domain,
-                one.charged(),
+                one,
                 limit.algorithm(),
                 counts ? one.cost() : 0,
                 counts ? overrun(one) : Overrun.COUNT,
@@ -253,7 +257,11 @@ final class ReferenceService {
     status
         .getCurrentLimitBuilder()
         .setName(rule.name())
-        .setRequestsPerUnit((int) limit.requestsPerUnit())
+        .setRequestsPerUnit(
+            (int)
+                (one.tenant() == null
+                    ? limit.requestsPerUnit()
+                    : Math.min(decision.limit(), MAX_REMAINING)))
         .setUnit(RateLimitResponse.RateLimit.Unit.valueOf(unit == null ? "UNKNOWN" : unit.name()));
     long reset = Math.ceilDiv(decision.resetAfterMillis(), 1_000);
     return status.setDurationUntilReset(Duration.newBuilder().setSeconds(reset)).build();
@@ -299,6 +307,15 @@ final class ReferenceService {
       count("quota refused, request admitted", refused && admitted && !cannotRefuse(one));
       count("admitted, in a refused request", !refused && !admitted && !one.limits().isEmpty());
       count("shared counter", one.shared());
+      count("tenant", one.tenant() != null);
+      count("tenant refused", one.tenant() != null && refused);
+      count("tenant refunded", one.tenant() != null && one.cost() < 0);
+      for (int limit = 0; limit < decisions.get(i).size(); limit++) {
+        long whole = one.limits().get(limit).algorithm().limit();
+        count(
+            "part of a limit",
+            one.tenant() != null && decisions.get(i).get(limit).limit() < whole);
+      }
       for (ReferenceRule.Part limit : one.limits()) {
         count(limit.algorithm().id(), true);
       }

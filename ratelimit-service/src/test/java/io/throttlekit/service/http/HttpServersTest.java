@@ -252,6 +252,36 @@ class HttpServersTest {
   }
 
   @Test
+  void showsHowALimitIsDivided() throws Exception {
+    LoadResult shared =
+        load(
+            """
+            domain: foo
+            descriptors:
+              - key: a
+                rate_limit:
+                  unit: day
+                  requests_per_unit: 7000
+                  fair_share: {tenant: org, weights: {acme: 2.5}, max_tenants: 10}
+            """);
+    policies.loaded(Objects.requireNonNull(shared.book()), List.of(), 1_700_000_000_000L);
+    assertThat(debug.get("/rlconfig").body())
+        .contains(
+            "#   7000 per day (fixed_window), divided among the tenants of entry org (1 weight by"
+                + " entry org, others 1)\n");
+    JsonObject rule =
+        JsonParser.parseString(debug.get("/rlconfig?format=json").body())
+            .getAsJsonObject()
+            .getAsJsonArray("rules")
+            .get(0)
+            .getAsJsonObject();
+    assertThat(rule.get("fair_share").toString())
+        .isEqualTo(
+            "{\"tenant\":\"org\",\"default_weight\":1,\"weights\":{\"acme\":2.5},"
+                + "\"max_tenants\":10,\"unlisted_share\":0.5}");
+  }
+
+  @Test
   void showsThatNoPoliciesWereLoaded() throws Exception {
     assertThat(debug.get("/rlconfig").body()).contains("# generation: 0\n", "# loaded: never\n");
   }

@@ -99,6 +99,41 @@ class DecisionTracingTest {
   }
 
   @Test
+  void recordsTheTenantOfASharedLimitItsWeightAndItsLimit() {
+    Rule rule =
+        Book.of(
+                "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 100,"
+                    + " fair_share: {tenant: org, weights: {acme: 2.5}}}}]\n")
+            .rules()
+            .getFirst();
+    Decision decision = Decision.admit(40, 38, 1_000);
+    RateLimitRequest request =
+        new RateLimitRequest("d", List.of(ofTenant("umbrella"), ofTenant("acme")), 1);
+    Verdict first =
+        new Verdict(
+            false, Role.ENFORCED, rule, rule.limits().getFirst(), Decision.admit(40, 39, 1_000),
+            DecidedBy.MEMORY);
+    Verdict second =
+        new Verdict(
+            false, Role.ENFORCED, rule, rule.limits().getFirst(), decision, DecidedBy.MEMORY);
+    CallSpan span = started(never.start(headers("b3", "1")));
+    span.decided(request, new Answer(true, List.of(first, second)));
+    span.end();
+    SpanData data = onlySpan();
+    assertThat(text(data, "ratelimit.tenant")).isEqualTo("acme");
+    assertThat(data.getAttributes().get(AttributeKey.doubleKey("ratelimit.tenant_weight")))
+        .isEqualTo(2.5);
+    assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.limit"))).isEqualTo(40);
+    assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.remaining")))
+        .isEqualTo(38);
+  }
+
+  private static Descriptor ofTenant(String org) {
+    String[] entries = {"k", "v", "org", org};
+    return new Descriptor(entries, null, Descriptor.HITS_UNSET, false);
+  }
+
+  @Test
   void recordsWhyNoDecisionWasMade() {
     CallSpan span = started(never.start(headers("b3", "1")));
     span.failed("no policies");

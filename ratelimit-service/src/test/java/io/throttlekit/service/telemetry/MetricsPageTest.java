@@ -2,9 +2,11 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.envoy.xds.SharePlan;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
@@ -15,6 +17,7 @@ import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.fairness.FairMetrics;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.steering.Acknowledgements;
 import java.io.IOException;
@@ -35,6 +38,9 @@ import org.junit.jupiter.api.Test;
 /** Compares the tables of docs/METRICS.md with a scrape. */
 class MetricsPageTest {
   private static final String LIMIT = "domain: d\ndescriptors: [{key: k, concurrency: {}}]\n";
+  private static final String POOL =
+      "domain: d\ndescriptors: [{key: p, rate_limit: {unit: second, requests_per_unit: 10,"
+          + " fair_share: {tenant: org}}}]\n";
   private static final Path PAGE = Path.of("..", "docs", "METRICS.md");
   private static final Pattern ROW =
       Pattern.compile("\\| `(throttlekit_[a-z_]+)(?:\\{([a-z_, ]+)})?` \\|.*");
@@ -82,6 +88,7 @@ class MetricsPageTest {
           new FleetMetrics(
               fixture.telemetry.meter(), fixture.telemetry.tracer(), TimeSource.system());
       LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
+      showAPool(fixture);
       showALimit(new ConcurrencyMetrics(fixture.telemetry.meter(), TimeSource.system()));
       List<String> scraped = fixture.scraped();
       decisions.stop();
@@ -92,6 +99,16 @@ class MetricsPageTest {
           .map(sample -> name(sample.group(1), labels(sample.group(2))))
           .collect(Collectors.toCollection(TreeSet::new));
     }
+  }
+
+  private static void showAPool(MetricsFixture fixture) {
+    PolicyBook book = Book.of(POOL);
+    FairMetrics metrics =
+        new FairMetrics(
+            fixture.telemetry.meter(), () -> book, TimeSource.system(), fixture.metrics);
+    String[] entries = {"p", "v", "org", "a"};
+    metrics.decided(
+        book.rules().getFirst(), entries, 1, Decision.admit(10, 9, 1_000), false);
   }
 
   private static void showALimit(ConcurrencyMetrics metrics) {
