@@ -89,7 +89,7 @@ public final class FairDemo {
       progress.accept("sending the requests of three tenants to " + url);
       progress.accept(
           "a tenant more, without a plan, is refused from its part on: curl -s -i -H 'x-org: you'"
-              + " '" + url + "?[1-40]' | tail -n 9");
+              + " '" + url + "?[1-40]' | tail -n 10");
       return show(seconds, URI.create(url), new FairScreen(out, terminal, policy), policy);
     }
   }

@@ -41,7 +41,7 @@ final class FairPlan {
   static String words(int second) {
     int at = second % CYCLE;
     if (at < FLOODS_FROM) {
-      return "all ask for less than the limit, or a little more";
+      return BRONZE.org() + " asks for less than its part";
     }
     String flood = BRONZE.org() + " floods";
     if (at < ABSENT_FROM) {

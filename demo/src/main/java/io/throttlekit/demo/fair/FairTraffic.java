@@ -14,13 +14,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the requests of all tenants to Envoy, evenly spaced, independent of responses. */
+/**
+ * Sends the requests of all tenants to Envoy, evenly spaced, independent of responses. Sends nothing
+ * at the end of a second, so that a request is decided in the window in which it was sent.
+ */
 final class FairTraffic implements AutoCloseable {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  /** A request of the end of a second may be decided in the next window, with another limit. */
-  private static final long LIMIT_IS_OF_SECOND_MILLIS = 980;
+  /** The part of a second in which requests are sent. */
+  private static final long SENDING_MILLIS = 920;
 
   private final URI uri;
   private final FairTally tally;
@@ -55,18 +58,24 @@ final class FairTraffic implements AutoCloseable {
     if (now <= lastMillis) {
       return;
     }
-    double seconds = (now - lastMillis) / 1e3;
+    double seconds = (double) (sendingUntil(now) - sendingUntil(lastMillis)) / SENDING_MILLIS;
     lastMillis = now;
     int second = (int) ((now - startMillis) / 1_000);
     for (int tenant = 0; tenant < due.length; tenant++) {
       due[tenant] += FairPlan.perSecond(FairPlan.TENANTS.get(tenant), second) * seconds;
       for (; due[tenant] >= 1; due[tenant]--) {
-        send(second, tenant, now);
+        send(second, tenant);
       }
     }
   }
 
-  private void send(int second, int tenant, long now) {
+  /** Returns the ms since the start in which requests were sent. */
+  private long sendingUntil(long now) {
+    long millis = now - startMillis;
+    return millis / 1_000 * SENDING_MILLIS + Math.min(millis % 1_000, SENDING_MILLIS);
+  }
+
+  private void send(int second, int tenant) {
     Tenant from = FairPlan.TENANTS.get(tenant);
     HttpRequest request =
         HttpRequest.newBuilder(uri)
@@ -74,23 +83,21 @@ final class FairTraffic implements AutoCloseable {
             .header("x-plan", from.plan())
             .timeout(TIMEOUT)
             .build();
-    boolean ofSecond = (now - startMillis) % 1_000 < LIMIT_IS_OF_SECOND_MILLIS;
     tally.asked(second, tenant);
     var _ =
         client
             .sendAsync(request, BodyHandlers.discarding())
             .whenComplete((response, _) -> {
               if (!stopped.get()) { // requests aborted at the end have not failed
-                answered(second, tenant, ofSecond, response);
+                answered(second, tenant, response);
               }
             });
   }
 
-  private void answered(
-      int second, int tenant, boolean ofSecond, @Nullable HttpResponse<Void> response) {
+  private void answered(int second, int tenant, @Nullable HttpResponse<Void> response) {
     tally.answered(second, tenant, response == null ? 0 : response.statusCode());
     long limit = limit(response);
-    if (ofSecond && limit >= 0) {
+    if (limit >= 0) {
       tally.limit(second, tenant, limit);
     }
   }

@@ -53,7 +53,7 @@ class FairDemoTest {
       HttpResponse<Void> refused = callUntilRefused();
       demo.stop();
       assertThat(refused.statusCode()).isEqualTo(429);
-      assertThat(FairTraffic.limit(refused)).as("70 / (4 + 2 + 1 + 1)").isEqualTo(8);
+      assertThat(FairTraffic.limit(refused)).as("70 / 8, and a unit lent").isBetween(8L, 9L);
       assertThat(refused.headers().firstValue("x-ratelimit-remaining")).hasValue("0");
     }
     FairSummary summary = running.get();
