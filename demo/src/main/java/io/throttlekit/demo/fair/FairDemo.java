@@ -4,8 +4,8 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.DemoService;
 import io.throttlekit.demo.Undo;
-import io.throttlekit.demo.Upstream;
 import io.throttlekit.demo.UnusableEnvoyException;
+import io.throttlekit.demo.Upstream;
 import io.throttlekit.demo.fair.FairTally.Figures;
 import io.throttlekit.testkit.envoy.EnvoyBinary;
 import io.throttlekit.testkit.envoy.EnvoyLookup;
@@ -89,7 +89,9 @@ public final class FairDemo {
       progress.accept("sending the requests of three tenants to " + url);
       progress.accept(
           "a tenant more, without a plan, is refused from its part on: curl -s -i -H 'x-org: you'"
-              + " '" + url + "?[1-40]' | tail -n 10");
+              + " '"
+              + url
+              + "?[1-40]' | tail -n 10");
       return show(seconds, URI.create(url), new FairScreen(out, terminal, policy), policy);
     }
   }

@@ -100,11 +100,7 @@ public record FairSummary(int seconds, long limit, long most, List<Row> rows) {
         .map(row ->
             "%s was admitted %d of %d, %d of them borrowed, and lacked at most %d of its guarantee in a second"
                 .formatted(
-                    row.tenant().org(),
-                    row.admitted(),
-                    row.asked(),
-                    row.borrowed(),
-                    row.missing()))
+                    row.tenant().org(), row.admitted(), row.asked(), row.borrowed(), row.missing()))
         .collect(Collectors.joining("\n"));
   }
 }

@@ -40,8 +40,7 @@ final class FairTally {
     private final AtomicLong guarantee = new AtomicLong(UNKNOWN);
 
     Figures figures() {
-      return new Figures(
-          asked.sum(), admitted.sum(), refused.sum(), failed.sum(), guarantee.get());
+      return new Figures(asked.sum(), admitted.sum(), refused.sum(), failed.sum(), guarantee.get());
     }
   }
 

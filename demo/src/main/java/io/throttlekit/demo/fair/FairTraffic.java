@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the requests of all tenants to Envoy, evenly spaced, independent of responses. Sends nothing
- * at the end of a second, so that a request is decided in the window in which it was sent.
+ * Sends the requests of all tenants to Envoy, evenly spaced, independent of responses. Sends
+ * nothing at the end of a second, so that a request is decided in the window in which it was sent.
  */
 final class FairTraffic implements AutoCloseable {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);

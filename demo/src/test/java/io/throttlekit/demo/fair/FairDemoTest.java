@@ -36,7 +36,8 @@ class FairDemoTest {
   private static final int BRONZE = 2;
 
   private static final Pattern COMMAND =
-      Pattern.compile("curl -s -i -H 'x-org: (\\w+)' '(http://127\\.0\\.0\\.1:\\d+/api)\\?\\[1-40]'");
+      Pattern.compile(
+          "curl -s -i -H 'x-org: (\\w+)' '(http://127\\.0\\.0\\.1:\\d+/api)\\?\\[1-40]'");
 
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
   private final List<String> progress = new CopyOnWriteArrayList<>();
@@ -64,7 +65,8 @@ class FairDemoTest {
     assertThat(bronze.refused()).as(seen).isPositive();
     // Requests at the end of a second may be decided in the next one.
     assertThat(gold.missing()).as(seen).isLessThan(gold.part() / 4);
-    assertThat(progress).anyMatch(line -> line.contains("weights: {gold: 4, silver: 2, bronze: 1}"));
+    assertThat(progress)
+        .anyMatch(line -> line.contains("weights: {gold: 4, silver: 2, bronze: 1}"));
     assertThat(ProcessHandle.current().children()).isEmpty();
   }
 

@@ -65,7 +65,8 @@ class FairScreenTest {
                 + "\"borrowed\":14,\"refused\":126,\"failed\":1,\"missing\":1}]}");
     assertThat(summary.words())
         .contains(
-            "acme was admitted 31 of 45, 0 of them borrowed, and lacked at most 9 of its guarantee");
+            "acme was admitted 31 of 45, 0 of them borrowed, and lacked at most 9 of its"
+                + " guarantee");
   }
 
   /** Counts a second in which silver and bronze have borrowed gold's part. */

@@ -18,6 +18,7 @@ final class FairCourse {
 
   private final long[][] admitted;
 
+  private int reservedWindows;
   private long calls;
 
   /** One request, and the demand that the next one of its tenant belongs to. */
@@ -68,6 +69,7 @@ final class FairCourse {
       run.request(tenant, arrival.millis(), millis -> admit(tenant, millis));
       queue.add(next(tenant, arrival.demand(), arrival.millis(), own[tenant]));
     }
+    reservedWindows = run.reservedWindows();
     calls = run.calls();
   }
 
@@ -152,8 +154,8 @@ final class FairCourse {
 
   /**
    * Returns the largest part of min(demand, guarantee) that a tenant was refused in a window, from
-   * the second one on. The guarantee is that among the tenants that asked in this window or in the
-   * one before.
+   * the second one on. The guarantee is that among the tenants that asked in this window or have a
+   * reserve in it.
    */
   double worstShortfall() {
     return guarantees().stream()
@@ -170,13 +172,9 @@ final class FairCourse {
   /** Returns the guarantee of each tenant in each window from the second on, if it asked. */
   private List<Guarantee> guarantees() {
     List<Guarantee> guarantees = new ArrayList<>();
-    long[] before = asked(0);
     for (int window = 1; window < scenario.windows(); window++) {
       long[] asked = asked(window);
-      long all = 0;
-      for (int tenant = 0; tenant < asked.length; tenant++) {
-        all += asked[tenant] + before[tenant] > 0 ? weights()[tenant] : 0;
-      }
+      long all = activeWeights(window);
       for (int tenant = 0; tenant < asked.length; tenant++) {
         if (asked[tenant] > 0) {
           long guarantee = WeightedMaxMin.guarantee(weights()[tenant], all, scenario.limit());
@@ -184,9 +182,18 @@ final class FairCourse {
               new Guarantee(Math.min(asked[tenant], guarantee), admitted(tenant, window)));
         }
       }
-      before = asked;
     }
     return guarantees;
+  }
+
+  private long activeWeights(int window) {
+    int from = Math.max(0, window - reservedWindows);
+    long all = 0;
+    for (int tenant = 0; tenant < asked.length; tenant++) {
+      long requests = Arrays.stream(asked[tenant], from, window + 1).sum();
+      all += requests > 0 ? weights()[tenant] : 0;
+    }
+    return all;
   }
 
   private long[] asked(int window) {

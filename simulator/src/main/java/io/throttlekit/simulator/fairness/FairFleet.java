@@ -95,11 +95,7 @@ final class FairFleet implements Sharing.Run {
                 escrow,
                 new Clocks(time, time),
                 new FederationSettings(
-                    "region-" + region,
-                    "process-" + i,
-                    REGIONAL_LEASES,
-                    WAIT_MILLIS,
-                    PROBE_MILLIS),
+                    "region-" + region, "process-" + i, REGIONAL_LEASES, WAIT_MILLIS, PROBE_MILLIS),
                 FederationListener.NONE);
         processes.add(process(unused, federation));
       }
@@ -129,6 +125,11 @@ final class FairFleet implements Sharing.Run {
     return shape.regions() == 1
         ? place
         : place * shape.processes() + random.nextInt(shape.processes());
+  }
+
+  @Override
+  public int reservedWindows() {
+    return shape.regions() == 1 ? 1 : 2; // the next window is leased ahead, as if by a request
   }
 
   @Override

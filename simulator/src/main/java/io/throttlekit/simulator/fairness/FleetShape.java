@@ -19,19 +19,16 @@ import java.util.List;
  */
 record FleetShape(
     int regions, int processes, Spread spread, LeaseSize size, long returnIdleAfterMillis) {
-  /** A tenth of a window. */
-  static final long RETURN_MILLIS = 100;
-
-  private static final LeaseSize LEASE = new LeaseSize.Fixed(10);
+  static final LeaseSize LEASE = new LeaseSize.Fixed(10);
 
   /** Returns three processes over one store. */
   static FleetShape ofProcesses() {
-    return new FleetShape(1, 3, Spread.EVEN, LEASE, RETURN_MILLIS);
+    return new FleetShape(1, 3, Spread.EVEN, LEASE, 0);
   }
 
   /** Returns three regions of two processes. */
   static FleetShape ofRegions() {
-    return new FleetShape(3, 2, Spread.EVEN, LEASE, RETURN_MILLIS);
+    return new FleetShape(3, 2, Spread.EVEN, LEASE, 0);
   }
 
   /** Returns this fleet with another spread of requests. */

@@ -88,8 +88,7 @@ final class Link {
     }
 
     @Override
-    public CompletionStage<Void> returnUnits(
-        LeaseRequest lease, long windowEndMillis, long units) {
+    public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
       return call(() -> store.returnUnits(lease, windowEndMillis, units));
     }
 

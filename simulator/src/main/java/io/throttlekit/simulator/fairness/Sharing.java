@@ -29,6 +29,11 @@ record Sharing(String name, Function<FairScenario, Run> start) {
      */
     void request(int tenant, double nowMillis, LongConsumer admitted);
 
+    /** Returns for how many windows after its last request a tenant has a reserve. */
+    default int reservedWindows() {
+      return 1;
+    }
+
     /** Returns how often a store or coordinator was called. */
     default long calls() {
       return 0;
