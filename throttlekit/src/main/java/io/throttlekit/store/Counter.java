@@ -103,6 +103,8 @@ final class Counter extends Keyed {
   void restore(@Nullable Object earlier) {
     if (draft instanceof PoolDraft pool) {
       pool.undoUntil(earlier);
+      draft = earlier == null ? PoolDraft.of(pool.pool()) : earlier; // its tenants are active
+      return;
     }
     draft = earlier;
   }

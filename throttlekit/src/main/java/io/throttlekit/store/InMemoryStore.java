@@ -121,7 +121,8 @@ public final class InMemoryStore implements CounterStore {
       Counter counter = known(charge.key(), now);
       if (counter == null) {
         Transition<?> first = Counter.transition(charge, null, now);
-        if (first.state() == null) {
+        boolean activates = charge.tenant() != null && charge.cost() > 0; // admitted or not
+        if (first.state() == null && !activates) {
           return first.decision(); // an unused counter needs no memory
         }
         counter = counter(charge, now);

@@ -9,6 +9,7 @@ import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.rate.FixedWindow;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class InMemoryFairStoreTest extends FairStoreConformance {
@@ -29,6 +30,18 @@ class InMemoryFairStoreTest extends FairStoreConformance {
     }
     assertThat(store.size()).isBetween(8L, 16L); // by room for 100 to 200 tenants, at most 100
     assertThat(store.forgotten()).isPositive();
+  }
+
+  @Test
+  void activatesATenantWhoseRequestIsTheFirstOfAPoolAndRefused() {
+    InMemoryStore store = new InMemoryStore(new ManualTime(1_700_000_000_000L), 1_600);
+    Charge tooMuch = charge("a", "big").withCost(1_001, Overrun.REFUSE);
+    assertThat(store.decide(tooMuch).admitted()).isFalse();
+    assertThat(store.decide(charge("a", "small")).limit()).isEqualTo(500);
+    Claim claim = new Claim(Claim.Role.ENFORCED, List.of(charge("b", "undone")));
+    Claim refused = new Claim(Claim.Role.ENFORCED, List.of(tooMuch));
+    assertThat(store.decide(List.of(claim, refused)).admitted()).isFalse();
+    assertThat(store.decide(charge("b", "other")).limit()).isEqualTo(500);
   }
 
   private static Charge charge(String pool, String tenant) {

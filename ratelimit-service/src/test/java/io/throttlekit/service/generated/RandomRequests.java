@@ -31,6 +31,7 @@ final class RandomRequests {
   private final RandomPolicies generator;
   private final List<Policy> policies;
   private final Map<Policy, List<String[]>> remembered = new HashMap<>();
+  private String tenant = "";
 
   RandomRequests(RandomGenerator random, RandomPolicies generator, List<Policy> policies) {
     this.random = random;
@@ -44,6 +45,7 @@ final class RandomRequests {
     if (random.nextInt(3) == 0) {
       request.setHitsAddend(random.nextInt(40) == 0 ? random.nextInt() : random.nextInt(5));
     }
+    tenant = random(TENANTS);
     for (int left = descriptorCount(); left > 0; left--) {
       request.addDescriptors(descriptor(policy));
     }
@@ -99,18 +101,22 @@ final class RandomRequests {
     if (known.size() > REMEMBERED) {
       known.remove(random.nextInt(REMEMBERED));
     }
-    return ofAnyTenant(known.get(random.nextInt(known.size())));
+    return ofTenant(known.get(random.nextInt(known.size())));
   }
 
-  /** Returns the same for another tenant now and then, so that tenants meet at a pool. */
-  private String[] ofAnyTenant(String[] entries) {
-    String[] other = entries.clone();
-    for (int i = 0; i < other.length; i += 2) {
-      if (other[i].equals("org") && random.nextBoolean()) {
-        other[i + 1] = random(TENANTS);
+  /**
+   * Returns the same for the tenant of this request, so that tenants meet at a pool. A request is of
+   * one tenant: with several, the service may decide the first one with or without the others,
+   * because it tries again if a counter of the request is new.
+   */
+  private String[] ofTenant(String[] entries) {
+    String[] own = entries.clone();
+    for (int i = 0; i < own.length; i += 2) {
+      if (own[i].equals("org")) {
+        own[i + 1] = tenant;
       }
     }
-    return other;
+    return own;
   }
 
   private String[] fresh(Policy policy) {
