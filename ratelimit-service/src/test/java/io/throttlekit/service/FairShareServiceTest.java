@@ -145,8 +145,10 @@ class FairShareServiceTest {
   void checksCarryTheTenantsLimitInHeaders() {
     allThreeAsk();
     CheckResponse admitted = check("umbrella", "bronze");
-    assertThat(headers(admitted.getOkResponse().getResponseHeadersToAddList().stream()
-            .map(option -> option.getHeader())))
+    assertThat(
+            headers(
+                admitted.getOkResponse().getResponseHeadersToAddList().stream()
+                    .map(option -> option.getHeader())))
         .contains(
             "RateLimit-Limit: 10",
             "RateLimit-Remaining: 8",
@@ -157,8 +159,10 @@ class FairShareServiceTest {
     }
     CheckResponse refused = check("umbrella", "bronze");
     assertThat(refused.getDeniedResponse().getStatus().getCodeValue()).isEqualTo(429);
-    assertThat(headers(refused.getDeniedResponse().getHeadersList().stream()
-            .map(option -> option.getHeader())))
+    assertThat(
+            headers(
+                refused.getDeniedResponse().getHeadersList().stream()
+                    .map(option -> option.getHeader())))
         .contains("RateLimit-Limit: 10", "RateLimit-Remaining: 0", "RateLimit-Reset: 58");
   }
 
@@ -168,11 +172,13 @@ class FairShareServiceTest {
     assertThat(admitted(100, "umbrella", "bronze")).isEqualTo(9);
     Files.writeString(
         folder.resolve("p.yaml"),
-        POLICY.replace("bronze: 1", "bronze: 2").replace("requests_per_unit: 70", "every: 60s\n"
-                + "      requests_per_unit: 80").replace("      unit: minute\n", ""));
+        POLICY
+            .replace("bronze: 1", "bronze: 2")
+            .replace("requests_per_unit: 70", "every: 60s\n" + "      requests_per_unit: 80")
+            .replace("      unit: minute\n", ""));
     await()
-        .until(() ->
-            ask("acme", "gold").getStatuses(0).getCurrentLimit().getRequestsPerUnit() != 40);
+        .until(
+            () -> ask("acme", "gold").getStatuses(0).getCurrentLimit().getRequestsPerUnit() != 40);
     assertThat(AnswerText.of(ask("umbrella", "bronze")))
         .as("2 / 8 of 80, less 11")
         .isEqualTo("OK [OK 20/MINUTE name=shared rem=9]");

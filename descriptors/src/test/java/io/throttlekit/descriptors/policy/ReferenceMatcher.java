@@ -86,7 +86,8 @@ public final class ReferenceMatcher {
         found = byText.get(entries[i]);
       }
       if (found == null) {
-        Map<String, String> own = ownEntries(path, Arrays.asList(entries).subList(i, entries.length));
+        Map<String, String> own =
+            ownEntries(path, Arrays.asList(entries).subList(i, entries.length));
         if (!own.isEmpty()) {
           return ofTenant(path, branches, own, entries);
         }

@@ -71,9 +71,12 @@ public final class RuleText {
     if (share.weightEntry() != null) {
       fields.add("weight_entry: " + share.weightEntry());
     }
-    fields.add("weights: {" + share.weights().entrySet().stream()
-        .map(each -> each.getKey() + ": " + each.getValue())
-        .collect(Collectors.joining(", ")) + "}");
+    fields.add(
+        "weights: {"
+            + share.weights().entrySet().stream()
+                .map(each -> each.getKey() + ": " + each.getValue())
+                .collect(Collectors.joining(", "))
+            + "}");
     fields.add("default_weight: " + share.defaultWeight());
     fields.add("max_tenants: " + share.maxTenants());
     fields.add("unlisted_share: " + BigDecimal.valueOf(share.unlistedMillionths(), 6));

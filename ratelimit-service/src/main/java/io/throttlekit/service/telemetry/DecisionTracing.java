@@ -131,7 +131,8 @@ public final class DecisionTracing implements CallTracing {
       Verdict reported = answer.reported();
       Rule rule = reported == null ? null : reported.rule();
       if (reported != null && rule != null && rule.fairShare() != null) {
-        recordTenant(reported, rule, entriesOf(request, answer, reported));
+        int index = answer.verdicts().indexOf(reported); // one for each descriptor
+        recordTenant(reported, rule, request.descriptors().get(index).entries());
       }
     }
 
@@ -139,16 +140,6 @@ public final class DecisionTracing implements CallTracing {
       span.setAttribute(TENANT, rule.tenant(entries));
       span.setAttribute(TENANT_WEIGHT, rule.tenantWeight(entries).thousandths() / THOUSANDTHS);
       span.setAttribute(LIMIT, reported.requestsPerUnit());
-    }
-
-    /** Returns the entries of the descriptor of a verdict; others may have an equal verdict. */
-    @SuppressWarnings("ReferenceEquality")
-    private static String[] entriesOf(RateLimitRequest request, Answer answer, Verdict verdict) {
-      int index = 0;
-      while (answer.verdicts().get(index) != verdict) {
-        index++;
-      }
-      return request.descriptors().get(index).entries();
     }
 
     @Override

@@ -67,8 +67,9 @@ class DecisionLogTest {
       shared.ask(10, ofTenant("umbrella"));
       shared.ask(ofTenant("acme"));
       assertThat(logged.lines().getLast())
-          .endsWith("8 of 8 left (memory), tenant acme of weight 4: others had used its part before"
-              + " it asked");
+          .endsWith(
+              "8 of 8 left (memory), tenant acme of weight 4: others had used its part before"
+                  + " it asked");
     }
   }
 

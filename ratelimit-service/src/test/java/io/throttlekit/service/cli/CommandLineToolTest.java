@@ -126,8 +126,7 @@ class CommandLineToolTest {
         .endsWith("ok: 0 errors, 1 warning in 1 file; 1 rule in 1 domain\n");
     Files.writeString(Path.of(path), policy.replace("LIMIT", "70000"));
     assertThat(run("check", path).out()).startsWith("ok: 0 errors, 0 warnings");
-    assertThat(
-            run("explain", "--policies", path, "--domain", "shop", "api=v1,org=umbrella").out())
+    assertThat(run("explain", "--policies", path, "--domain", "shop", "api=v1,org=umbrella").out())
         .contains(
             "tenant umbrella: weight 1 (listed)",
             "guarantee: at least 35 of 70000 per minute",

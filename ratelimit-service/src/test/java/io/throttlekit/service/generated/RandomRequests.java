@@ -105,8 +105,8 @@ final class RandomRequests {
   }
 
   /**
-   * Returns the same for the tenant of this request, so that tenants meet at a pool. A request is of
-   * one tenant: with several, the service may decide the first one with or without the others,
+   * Returns the same for the tenant of this request, so that tenants meet at a pool. A request is
+   * of one tenant: with several, the service may decide the first one with or without the others,
    * because it tries again if a counter of the request is new.
    */
   private String[] ofTenant(String[] entries) {

@@ -29,8 +29,7 @@ final class ReferenceCounters {
     this(null, new ReferencePool.Requests());
   }
 
-  private ReferenceCounters(
-      @Nullable ReferenceCounters below, ReferencePool.Requests requests) {
+  private ReferenceCounters(@Nullable ReferenceCounters below, ReferencePool.Requests requests) {
     this.below = below;
     this.requests = requests;
   }

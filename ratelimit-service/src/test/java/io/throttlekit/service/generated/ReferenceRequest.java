@@ -88,8 +88,7 @@ record ReferenceRequest(
     ReferenceMatcher.Walk walk = ReferenceMatcher.match(policy, entries.toArray(String[]::new));
     List<String> charged = walk.chargedEntries();
     boolean shared = walk.rule() != null && !charged.equals(entries);
-    return new ReferenceRequest(
-        walk.rule(), charged, cost, refund, false, shared, walk.tenant());
+    return new ReferenceRequest(walk.rule(), charged, cost, refund, false, shared, walk.tenant());
   }
 
   /** Returns the same for a descriptor without a limit. */

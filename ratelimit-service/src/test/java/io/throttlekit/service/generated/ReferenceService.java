@@ -114,8 +114,7 @@ final class ReferenceService {
     ReferenceCounters draft = tried.draft();
     List<Decision> decisions = new ArrayList<>();
     for (ReferenceRule.Part limit : one.limits()) {
-      decisions.add(
-          draft.charge(domain, one, limit.algorithm(), one.cost(), overrun(one), now));
+      decisions.add(draft.charge(domain, one, limit.algorithm(), one.cost(), overrun(one), now));
     }
     if (refuses(decisions)) {
       return countAnyway(domain, one, decisions, tried, now);
@@ -313,8 +312,7 @@ final class ReferenceService {
       for (int limit = 0; limit < decisions.get(i).size(); limit++) {
         long whole = one.limits().get(limit).algorithm().limit();
         count(
-            "part of a limit",
-            one.tenant() != null && decisions.get(i).get(limit).limit() < whole);
+            "part of a limit", one.tenant() != null && decisions.get(i).get(limit).limit() < whole);
       }
       for (ReferenceRule.Part limit : one.limits()) {
         count(limit.algorithm().id(), true);

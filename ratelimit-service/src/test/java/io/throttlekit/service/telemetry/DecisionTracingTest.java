@@ -111,7 +111,11 @@ class DecisionTracingTest {
         new RateLimitRequest("d", List.of(ofTenant("umbrella"), ofTenant("acme")), 1);
     Verdict first =
         new Verdict(
-            false, Role.ENFORCED, rule, rule.limits().getFirst(), Decision.admit(40, 39, 1_000),
+            false,
+            Role.ENFORCED,
+            rule,
+            rule.limits().getFirst(),
+            Decision.admit(40, 39, 1_000),
             DecidedBy.MEMORY);
     Verdict second =
         new Verdict(
@@ -124,8 +128,7 @@ class DecisionTracingTest {
     assertThat(data.getAttributes().get(AttributeKey.doubleKey("ratelimit.tenant_weight")))
         .isEqualTo(2.5);
     assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.limit"))).isEqualTo(40);
-    assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.remaining")))
-        .isEqualTo(38);
+    assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.remaining"))).isEqualTo(38);
   }
 
   private static Descriptor ofTenant(String org) {

@@ -52,8 +52,7 @@ class FairMetricsTest {
       int tenant = random.nextInt(4) == 0 ? random.nextInt(12) : random.nextInt(4);
       String[] entries = {"api", "v", "org", "t" + tenant};
       Rule rule = policies.match("d", entries);
-      FairTenant charged =
-          Objects.requireNonNull(rule.limits().getFirst().tenant(rule, entries));
+      FairTenant charged = Objects.requireNonNull(rule.limits().getFirst().tenant(rule, entries));
       pool = pool == null ? new WeightedFairEscrow(charged.terms()) : pool;
       long cost = 1 + random.nextInt(3);
       FairDecision decision =
@@ -67,6 +66,20 @@ class FairMetricsTest {
     assertThat(value("throttlekit_fair_borrowed_units_total"))
         .isBetween(exact.borrowed() * .98, (double) exact.borrowed());
     assertThat(value("throttlekit_fair_reserved_units")).isEqualTo(exact.reserved());
+  }
+
+  @Test
+  void aCostBeyondTheLimitCountsAsTheLimitForTheRank() throws IOException {
+    for (int i = 0; i < 10; i++) {
+      String[] entries = {"api", "v", "org", "huge" + i};
+      Decision refusal = Decision.refuse(100, 100, WINDOW, Decision.NEVER);
+      metrics.decided(policies.match("d", entries), entries, 1L << 53, refusal, false);
+    }
+    for (int i = 0; i <= 200; i++) {
+      decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "usual");
+    }
+    assertThat(series("throttlekit_tenant_admitted_units_total"))
+        .anyMatch(line -> line.contains("tenant=\"usual\""));
   }
 
   @Test

@@ -107,8 +107,7 @@ class MetricsPageTest {
         new FairMetrics(
             fixture.telemetry.meter(), () -> book, TimeSource.system(), fixture.metrics);
     String[] entries = {"p", "v", "org", "a"};
-    metrics.decided(
-        book.rules().getFirst(), entries, 1, Decision.admit(10, 9, 1_000), false);
+    metrics.decided(book.rules().getFirst(), entries, 1, Decision.admit(10, 9, 1_000), false);
   }
 
   private static void showALimit(ConcurrencyMetrics metrics) {

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Metrics of limits that tenants share, in front of another listener.
  *
- * <p>Figures are those of the decisions of this process: what it does not decide, it does not count.
- * Names of tenants come from requests, so at most {@value TopTenants#MAX_SHOWN} tenants of each rule
- * have series; the others are added up. Create once. Thread-safe.
+ * <p>Figures are those of the decisions of this process: what it does not decide, it does not
+ * count. Names of tenants come from requests, so at most {@value TopTenants#MAX_SHOWN} tenants of
+ * each rule have series; the others are added up. Create once. Thread-safe.
  */
 public final class FairMetrics implements DecisionListener {
   private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
@@ -166,8 +166,7 @@ public final class FairMetrics implements DecisionListener {
   private void ofRules(ObservableLongMeasurement measured, ToLongFunction<Figures> figure) {
     forEach((name, figures) ->
         measured.record(
-            figure.applyAsLong(figures),
-            Attributes.of(DOMAIN, name.domain(), RULE, name.path())));
+            figure.applyAsLong(figures), Attributes.of(DOMAIN, name.domain(), RULE, name.path())));
   }
 
   private void ofTenants(ObservableLongMeasurement measured, ToLongFunction<TenantFigures> figure) {

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Units of the tenants of one rule that request the most, and of all tenants together.
  *
- * <p>Clients may invent tenants, so memory and series are bounded: at most {@link #MAX_SHOWN} tenants
- * are counted by name, the others as {@link #OTHER}, which never decreases. Thread-safe.
+ * <p>Clients may invent tenants, so memory and series are bounded: at most {@link #MAX_SHOWN}
+ * tenants are counted by name, the others as {@link #OTHER}, which never decreases. Thread-safe.
  */
 final class TopTenants {
   /*
@@ -34,7 +34,9 @@ final class TopTenants {
   /** The name of all tenants that are not shown. */
   static final String OTHER = "other";
 
-  /** Decisions after which what was requested counts half, so that a tenant that left is replaced. */
+  /**
+   * Decisions after which what was requested counts half, so that a tenant that left is replaced.
+   */
   private static final int DECISIONS_PER_HALVING = 1 << 14;
 
   /** Keeps sums and doubled values in range. */
@@ -117,8 +119,7 @@ final class TopTenants {
    *
    * @param guarantee in its last window; below 0 if it is not known
    */
-  record TenantFigures(
-      String name, long admitted, long borrowed, long refused, long guarantee) {}
+  record TenantFigures(String name, long admitted, long borrowed, long refused, long guarantee) {}
 
   /**
    * Counts a decision on a tenant.
