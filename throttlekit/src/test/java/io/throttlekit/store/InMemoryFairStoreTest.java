@@ -1,8 +1,10 @@
 package io.throttlekit.store;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
 import io.throttlekit.fairness.FairTenant;
@@ -42,6 +44,25 @@ class InMemoryFairStoreTest extends FairStoreConformance {
     Claim refused = new Claim(Claim.Role.ENFORCED, List.of(tooMuch));
     assertThat(store.decide(List.of(claim, refused)).admitted()).isFalse();
     assertThat(store.decide(charge("b", "other")).limit()).isEqualTo(500);
+  }
+
+  @Test
+  void aGrantReportsWhatItsTenantMayTakeInAll() {
+    InMemoryStore store = new InMemoryStore(new ManualTime(1_700_000_000_000L), 1_600);
+    store.decide(charge("pool", "other"));
+    Charge charge = charge("pool", "tenant");
+    LeaseRequest request =
+        new LeaseRequest(charge.key(), new FixedWindow(1_000, 60_000), 10, DataLoss.REFILL);
+    LeaseRequest ofTenant = request.of(requireNonNull(charge.tenant()));
+    assertThat(lease(store, ofTenant).limit()).isEqualTo(500);
+    assertThat(lease(store, ofTenant.with(new CallId(1, 1))).limit()).isEqualTo(500);
+    LeaseRequest plain =
+        new LeaseRequest(CounterKey.of("plain"), request.window(), 1, DataLoss.REFILL);
+    assertThat(lease(store, plain).limit()).isEqualTo(LeaseGrant.UNKNOWN);
+  }
+
+  private static LeaseGrant lease(InMemoryStore store, LeaseRequest request) {
+    return store.lease(request).toCompletableFuture().join();
   }
 
   private static Charge charge(String pool, String tenant) {

@@ -91,7 +91,7 @@ public sealed interface RandomRules {
       Map<String, FairShare.Weight> weights = new LinkedHashMap<>();
       for (String each : byPlan ? PLANS : TENANTS.subList(0, 2)) {
         if (byPlan || random.nextBoolean()) {
-          weights.put(each, new FairShare.Weight(500 * (1 + random.nextInt(6)), true));
+          weights.put(each, new FairShare.Weight(500L * (1 + random.nextInt(6)), true));
         }
       }
       return new FairShare(

@@ -1,5 +1,7 @@
 package io.throttlekit.service.generated;
 
+import static java.util.Objects.requireNonNull;
+
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.descriptors.policy.FairShare;
@@ -144,7 +146,7 @@ final class ReferencePool {
   private long guarantee(String name) {
     BigInteger listed = weights(true);
     BigInteger unlisted = weights(false);
-    FairShare.Weight weight = active().get(name).weight();
+    FairShare.Weight weight = requireNonNull(seen.get(name)).weight();
     BigInteger units = BigInteger.valueOf(limit);
     BigInteger among = listed.add(unlisted);
     BigInteger all = BigInteger.valueOf(FairShare.ALL);
