@@ -11,7 +11,7 @@ import java.util.Objects;
 /** The resources of the demo, and its temporary files. */
 public final class DemoFiles {
   /** The filter timeout of the demo's Envoys, as in all examples. */
-  static final String FILTER_TIMEOUT = "0.1s";
+  public static final String FILTER_TIMEOUT = "0.1s";
 
   private DemoFiles() {}
 
@@ -31,7 +31,7 @@ public final class DemoFiles {
    *
    * @param filterTimeout timeout of its rate limit filter, instead of {@link #FILTER_TIMEOUT}
    */
-  static String bootstrap(String name, String filterTimeout) throws IOException {
+  public static String bootstrap(String name, String filterTimeout) throws IOException {
     return text(name).replace(" timeout: " + FILTER_TIMEOUT, " timeout: " + filterTimeout);
   }
 

@@ -7,12 +7,13 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** The upstream that Envoy protects in the demo: responds with 200 to every request. */
-final class Upstream implements AutoCloseable {
+/** The upstream that Envoy protects in the demos: responds with 200 to every request. */
+public final class Upstream implements AutoCloseable {
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
 
-  Upstream() throws IOException {
+  /** Starts it on a free port of loopback. */
+  public Upstream() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setExecutor(threads);
     server.createContext(
@@ -24,7 +25,8 @@ final class Upstream implements AutoCloseable {
     server.start();
   }
 
-  int port() {
+  /** Returns its port. */
+  public int port() {
     return server.getAddress().getPort();
   }
 

@@ -6,6 +6,8 @@ import io.throttlekit.demo.MeshScenario;
 import io.throttlekit.demo.MeshSummary;
 import io.throttlekit.demo.Summary;
 import io.throttlekit.demo.UnusableEnvoyException;
+import io.throttlekit.demo.fair.FairDemo;
+import io.throttlekit.demo.fair.FairSummary;
 import io.throttlekit.demo.fleet.FleetDemo;
 import io.throttlekit.demo.fleet.FleetPlan;
 import io.throttlekit.demo.fleet.FleetSummary;
@@ -17,6 +19,7 @@ import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -51,6 +54,13 @@ public final class DemoMain implements Callable<Integer> {
               + " limit, one with its own adaptive limit, and one whose limit the service sets; 9"
               + " minutes by default")
   private boolean overload;
+
+  @Option(
+      names = "--fair",
+      description =
+          "three tenants that share a limit by their plans: one floods, another one is absent for a"
+              + " while and comes back")
+  private boolean fair;
 
   @Option(
       names = "--replicas",
@@ -117,8 +127,9 @@ public final class DemoMain implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (mesh && overload) {
-      throw new ParameterException(spec.commandLine(), "--mesh and --overload are two demos");
+    if (Stream.of(mesh, overload, fair).filter(chosen -> chosen).count() > 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--mesh, --overload and --fair are demos of their own");
     }
     if (!overload && (phase != null || arms != null)) {
       throw new ParameterException(
@@ -135,7 +146,7 @@ public final class DemoMain implements Callable<Integer> {
     if (replicas != null) {
       return showFleet(replicas);
     }
-    return overload ? showOverload() : mesh ? showMesh() : show();
+    return overload ? showOverload() : mesh ? showMesh() : fair ? showFair() : show();
   }
 
   private int showOverload() {
@@ -189,6 +200,17 @@ public final class DemoMain implements Callable<Integer> {
         demo::stop,
         () -> {
           MeshSummary summary = demo.run(end, System.out);
+          return json ? summary.json() : summary.words();
+        });
+  }
+
+  private int showFair() {
+    int end = seconds == null ? 0 : seconds(seconds, 1);
+    FairDemo demo = FairDemo.ofThisMachine(System.err::println);
+    return show(
+        demo::stop,
+        () -> {
+          FairSummary summary = demo.run(end, System.out, terminal);
           return json ? summary.json() : summary.words();
         });
   }

@@ -1,32 +1,45 @@
 package io.throttlekit.simulator.fairness;
 
 import io.throttlekit.fairness.WeightedMaxMin;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
 
 /** One scenario under one sharing: requests and admissions of each tenant over time. */
 final class FairCourse {
-  private static final int SLOTS_PER_WINDOW = 4;
-
   private final FairScenario scenario;
   private final Sharing sharing;
 
-  /** By tenant, then quarter of a window. */
+  /** By tenant, then window. */
   private final long[][] asked;
 
   private final long[][] admitted;
 
+  private int reservedWindows;
+  private long calls;
+
   /** One request, and the demand that the next one of its tenant belongs to. */
   private record Arrival(double millis, int tenant, int demand) {}
+
+  /**
+   * What a tenant is sure of in a window, and what it had.
+   *
+   * @param sure min(demand, guarantee)
+   */
+  private record Guarantee(long sure, long had) {
+    long missing() {
+      return Math.max(0, sure - had);
+    }
+  }
 
   private FairCourse(FairScenario scenario, Sharing sharing) {
     this.scenario = scenario;
     this.sharing = sharing;
-    int slots = scenario.windows() * SLOTS_PER_WINDOW;
-    this.asked = new long[scenario.tenants().size()][slots];
-    this.admitted = new long[scenario.tenants().size()][slots];
+    this.asked = new long[scenario.tenants().size()][scenario.windows()];
+    this.admitted = new long[scenario.tenants().size()][scenario.windows()];
   }
 
   /** Plays a scenario; the same seed has the same requests whatever the sharing. */
@@ -52,10 +65,18 @@ final class FairCourse {
         continue;
       }
       int tenant = arrival.tenant();
-      int slot = (int) (arrival.millis() * SLOTS_PER_WINDOW / scenario.windowMillis());
-      asked[tenant][slot]++;
-      admitted[tenant][slot] += run.tryAcquire(tenant, (long) arrival.millis()) ? 1 : 0;
+      asked[tenant][(int) (arrival.millis() / scenario.windowMillis())]++;
+      run.request(tenant, arrival.millis(), millis -> admit(tenant, millis));
       queue.add(next(tenant, arrival.demand(), arrival.millis(), own[tenant]));
+    }
+    reservedWindows = run.reservedWindows();
+    calls = run.calls();
+  }
+
+  private void admit(int tenant, long millis) {
+    int window = (int) (millis / scenario.windowMillis());
+    if (window < scenario.windows()) { // a request that waits may be admitted after the end
+      admitted[tenant][window]++;
     }
   }
 
@@ -79,22 +100,14 @@ final class FairCourse {
     return sharing;
   }
 
-  /** Returns the number of quarters of windows. */
-  int slots() {
-    return asked[0].length;
-  }
-
-  /**
-   * Returns what a tenant was admitted in a quarter of a window, as a share of the limit per
-   * window.
-   */
-  double admittedShare(int tenant, int slot) {
-    return (double) admitted[tenant][slot] * SLOTS_PER_WINDOW / scenario.limit();
+  /** Returns the calls of a store or coordinator for each request. */
+  double callsPerRequest() {
+    return (double) calls / Arrays.stream(asked).flatMapToLong(Arrays::stream).sum();
   }
 
   /** Returns what a tenant was admitted in a window. */
   long admitted(int tenant, int window) {
-    return sum(admitted[tenant], window);
+    return admitted[tenant][window];
   }
 
   /** Returns the ideal division of a window, which knows all demands. */
@@ -141,40 +154,53 @@ final class FairCourse {
 
   /**
    * Returns the largest part of min(demand, guarantee) that a tenant was refused in a window, from
-   * the second one on. The guarantee is that among the tenants that asked in this window or in the
-   * one before.
+   * the second one on. The guarantee is that among the tenants that asked in this window or have a
+   * reserve in it.
    */
   double worstShortfall() {
-    double worst = 0;
-    long[] before = asked(0);
+    return guarantees().stream()
+        .mapToDouble(each -> (double) each.missing() / each.sure())
+        .max()
+        .orElse(0);
+  }
+
+  /** Returns the most units of min(demand, guarantee) that a tenant was refused in a window. */
+  long worstMissing() {
+    return guarantees().stream().mapToLong(Guarantee::missing).max().orElse(0);
+  }
+
+  /** Returns the guarantee of each tenant in each window from the second on, if it asked. */
+  private List<Guarantee> guarantees() {
+    List<Guarantee> guarantees = new ArrayList<>();
     for (int window = 1; window < scenario.windows(); window++) {
       long[] asked = asked(window);
-      long all = 0;
-      for (int tenant = 0; tenant < asked.length; tenant++) {
-        all += asked[tenant] + before[tenant] > 0 ? weights()[tenant] : 0;
-      }
+      long all = activeWeights(window);
       for (int tenant = 0; tenant < asked.length; tenant++) {
         if (asked[tenant] > 0) {
           long guarantee = WeightedMaxMin.guarantee(weights()[tenant], all, scenario.limit());
-          double sure = (double) Math.min(asked[tenant], guarantee);
-          worst = Math.max(worst, (sure - admitted(tenant, window)) / sure);
+          guarantees.add(
+              new Guarantee(Math.min(asked[tenant], guarantee), admitted(tenant, window)));
         }
       }
-      before = asked;
     }
-    return worst;
+    return guarantees;
+  }
+
+  private long activeWeights(int window) {
+    int from = Math.max(0, window - reservedWindows);
+    long all = 0;
+    for (int tenant = 0; tenant < asked.length; tenant++) {
+      long requests = Arrays.stream(asked[tenant], from, window + 1).sum();
+      all += requests > 0 ? weights()[tenant] : 0;
+    }
+    return all;
   }
 
   private long[] asked(int window) {
-    return Arrays.stream(asked).mapToLong(slots -> sum(slots, window)).toArray();
+    return Arrays.stream(asked).mapToLong(windows -> windows[window]).toArray();
   }
 
   private long[] weights() {
     return scenario.tenants().stream().mapToLong(TenantLoad::weight).toArray();
-  }
-
-  private static long sum(long[] slots, int window) {
-    int from = window * SLOTS_PER_WINDOW;
-    return Arrays.stream(slots, from, from + SLOTS_PER_WINDOW).sum();
   }
 }

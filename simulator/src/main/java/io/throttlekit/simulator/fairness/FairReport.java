@@ -22,12 +22,14 @@ public final class FairReport {
       """;
 
   private final List<List<FairCourse>> courses;
+  private final FleetShares fleets;
 
-  private FairReport(List<List<FairCourse>> courses) {
+  private FairReport(List<List<FairCourse>> courses, FleetShares fleets) {
     this.courses = courses;
+    this.fleets = fleets;
   }
 
-  /** Plays all scenarios; takes a second. */
+  /** Plays all scenarios; takes half a minute. */
   public static FairReport of(long seed) {
     return new FairReport(
         FairScenario.all().stream()
@@ -35,7 +37,8 @@ public final class FairReport {
                 Sharing.all().stream()
                     .map(sharing -> FairCourse.play(scenario, sharing, seed))
                     .toList())
-            .toList());
+            .toList(),
+        FleetShares.of(seed));
   }
 
   /** Returns Markdown tables. */
@@ -59,7 +62,7 @@ public final class FairReport {
                 100 * course.worstShortfall()));
       }
     }
-    return text.append(PUBLISHED).toString();
+    return text.append(PUBLISHED).append(fleets.markdown()).toString();
   }
 
   /** Writes a drawing of each scenario with few windows, named after it. */
@@ -71,5 +74,6 @@ public final class FairReport {
         Files.writeString(folder.resolve(name + ".svg"), FairCurves.of(scenario));
       }
     }
+    fleets.draw(folder);
   }
 }

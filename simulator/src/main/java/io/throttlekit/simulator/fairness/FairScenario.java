@@ -33,40 +33,78 @@ record FairScenario(
    */
   static List<FairScenario> all() {
     return List.of(
+        sameWindow(),
+        nextWindow(),
         returning(
-            "same-window",
-            "gold comes back in the middle of a window, after 15.5 s",
-            15_500,
-            1_000),
-        returning(
-            "next-window",
-            "gold comes back at the beginning of a window, after 15 s",
-            15_000,
-            1_000),
-        returning(
-            "light-silver", "the same, and silver asks for half of its guarantee", 15_000, 100),
+            "light-silver",
+            "the same, and silver asks for half of its guarantee",
+            SECOND,
+            15 * SECOND,
+            100),
         late(),
         published());
   }
 
+  /** A tenant comes back in the middle of a window. */
+  static FairScenario sameWindow() {
+    return returning(
+        "same-window",
+        "gold comes back in the middle of a window, after 15.5 s",
+        SECOND,
+        15 * SECOND + SECOND / 2,
+        1_000);
+  }
+
+  /** A tenant comes back at the beginning of a window. */
+  static FairScenario nextWindow() {
+    return returning(
+        "next-window",
+        "gold comes back at the beginning of a window, after 15 s",
+        SECOND,
+        15 * SECOND,
+        1_000);
+  }
+
+  /** The same at a tenth of the speed, in windows of 10 s. */
+  static FairScenario slowly() {
+    return returning(
+        "slowly",
+        "gold comes back at the beginning of a window, after 150 s",
+        10 * SECOND,
+        150 * SECOND,
+        1_000);
+  }
+
+  /**
+   * Returns a scenario in which bronze floods, and gold is absent.
+   *
+   * @param backMillis when gold comes back
+   * @param ofSilver requests of silver per window
+   */
   private static FairScenario returning(
-      String name, String title, long backMillis, double ofSilver) {
-    long end = WINDOWS * SECOND;
+      String name, String title, long windowMillis, long backMillis, double ofSilver) {
+    double windowsPerSecond = (double) SECOND / windowMillis;
+    long end = WINDOWS * windowMillis;
+    // Gold leaves shortly before a window ends, so that none of its calls crosses the boundary.
+    long leaves = 6 * windowMillis - windowMillis / 20;
+    double ofGold = 450 * windowsPerSecond;
     TenantLoad gold =
         new TenantLoad(
             "gold, 4",
             4,
-            List.of(new Demand(0, 6 * SECOND, 450), new Demand(backMillis, end, 450)));
-    TenantLoad silver = TenantLoad.of("silver, 2", 2, 0, end, ofSilver);
+            List.of(new Demand(0, leaves, ofGold), new Demand(backMillis, end, ofGold)));
+    TenantLoad silver = TenantLoad.of("silver, 2", 2, 0, end, ofSilver * windowsPerSecond);
+    double ofBronze = 80 * windowsPerSecond;
     TenantLoad bronze =
         new TenantLoad(
             "bronze, 1",
             1,
             List.of(
-                new Demand(0, 3 * SECOND, 80),
-                new Demand(3 * SECOND, 25 * SECOND, 3_500), // floods
-                new Demand(25 * SECOND, end, 80)));
-    return new FairScenario(name, title, LIMIT, SECOND, WINDOWS, List.of(gold, silver, bronze));
+                new Demand(0, 3 * windowMillis, ofBronze),
+                new Demand(3 * windowMillis, 25 * windowMillis, 3_500 * windowsPerSecond), // floods
+                new Demand(25 * windowMillis, end, ofBronze)));
+    return new FairScenario(
+        name, title, LIMIT, windowMillis, WINDOWS, List.of(gold, silver, bronze));
   }
 
   /** A flood from the beginning of each window, and a tenant that asks in its second half. */

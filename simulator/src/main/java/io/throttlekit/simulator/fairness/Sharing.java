@@ -6,6 +6,7 @@ import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.fairness.WeightedFairEscrow;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 
 /**
  * A way to share a limit.
@@ -20,12 +21,34 @@ record Sharing(String name, Function<FairScenario, Run> start) {
   interface Run {
 
     /**
-     * Decides a request of one unit.
+     * Decides a request of one unit, at once or after a wait.
      *
      * @param tenant index of the tenant
      * @param nowMillis time of the request, which never falls
+     * @param admitted receives the time of the admission, in ms, if the request is admitted
      */
+    void request(int tenant, double nowMillis, LongConsumer admitted);
+
+    /** Returns for how many windows after its last request a tenant has a reserve. */
+    default int reservedWindows() {
+      return 1;
+    }
+
+    /** Returns how often a store or coordinator was called. */
+    default long calls() {
+      return 0;
+    }
+  }
+
+  /** Decides requests without a wait. */
+  @FunctionalInterface
+  private interface Decider {
     boolean tryAcquire(int tenant, long nowMillis);
+  }
+
+  /** Returns this sharing under another name. */
+  Sharing named(String other) {
+    return new Sharing(other, start);
   }
 
   /** Returns the ways of the report. */
@@ -39,7 +62,7 @@ record Sharing(String name, Function<FairScenario, Run> start) {
         "first come, first served",
         scenario -> {
           Window window = new Window(scenario.windowMillis());
-          return (_, now) -> window.charge(now, scenario.limit());
+          return run((_, now) -> window.charge(now, scenario.limit()));
         });
   }
 
@@ -51,10 +74,10 @@ record Sharing(String name, Function<FairScenario, Run> start) {
           long all = scenario.tenants().stream().mapToLong(TenantLoad::weight).sum();
           List<Window> windows =
               scenario.tenants().stream().map(_ -> new Window(scenario.windowMillis())).toList();
-          return (tenant, now) -> {
+          return run((tenant, now) -> {
             long weight = scenario.tenants().get(tenant).weight();
             return windows.get(tenant).charge(now, weight * scenario.limit() / all);
-          };
+          });
         });
   }
 
@@ -64,28 +87,36 @@ record Sharing(String name, Function<FairScenario, Run> start) {
         "forgotten at each window",
         scenario -> {
           WeightedFairEscrow escrow = escrow(scenario);
-          Run run = run(escrow, scenario);
+          Decider decider = decider(escrow, scenario);
           long[] window = {0};
-          return (tenant, now) -> {
+          return run((tenant, now) -> {
             if (now / scenario.windowMillis() != window[0]) {
               window[0] = now / scenario.windowMillis();
               escrow.reset();
             }
-            return run.tryAcquire(tenant, now);
-          };
+            return decider.tryAcquire(tenant, now);
+          });
         });
   }
 
   /** Fair shares in one process. */
   static Sharing fair() {
-    return new Sharing("fair shares", scenario -> run(escrow(scenario), scenario));
+    return new Sharing("fair shares", scenario -> run(decider(escrow(scenario), scenario)));
   }
 
   private static WeightedFairEscrow escrow(FairScenario scenario) {
     return new WeightedFairEscrow(FairTerms.of(scenario.limit(), scenario.windowMillis()));
   }
 
-  private static Run run(WeightedFairEscrow escrow, FairScenario scenario) {
+  private static Run run(Decider decider) {
+    return (tenant, now, admitted) -> {
+      if (decider.tryAcquire(tenant, (long) now)) {
+        admitted.accept((long) now);
+      }
+    };
+  }
+
+  private static Decider decider(WeightedFairEscrow escrow, FairScenario scenario) {
     List<CounterKey> keys =
         scenario.tenants().stream()
             .map(tenant -> CounterKey.of("simulated", "tenant", tenant.name()))

@@ -7,7 +7,7 @@ import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
 /** A clock that the simulation sets, and the tasks that are due by it. For one thread. */
-final class VirtualTime implements TimeSource, Timer {
+public final class VirtualTime implements TimeSource, Timer {
   private final PriorityQueue<Task> tasks =
       new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos).thenComparingLong(Task::order));
   private long nowNanos;
@@ -47,5 +47,13 @@ final class VirtualTime implements TimeSource, Timer {
   /** Sets the time, not later than {@link #next}. */
   void set(long nanos) {
     nowNanos = nanos;
+  }
+
+  /** Runs the tasks that are due until a time, each at the time when it is due, and sets it. */
+  public void runUntil(long nanos) {
+    while (next() <= nanos) {
+      runNext();
+    }
+    set(nanos);
   }
 }

@@ -1,0 +1,141 @@
+package io.throttlekit.demo.fair;
+
+import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoFiles;
+import io.throttlekit.demo.DemoService;
+import io.throttlekit.demo.Undo;
+import io.throttlekit.demo.UnusableEnvoyException;
+import io.throttlekit.demo.Upstream;
+import io.throttlekit.demo.fair.FairTally.Figures;
+import io.throttlekit.testkit.envoy.EnvoyBinary;
+import io.throttlekit.testkit.envoy.EnvoyLookup;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
+import io.throttlekit.testkit.envoy.EnvoyLookup.Unusable;
+import io.throttlekit.testkit.envoy.EnvoyProcess;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Tenants that share one limit by weight, through a real Envoy: one floods, and another one is
+ * absent and comes back. Used once.
+ */
+public final class FairDemo {
+  private static final String POLICY = "fair/policy.yaml";
+
+  /** A second is shown this long after it has ended, when its responses have arrived. */
+  private static final long SHOWN_AFTER_MILLIS = 100;
+
+  private final Function<Consumer<String>, EnvoyLookup> envoys;
+  private final Consumer<String> progress;
+  private final String filterTimeout;
+  private final TimeSource time = TimeSource.system();
+  private final CountDownLatch stop = new CountDownLatch(1);
+
+  /**
+   * @param envoys finds Envoy; its argument receives progress messages
+   * @param progress receives one-line messages about slow steps
+   * @param filterTimeout timeout of Envoy's filter for the service
+   */
+  FairDemo(
+      Function<Consumer<String>, EnvoyLookup> envoys,
+      Consumer<String> progress,
+      String filterTimeout) {
+    this.envoys = envoys;
+    this.progress = progress;
+    this.filterTimeout = filterTimeout;
+  }
+
+  public static FairDemo ofThisMachine(Consumer<String> progress) {
+    return new FairDemo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
+  }
+
+  /** Ends {@link #run} soon. Thread-safe. */
+  public void stop() {
+    stop.countDown();
+  }
+
+  /**
+   * Runs until {@link #stop}, or for the given time.
+   *
+   * @param seconds duration from 1, or 0 for no limit
+   * @param terminal whether {@code out} is a terminal to draw on
+   * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
+   *     used
+   * @throws IOException if there is no Envoy, or a process does not start
+   */
+  public FairSummary run(int seconds, PrintStream out, boolean terminal)
+      throws IOException, InterruptedException {
+    Path envoy = envoy();
+    try (Undo started = new Undo()) {
+      Path folder = DemoFiles.folder(started);
+      String text = DemoFiles.text(POLICY);
+      Path file = Files.writeString(folder.resolve("policy.yaml"), text);
+      FairPolicy policy = FairPolicy.read(file);
+      progress.accept("the policy:\n" + text.indent(2).stripTrailing());
+
+      progress.accept("starting the service with in-memory counters, and Envoy");
+      DemoService service = DemoService.start(file, folder.resolve("service.log"));
+      started.push(service::close);
+      String url = "http://127.0.0.1:" + envoyPort(envoy, service, folder, started) + "/api";
+      progress.accept("sending the requests of three tenants to " + url);
+      progress.accept(
+          "a tenant more, without a plan, is refused from its part on: curl -s -i -H 'x-org: you'"
+              + " '"
+              + url
+              + "?[1-40]' | tail -n 10");
+      return show(seconds, URI.create(url), new FairScreen(out, terminal, policy), policy);
+    }
+  }
+
+  private Path envoy() throws IOException {
+    return switch (envoys.apply(progress)) {
+      case Found(Path program, String _) -> program;
+      case Unavailable(String reason) -> throw new IOException("no Envoy: " + reason);
+      case Unusable(String reason) -> throw new UnusableEnvoyException(reason);
+    };
+  }
+
+  private int envoyPort(Path program, DemoService service, Path folder, Undo started)
+      throws IOException {
+    Upstream upstream = new Upstream();
+    started.push(upstream::close);
+    String bootstrap =
+        DemoFiles.bootstrap("fair/envoy.yaml", filterTimeout)
+            .replace("@SERVICE@", Integer.toString(service.port()))
+            .replace("@UPSTREAM@", Integer.toString(upstream.port()));
+    EnvoyProcess envoy = EnvoyProcess.start(program, bootstrap, folder);
+    started.push(envoy::close);
+    return envoy.port();
+  }
+
+  /** Sends requests from the next window on, and shows each window. */
+  private FairSummary show(int seconds, URI uri, FairScreen screen, FairPolicy policy)
+      throws InterruptedException {
+    FairTally tally = new FairTally();
+    long startMillis = Math.ceilDiv(time.wallMillis(), 1_000) * 1_000;
+    FairSummary summary = FairSummary.of(policy);
+    try (FairTraffic traffic = new FairTraffic(uri, tally, time, startMillis)) {
+      traffic.start();
+      for (int second = 0; seconds == 0 || second < seconds; second++) {
+        long due = startMillis + (second + 1) * 1_000L + SHOWN_AFTER_MILLIS;
+        if (stop.await(due - time.wallMillis(), TimeUnit.MILLISECONDS)) {
+          break;
+        }
+        List<Figures> figures = tally.figures(second);
+        tally.forget(second);
+        summary = summary.plus(figures);
+        screen.show(second, figures);
+      }
+    }
+    return summary;
+  }
+}

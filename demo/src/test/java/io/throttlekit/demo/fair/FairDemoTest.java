@@ -1,0 +1,107 @@
+package io.throttlekit.demo.fair;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.throttlekit.testkit.envoy.EnvoyLookup;
+import io.throttlekit.testkit.envoy.EnvoyProgram;
+import io.throttlekit.testkit.envoy.RealEnvoy;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@RealEnvoy
+class FairDemoTest {
+  /** A longer filter timeout, because other tests use the processors. */
+  private static final String LONG_TIMEOUT = "2s";
+
+  private static final int GOLD = 0;
+  private static final int BRONZE = 2;
+
+  private static final Pattern COMMAND =
+      Pattern.compile(
+          "curl -s -i -H 'x-org: (\\w+)' '(http://127\\.0\\.0\\.1:\\d+/api)\\?\\[1-40]'");
+
+  private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
+  private final List<String> progress = new CopyOnWriteArrayList<>();
+
+  @Test
+  @Timeout(120)
+  void aFloodTakesNothingFromTheOthersAndOneTenantMoreIsRefusedWithItsOwnLimit() throws Exception {
+    FairDemo demo = demo(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"));
+    Future<FairSummary> running;
+    try (ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor();
+        PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      running = thread.submit(() -> demo.run(0, out, false));
+      await().atMost(Duration.ofMinutes(1)).until(() -> running.isDone() || floodHasBegun());
+      HttpResponse<Void> refused = callUntilRefused();
+      demo.stop();
+      assertThat(refused.statusCode()).isEqualTo(429);
+      assertThat(FairTraffic.limit(refused)).as("70 / 8, and a unit lent").isBetween(8L, 9L);
+      assertThat(refused.headers().firstValue("x-ratelimit-remaining")).hasValue("0");
+    }
+    FairSummary summary = running.get();
+    String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
+    FairSummary.Row gold = summary.rows().get(GOLD);
+    FairSummary.Row bronze = summary.rows().get(BRONZE);
+    assertThat(gold.failed() + bronze.failed()).as(seen).isZero();
+    assertThat(bronze.refused()).as(seen).isPositive();
+    // Requests at the end of a second may be decided in the next one.
+    assertThat(gold.missing()).as(seen).isLessThan(gold.part() / 4);
+    assertThat(progress)
+        .anyMatch(line -> line.contains("weights: {gold: 4, silver: 2, bronze: 1}"));
+    assertThat(ProcessHandle.current().children()).isEmpty();
+  }
+
+  @Test
+  void failsWithoutAnEnvoy() {
+    try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
+      assertThatThrownBy(() -> demo(new EnvoyLookup.Unavailable("no network")).run(1, out, false))
+          .isInstanceOf(IOException.class)
+          .hasMessage("no Envoy: no network");
+    }
+    assertThat(progress).isEmpty();
+  }
+
+  private FairDemo demo(EnvoyLookup envoy) {
+    return new FairDemo(_ -> envoy, progress::add, LONG_TIMEOUT);
+  }
+
+  private boolean floodHasBegun() {
+    return screen.toString(StandardCharsets.UTF_8).contains("initech floods");
+  }
+
+  /** Sends the requests of the command that the demo prints, without a plan. */
+  private HttpResponse<Void> callUntilRefused() throws Exception {
+    Matcher command = COMMAND.matcher(String.join("\n", progress));
+    assertThat(command.find()).as("%s", progress).isTrue();
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create(command.group(2)))
+            .header("x-org", command.group(1))
+            .build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      HttpResponse<Void> response = client.send(request, BodyHandlers.discarding());
+      for (int i = 1; i < 40 && response.statusCode() == 200; i++) {
+        response = client.send(request, BodyHandlers.discarding());
+      }
+      return response;
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.demo.fair;
+
+import org.jspecify.annotations.NullMarked;
