@@ -20,6 +20,9 @@ final class Script {
           "token_bucket",
           "sliding_window",
           "sliding_log",
+          "fair_division",
+          "fair_pool",
+          "fair_window",
           EPOCH,
           "settle",
           "requests");
