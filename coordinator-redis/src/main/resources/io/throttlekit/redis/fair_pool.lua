@@ -218,10 +218,10 @@ local function enter(pool, tenant, weight, most)
   if seen and tenant.weight == weight then
     return
   end
-  if not tenant.place then
+  if not is_active(pool, tenant) then
     trim(pool, most - 1)
-    pool.size = pool.size + 1
   end
+  pool.size = tenant.place and pool.size or pool.size + 1
   take_out(pool, tenant)
   pool.place = pool.place + 1
   tenant.weight, tenant.place = weight, pool.place
