@@ -130,10 +130,7 @@ abstract class CounterCall<T> extends Call<T> {
         long windowEnd = (long) reply.getDouble();
         long now = (long) reply.getDouble();
         LeaseGrant grant = new LeaseGrant(units, windowEnd, now, (long) reply.getDouble());
-        if (request.tenant() != null) {
-          reply.getDouble(); // the tenant's limit
-        }
-        return grant;
+        return request.tenant() == null ? grant : grant.withLimit((long) reply.getDouble());
       }
     };
   }

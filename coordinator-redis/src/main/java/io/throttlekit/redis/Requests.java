@@ -140,10 +140,8 @@ final class Requests {
   }
 
   private void put(Charge charge, FairTenant tenant, DataLoss onDataLoss) {
-    TenantWeight weight = tenant.weight();
     FairTerms terms = tenant.terms();
-    long signed = weight.listed() ? weight.value() : -weight.value();
-    put(SHARED, charge, onDataLoss, terms.limit(), signed);
+    put(SHARED, charge, onDataLoss, terms.limit(), signed(tenant.weight()));
     byte[] name = KeyText.bytes(tenant.key().toString());
     room(ROOM_FOR_ONE + name.length)
         .putDouble((double) terms.partsPerUnit())
@@ -151,6 +149,11 @@ final class Requests {
         .putDouble(terms.maxTenants())
         .putShort(number(name.length))
         .put(name);
+  }
+
+  /** Returns a weight as scripts read it: below 0 if it is not listed. */
+  static long signed(TenantWeight weight) {
+    return weight.listed() ? weight.value() : -weight.value();
   }
 
   /**

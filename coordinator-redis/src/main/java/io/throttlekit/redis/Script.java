@@ -62,6 +62,19 @@ final class Script {
     return of(all);
   }
 
+  /** Loads a script for budgets that tenants share. */
+  static Script ofFairBudget(String first, String second) {
+    return ofFederation(
+        "structs",
+        "fair_division",
+        "fair_pool",
+        "fair_window",
+        "budget",
+        first,
+        "fair_budget",
+        second);
+  }
+
   private static Script of(List<String> parts) {
     StringBuilder text = new StringBuilder();
     for (String part : parts) {

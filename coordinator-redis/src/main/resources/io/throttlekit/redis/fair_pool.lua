@@ -15,6 +15,9 @@
 -- tables, and what Redis finds in the order and the amounts is corrected by them.
 
 local LISTED_PLACES = 4503599627370496 -- 2^52
+-- In place of parts: seen in the window before only. In place of a record: forgotten, though the pool
+-- of that window has it. Both are used where the windows have pools of their own, see fair_budget.lua.
+local EXPECTED, FORGOTTEN = -1, ''
 local FOUND_AT_ONCE = 64
 local ARGUMENTS_AT_ONCE = 1000 -- even, for pairs; Lua cannot unpack 8,000
 
@@ -33,7 +36,7 @@ local function read_pool(key, order, amounts, is_new)
     groups = {}, active = 0, window = 0, most = math.huge,
     tenants = {}, read = {}, -- by name, and in the order of reading
     changes = {}, -- by weight and amount: how many more tenants have used it than the amounts have
-    from = {[LISTED] = 0, [UNLISTED] = 0}, -- the score from which the oldest tenants are searched for
+    from = {[LISTED] = LISTED_PLACES, [UNLISTED] = 0}, -- the score from which the oldest tenants are searched for
     entered = {[LISTED] = {}, [UNLISTED] = {}}, -- the tenants that got a place, with that place
     passed = {[LISTED] = 0, [UNLISTED] = 0}, -- how many of these have another one now
   }
@@ -56,12 +59,24 @@ local function tenant_of(pool, name)
   if not tenant then
     tenant = {name = name, used = 0, calls = ''}
     local record = not pool.is_new and call('HGET', pool.key, 't' .. name)
+    local inherits = not record and pool.inherits
+    local inherited = inherits and call('HGET', inherits.key, 't' .. name)
     if record then
+      tenant.found, tenant.is_inherited = record, record == FORGOTTEN
+    end
+    if record and record ~= FORGOTTEN then
       tenant.weight, tenant.used, tenant.place = unpack('<ddd', record)
       tenant.calls = sub(record, 25)
-      tenant.found = record
       tenant.found_weight, tenant.found_used, tenant.found_place =
         tenant.weight, tenant.used, tenant.place
+      if tenant.used == EXPECTED then
+        tenant.used, tenant.is_expected = 0, true
+      end
+    elseif inherited and inherited ~= FORGOTTEN then
+      local weight, used, place = unpack('<ddd', inherited)
+      if used ~= EXPECTED and place <= inherits.last then
+        tenant.weight, tenant.place, tenant.is_inherited = weight, place - LISTED_PLACES, true
+      end
     end
     pool.tenants[name] = tenant
     pool.read[#pool.read + 1] = tenant
@@ -70,7 +85,7 @@ local function tenant_of(pool, name)
 end
 
 local function is_seen(pool, tenant)
-  return tenant.place and tenant.place >= pool.first
+  return tenant.place and tenant.place >= pool.first and not tenant.is_expected
 end
 
 local function is_active(pool, tenant)
@@ -139,6 +154,7 @@ local function forget(pool, tenant)
   end
   take_out(pool, tenant)
   tenant.weight, tenant.used, tenant.place, tenant.calls = nil, 0, nil, ''
+  tenant.is_expected = nil
   pool.size = pool.size - 1
   pool.changed = true
 end
@@ -155,19 +171,33 @@ local function reset_tenant(pool, tenant)
   forget(pool, tenant)
 end
 
--- The oldest active tenant of a class
-local function oldest(pool, class)
-  local first = class == LISTED and LISTED_PLACES or 0
-  while pool.from[class] and not pool.is_new do
-    local from = pool.from[class] > first + pool.before and pool.from[class] or first + pool.before
-    local found = call('ZRANGEBYSCORE', pool.order, from,
-      class == LISTED and '+inf' or LISTED_PLACES - 1, 'WITHSCORES', 'LIMIT', 0, 1)
+-- The first tenant of an order whose place is still what `offset` makes of its score. Moves the score
+-- from which a class is searched.
+local function first_of(pool, order, search, class, last, offset)
+  while search[class] and search[class] <= last do
+    local found =
+      call('ZRANGEBYSCORE', order, search[class], last, 'WITHSCORES', 'LIMIT', 0, 1)
     local score = tonumber(found[2])
-    pool.from[class] = score and score + 1
+    search[class] = score and score + 1
     local tenant = score and tenant_of(pool, found[1])
-    if tenant and tenant.place and score_of(tenant.weight, tenant.place) == score then
+    if tenant and tenant.place == score - offset then
       return tenant
     end -- else it has moved since
+  end
+end
+
+-- The oldest active tenant of a class
+local function oldest(pool, class)
+  local first, inherits = class == LISTED and LISTED_PLACES or 0, pool.inherits
+  local tenant = inherits and first_of(pool, inherits.order, inherits.from, class,
+    first + inherits.last, first + LISTED_PLACES)
+  if not tenant and not pool.is_new then
+    local from = pool.from[class]
+    pool.from[class] = from and from < first + pool.before and first + pool.before or from
+    tenant = first_of(pool, pool.order, pool.from, class, first + LISTED_PLACES - 1, first)
+  end
+  if tenant then
+    return tenant
   end
   local entered = pool.entered[class]
   for i = pool.passed[class] + 1, #entered do
@@ -224,7 +254,7 @@ local function enter(pool, tenant, weight, most)
   pool.size = tenant.place and pool.size or pool.size + 1
   take_out(pool, tenant)
   pool.place = pool.place + 1
-  tenant.weight, tenant.place = weight, pool.place
+  tenant.weight, tenant.place, tenant.is_expected = weight, pool.place, nil
   if not seen then
     tenant.used, tenant.calls = 0, ''
   end
@@ -324,7 +354,12 @@ local function write_pool(pool)
   for i = 1, #pool.read do
     local tenant = pool.read[i]
     local name, weight, used, place = tenant.name, tenant.weight, tenant.used, tenant.place
-    local record = place and pack('<ddd', weight, used, place) .. tenant.calls
+    local record
+    if place and place > 0 then
+      record = pack('<ddd', weight, tenant.is_expected and EXPECTED or used, place) .. tenant.calls
+    elseif not place and tenant.is_inherited then
+      record = FORGOTTEN
+    end
     if record ~= tenant.found then
       if record then
         records[#records + 1], records[#records + 2] = 't' .. name, record
@@ -332,12 +367,12 @@ local function write_pool(pool)
         forgotten[#forgotten + 1] = 't' .. name
       end
       if not place then
-        left[#left + 1] = name
+        left[#left + 1] = tenant.found_place and name
       elseif place ~= tenant.found_place then
         places[#places + 1], places[#places + 2] = score_of(weight, place), name
       end
       local is = is_seen(pool, tenant) and amount_of(weight, used, place)
-      local was = tenant.found and tenant.found_place >= pool.first
+      local was = tenant.found_place and tenant.found_place >= pool.first
         and amount_of(tenant.found_weight, tenant.found_used, tenant.found_place)
       if was and was ~= is then
         outdated[#outdated + 1] = was
@@ -361,6 +396,11 @@ local function write_pool(pool)
       group.high, group.low)
   end
   records[#records + 1], records[#records + 2] = 'pool', table.concat(state)
+  local inherits = pool.inherits
+  if inherits then
+    records[#records + 1], records[#records + 2] = 'inherits',
+      pack('<ddd', inherits.last, inherits.from[LISTED] or math.huge, inherits.from[UNLISTED] or math.huge)
+  end
   call_with_all('HSET', pool.key, records)
   -- Tenants of this window have their reserve until the end of the next one.
   local lasts = pool.ends - now + pool.window + EXPIRY_SLACK
