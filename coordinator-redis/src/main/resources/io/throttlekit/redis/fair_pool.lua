@@ -305,9 +305,11 @@ local function reserve_of(pool, groups, division, parts, class)
       if guarantee < before and group.low > 0 then
         local tenants, sum = between(pool, weight, guarantee, before)
         group.high, group.low = group.high + tenants, group.low - sum
+        pool.changed = true -- so that it is not computed again
       elseif guarantee > before and group.high > 0 then
         local tenants, sum = between(pool, weight, before, guarantee)
         group.high, group.low = group.high - tenants, group.low + sum
+        pool.changed = true
       end
       group.guarantee = guarantee
       reserve = reserve + (group.seen + group.carried - group.high) * guarantee - group.low

@@ -98,6 +98,23 @@ class RedisFairStoreTest {
   }
 
   @Test
+  void repeatedRefusalsComputeTheReserveOnce() {
+    RedisCounterStore store = store();
+    FairTerms of = FairTerms.of(640_000, MINUTE);
+    List<Claim> amounts = new ArrayList<>();
+    for (int i = 0; i < 640; i++) {
+      amounts.addAll(claims(tenant("t" + i, of), 1 + i, DataLoss.REFILL));
+    }
+    answer(store.acquire(amounts));
+    assertThat(charge(store, tenant("t0", of), 1_000).admitted()).as("1 is borrowed").isTrue();
+    charge(store, new FairTenant(key("late"), TenantWeight.listed(640), of), 640_000);
+    assertThat(charge(store, tenant("t0", of), 2).admitted()).isFalse();
+    redis.command("CONFIG", "RESETSTAT");
+    assertThat(charge(store, tenant("t0", of), 2).admitted()).isFalse();
+    assertThat(redis.command("INFO", "commandstats")).contains("hget").doesNotContain("lex");
+  }
+
+  @Test
   void forgetsTenantsOfEarlierWindowsWhenOthersCome() {
     RedisCounterStore store = store();
     fill(store, terms, 300);
