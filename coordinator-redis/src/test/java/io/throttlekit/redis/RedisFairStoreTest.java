@@ -184,6 +184,26 @@ class RedisFairStoreTest {
     assertThat(answer(store.lease(lease)).units()).isEqualTo(5);
   }
 
+  /** The rights are those in docs/SECURITY.md. */
+  @Test
+  void needsNoOtherRights() {
+    String rights =
+        "ACL SETUSER tenants reset on >secret ~tk1:* +@connection +evalsha +eval +script|load +time"
+            + " +get +set +del +info +hget +hset +hdel +pexpire"
+            + " +unlink +zadd +zrem +zrangebyscore +zrangebylex +zlexcount";
+    redis.command(rights.split(" "));
+    RedisCounterStore store =
+        Stores.open("redis://tenants:secret@127.0.0.1:" + redis.port(), clock);
+    opened.add(store);
+    commandsOfDecisions(store, 100);
+    answer(store.resetTenant(POOL, tenant("t0", terms)));
+    charge(store, tenant("t1", terms.withMaxTenants(1)), 5);
+    clock.advance(2 * MINUTE);
+    charge(store, tenant("t2", terms), 5);
+    assertThat(redis.command("INFO", "commandstats"))
+        .contains("unlink", "zadd", "zrem", "zrangebyscore", "zrangebylex", "zlexcount", "hdel");
+  }
+
   private void fill(RedisCounterStore store, FairTerms of, int tenants) {
     List<CompletionStage<?>> charges = new ArrayList<>();
     for (int i = 0; i < tenants; i++) {
