@@ -62,7 +62,7 @@ local function tenant_of(pool, name)
     local inherits = not record and pool.inherits
     local inherited = inherits and call('HGET', inherits.key, 't' .. name)
     if record then
-      tenant.found, tenant.is_inherited = record, record == FORGOTTEN
+      tenant.found = record
     end
     if record and record ~= FORGOTTEN then
       tenant.weight, tenant.used, tenant.place = unpack('<ddd', record)
@@ -359,8 +359,8 @@ local function write_pool(pool)
     local record
     if place and place > 0 then
       record = pack('<ddd', weight, tenant.is_expected and EXPECTED or used, place) .. tenant.calls
-    elseif not place and tenant.is_inherited then
-      record = FORGOTTEN
+    elseif not place and (tenant.is_inherited or pool.inherits and tenant.found) then
+      record = FORGOTTEN -- or it would be inherited again
     end
     if record ~= tenant.found then
       if record then
