@@ -32,6 +32,10 @@ import org.jspecify.annotations.Nullable;
  * several slots is charged slot by slot, in the order of their numbers, and charges that do not
  * count in the end are returned; so a counter may briefly read too high, never too low.
  *
+ * <p>The cost of a charge on a counter that tenants share grows with the number of different weights,
+ * not of tenants. Ids of calls are kept with the tenant: once it is evicted, a repeated lease is
+ * another one.
+ *
  * <p>A call without an answer in time fails. It is not repeated, and may have been counted. While
  * Redis does not answer, calls fail at once, except for a few probes; the store recovers by itself.
  * It may be created while Redis is unreachable.

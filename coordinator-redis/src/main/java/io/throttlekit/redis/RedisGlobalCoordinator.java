@@ -35,6 +35,10 @@ import org.jspecify.annotations.Nullable;
  * have the same key prefix. After a loss of data, units of the affected windows are not taken back,
  * because they may have been leased before it.
  *
+ * <p>Of a budget that tenants share, no call visits all tenants, also not the first one of a window.
+ * A tenant that the bound on tenants evicts from the current window is evicted from the next one,
+ * too.
+ *
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
 public final class RedisGlobalCoordinator extends RedisFederation implements GlobalCoordinator {

@@ -90,6 +90,25 @@ class RedisFairCoordinatorTest {
     redis.command("CONFIG", "RESETSTAT");
     lease(stored, name, tenant("t0", 1, true, terms), END + WINDOW, 5, null);
     lease(stored, name, tenant("t1", 1, true, terms), END + WINDOW, 500, null);
+    return commands();
+  }
+
+  @Test
+  void evictsTenantsOfTheWindowBeforeWithoutASearchFromItsBeginning() {
+    FairTerms terms = FairTerms.of(1_000, WINDOW).withMaxTenants(60);
+    for (int i = 0; i < 60; i++) {
+      lease(stored, "a", tenant("t" + i, 1, true, terms), END, 1, null);
+    }
+    clock.advance(WINDOW);
+    for (int i = 0; i < 50; i++) {
+      lease(stored, "a", tenant("new" + i, 1, true, terms), END + WINDOW, 1, null);
+    }
+    redis.command("CONFIG", "RESETSTAT");
+    lease(stored, "a", tenant("last", 1, true, terms), END + WINDOW, 1, null);
+    assertThat(commands()).isLessThan(60);
+  }
+
+  private static long commands() {
     long commands = 0;
     for (Matcher found = CALLS.matcher(redis.command("INFO", "commandstats")); found.find(); ) {
       commands += Long.parseLong(found.group(2));
@@ -129,6 +148,21 @@ class RedisFairCoordinatorTest {
         new BudgetReturn(budget("a", tenant), "eu", "1", END, 5, tenant);
     assertThat(answer(stored.reconcile(back))).as("may be of an unknown lease").isFalse();
     assertThat(lease(stored, "a", tenant, END, 100, null).units()).as("refilled").isEqualTo(100);
+  }
+
+  @Test
+  void aTenantThatIsEvictedFromThisWindowIsEvictedFromTheNext() {
+    FairTerms three = FairTerms.of(100, WINDOW).withMaxTenants(3);
+    FairTenant b = tenant("b", 1, true, three);
+    lease(stored, "a", tenant("a", 1, true, three), END, 1, null);
+    clock.advance(WINDOW);
+    lease(stored, "a", tenant("unlisted", 1, false, three), END + WINDOW, 1, null);
+    lease(stored, "a", b, END + WINDOW, 1, null);
+    lease(stored, "a", b, END + 2 * WINDOW, 1, null);
+    lease(stored, "a", tenant("c", 1, true, three), END + WINDOW, 1, null);
+    assertThat(lease(stored, "a", b, END + 2 * WINDOW, 100, null).units())
+        .as("half of the limit, less 1")
+        .isEqualTo(49);
   }
 
   private void compare(long seed) {
