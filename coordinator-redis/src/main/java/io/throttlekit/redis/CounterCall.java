@@ -198,8 +198,7 @@ abstract class CounterCall<T> extends Call<T> {
     long remaining = (long) reply.getDouble();
     long resetAfter = (long) reply.getDouble();
     long retryAfter = (long) reply.getDouble();
-    long limit =
-        charge.tenant() == null ? charge.algorithm().limit() : (long) reply.getDouble();
+    long limit = charge.tenant() == null ? charge.algorithm().limit() : (long) reply.getDouble();
     return new Decision(admitted, limit, remaining, resetAfter, retryAfter);
   }
 

@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
  * several slots is charged slot by slot, in the order of their numbers, and charges that do not
  * count in the end are returned; so a counter may briefly read too high, never too low.
  *
- * <p>The cost of a charge on a counter that tenants share grows with the number of different weights,
- * not of tenants. Ids of calls are kept with the tenant: once it is evicted, a repeated lease is
- * another one.
+ * <p>The cost of a charge on a counter that tenants share grows with the number of different
+ * weights, not of tenants. Ids of calls are kept with the tenant: once it is evicted, a repeated
+ * lease is another one.
  *
  * <p>A call without an answer in time fails. It is not repeated, and may have been counted. While
  * Redis does not answer, calls fail at once, except for a few probes; the store recovers by itself.
@@ -145,8 +145,7 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
 
   @Override
   public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
-    Charge taken =
-        new Charge(lease.key(), lease.window(), units, Overrun.REFUSE, lease.tenant());
+    Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE, lease.tenant());
     // A lease is charged in its window, so any time in the window identifies it.
     long begun = windowEndMillis - lease.window().windowMillis();
     return run(CounterCall.returnUnits(

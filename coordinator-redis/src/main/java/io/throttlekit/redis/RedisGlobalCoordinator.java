@@ -35,21 +35,18 @@ import org.jspecify.annotations.Nullable;
  * have the same key prefix. After a loss of data, units of the affected windows are not taken back,
  * because they may have been leased before it.
  *
- * <p>Of a budget that tenants share, no call visits all tenants, also not the first one of a window.
- * A tenant that the bound on tenants evicts from the current window is evicted from the next one,
- * too.
+ * <p>Of a budget that tenants share, no call visits all tenants, also not the first one of a
+ * window. A tenant that the bound on tenants evicts from the current window is evicted from the
+ * next one, too.
  *
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
 public final class RedisGlobalCoordinator extends RedisFederation implements GlobalCoordinator {
-  private static final Script LEASE =
-      Script.ofFederation("budget", "budget_terms", "lease_budget");
+  private static final Script LEASE = Script.ofFederation("budget", "budget_terms", "lease_budget");
   private static final Script RETURN =
       Script.ofFederation("budget", "return_budget", "return_units");
-  private static final Script LEASE_SHARED =
-      Script.ofFairBudget("budget_terms", "lease_shared");
-  private static final Script RETURN_SHARED =
-      Script.ofFairBudget("return_budget", "return_shared");
+  private static final Script LEASE_SHARED = Script.ofFairBudget("budget_terms", "lease_shared");
+  private static final Script RETURN_SHARED = Script.ofFairBudget("return_budget", "return_shared");
   private static final int MISMATCH_PARTS = 3; // region, terms, requested terms
   private static final int TENANT_PARTS = 5; // a grant, and the tenant's limit
   private static final int POOLS = 3; // of the last, the current and the next window
@@ -112,8 +109,7 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     }
     Script script = tenant == null ? RETURN : RETURN_SHARED;
     ScriptCall<Boolean> call =
-        new ScriptCall<>(
-                script, place, keys, leaseDeadline(), true, reply -> reply.number(0) == 1)
+        new ScriptCall<>(script, place, keys, leaseDeadline(), true, reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
             .with(units.units())

@@ -144,8 +144,7 @@ class RedisFairCoordinatorTest {
     BudgetLease denied =
         new BudgetLease(budget("a", tenant), "eu", END, 5, DataLoss.DENY, null, tenant);
     assertThat(answer(stored.lease(denied)).units()).isZero();
-    BudgetReturn back =
-        new BudgetReturn(budget("a", tenant), "eu", "1", END, 5, tenant);
+    BudgetReturn back = new BudgetReturn(budget("a", tenant), "eu", "1", END, 5, tenant);
     assertThat(answer(stored.reconcile(back))).as("may be of an unknown lease").isFalse();
     assertThat(lease(stored, "a", tenant, END, 100, null).units()).as("refilled").isEqualTo(100);
   }
@@ -207,7 +206,12 @@ class RedisFairCoordinatorTest {
   }
 
   private static LeaseGrant lease(
-      GlobalCoordinator from, String name, FairTenant tenant, long end, long units, @Nullable CallId id) {
+      GlobalCoordinator from,
+      String name,
+      FairTenant tenant,
+      long end,
+      long units,
+      @Nullable CallId id) {
     Budget budget = budget(name, tenant);
     return answer(
         from.lease(new BudgetLease(budget, "eu", end, units, DataLoss.REFILL, id, tenant)));

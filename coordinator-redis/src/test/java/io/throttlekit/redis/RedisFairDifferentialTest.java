@@ -138,8 +138,7 @@ class RedisFairDifferentialTest {
         long parts = rule.terms().partsPerUnit();
         rule =
             new Rule(
-                new FairTerms(
-                    limit, WINDOW, parts, terms.unlistedMillionths(), terms.maxTenants()),
+                new FairTerms(limit, WINDOW, parts, terms.unlistedMillionths(), terms.maxTenants()),
                 rule.most());
       }
       List<Function<CounterStore, CompletionStage<?>>> together = new ArrayList<>();
@@ -204,8 +203,7 @@ class RedisFairDifferentialTest {
   private static List<Claim> begin(long seed, int pool, Rule rule) {
     CounterKey key = CounterKey.of("shop|tenants|10000", "s" + seed, "p" + pool, "first", "");
     FairTenant tenant = new FairTenant(key, TenantWeight.listed(1), rule.terms());
-    Charge charge =
-        new Charge(pool(seed, pool), window(rule.terms()), 1, Overrun.COUNT, tenant);
+    Charge charge = new Charge(pool(seed, pool), window(rule.terms()), 1, Overrun.COUNT, tenant);
     return List.of(
         new Claim(Claim.Role.ENFORCED, List.of(other(seed, rule, 1, Overrun.COUNT))),
         new Claim(Claim.Role.ENFORCED, List.of(charge)));
@@ -223,7 +221,8 @@ class RedisFairDifferentialTest {
       for (int i = 1 + random.nextInt(2); i > 0; i--) {
         charges.add(charge(seed, random, rule));
       }
-      Claim.Role role = Claim.Role.values()[random.nextInt(3) == 0 ? random.nextInt(3) : 0];
+      Claim.Role role =
+          List.of(Claim.Role.values()).get(random.nextInt(3) == 0 ? random.nextInt(3) : 0);
       claims.add(new Claim(role, charges));
     }
     return claims;
@@ -236,17 +235,13 @@ class RedisFairDifferentialTest {
           case 1 -> -cost(random, rule);
           default -> cost(random, rule);
         };
-    Overrun overrun = Overrun.values()[random.nextInt(6) == 0 ? random.nextInt(3) : 0];
+    Overrun overrun = List.of(Overrun.values()).get(random.nextInt(6) == 0 ? random.nextInt(3) : 0);
     if (random.nextInt(6) == 0) {
       return other(seed, rule, cost, overrun);
     }
     int name = random.nextInt(2);
     return new Charge(
-        pool(seed, name),
-        window(rule.terms()),
-        cost,
-        overrun,
-        tenant(seed, name, random, rule));
+        pool(seed, name), window(rule.terms()), cost, overrun, tenant(seed, name, random, rule));
   }
 
   private static long cost(SplittableRandom random, Rule rule) {
@@ -267,8 +262,7 @@ class RedisFairDifferentialTest {
     return CounterKey.of("shop|fair_window|10000", "s" + seed, "p" + name);
   }
 
-  private static FairTenant tenant(
-      long seed, int pool, SplittableRandom random, Rule rule) {
+  private static FairTenant tenant(long seed, int pool, SplittableRandom random, Rule rule) {
     int name = random.nextInt(8);
     long weight = random.nextInt(10) == 0 ? 1 + random.nextLong(TenantWeight.MAX) : 1 + name / 2;
     boolean listed = random.nextInt(12) == 0 ? random.nextBoolean() : name % 3 > 0;

@@ -64,7 +64,8 @@ public abstract class FairStoreConformance {
       for (int step = 0; step < STEPS; step++) {
         FairTenant tenant = randomTenant(random, bounded);
         long cost = 1 + random.nextLong(random.nextInt(10) == 0 ? 120 : 12);
-        Overrun overrun = Overrun.values()[random.nextInt(10) == 0 ? random.nextInt(3) : 0];
+        Overrun overrun =
+            List.of(Overrun.values()).get(random.nextInt(10) == 0 ? random.nextInt(3) : 0);
         FairDecision expected =
             escrow.charge(tenant.key(), tenant.weight(), cost, overrun, clock.wallMillis());
         Decision actual = acquire(other, charge(tenant, cost, overrun)).decisions().getFirst();
