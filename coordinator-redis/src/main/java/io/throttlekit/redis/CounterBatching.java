@@ -87,16 +87,16 @@ final class CounterBatching implements RoundTrip.Batching<CounterCall<?>> {
 
   @Override
   public RoundTrip<CounterCall<?>, byte[]> roundTrip(List<CounterCall<?>> calls, long nowNanos) {
-    Requests requests = new Requests(calls.size());
+    int slot = calls.getFirst().slot;
+    Requests requests = new Requests(calls.size(), slots, slot);
     for (int i = 0; i < calls.size(); i++) {
       calls.get(i).write(requests);
     }
-    int slot = calls.getFirst().slot;
-    int counters = requests.counters.size();
+    int counters = requests.keys.size();
     byte[][] keys = new byte[slots.isCluster() ? counters + 2 : counters + 1][];
     keys[0] = slots.epochKey(slot);
     for (int i = 1; i <= counters; i++) {
-      keys[i] = slots.keys.of(requests.counters.get(i - 1).toString());
+      keys[i] = requests.keys.get(i - 1);
     }
     if (slots.isCluster()) {
       keys[counters + 1] = KeyText.historyOf(slots.epochKey(slot));

@@ -90,7 +90,7 @@ abstract class CounterCall<T> extends Call<T> {
 
       @Override
       Outcome read(ByteBuffer reply) {
-        Decision decision = decision(reply, charge.algorithm().limit());
+        Decision decision = decision(reply, charge);
         boolean admitted = decision.admitted() || claim.role() == Claim.Role.SHADOW;
         return new Outcome(admitted, List.of(decision));
       }
@@ -129,7 +129,8 @@ abstract class CounterCall<T> extends Call<T> {
         long units = (long) reply.getDouble();
         long windowEnd = (long) reply.getDouble();
         long now = (long) reply.getDouble();
-        return new LeaseGrant(units, windowEnd, now, (long) reply.getDouble());
+        LeaseGrant grant = new LeaseGrant(units, windowEnd, now, (long) reply.getDouble());
+        return request.tenant() == null ? grant : grant.withLimit((long) reply.getDouble());
       }
     };
   }
@@ -157,7 +158,22 @@ abstract class CounterCall<T> extends Call<T> {
 
       @Override
       Decision read(ByteBuffer reply) {
-        return decision(reply, charge.algorithm().limit());
+        return decision(reply, charge);
+      }
+    };
+  }
+
+  /** Returns a reset of one tenant, the one of a charge. */
+  static CounterCall<Boolean> resetTenant(int slot, long deadlineNanos, Charge tenants) {
+    return new CounterCall<>(slot, deadlineNanos, 1) {
+      @Override
+      void write(Requests requests) {
+        requests.resetTenant(tenants);
+      }
+
+      @Override
+      Boolean read(ByteBuffer reply) {
+        return true;
       }
     };
   }
@@ -177,11 +193,12 @@ abstract class CounterCall<T> extends Call<T> {
     };
   }
 
-  private static Decision decision(ByteBuffer reply, long limit) {
+  private static Decision decision(ByteBuffer reply, Charge charge) {
     boolean admitted = reply.get() != 0;
     long remaining = (long) reply.getDouble();
     long resetAfter = (long) reply.getDouble();
     long retryAfter = (long) reply.getDouble();
+    long limit = charge.tenant() == null ? charge.algorithm().limit() : (long) reply.getDouble();
     return new Decision(admitted, limit, remaining, resetAfter, retryAfter);
   }
 
@@ -198,7 +215,7 @@ abstract class CounterCall<T> extends Call<T> {
     List<Decision> decisions = new ArrayList<>();
     for (Claim claim : claims) {
       for (Charge charge : claim.charges()) {
-        decisions.add(decision(reply, charge.algorithm().limit()));
+        decisions.add(decision(reply, charge));
       }
     }
     return new Outcome(admitted, decisions);

@@ -18,7 +18,6 @@ final class KeyText {
 
   private static final int MAX_BYTES_PER_CHAR = 3; // in UTF-8, per UTF-16 code unit
   private static final byte[] NOTHING = {};
-  private static final byte[] HISTORY = ":history".getBytes(StandardCharsets.US_ASCII);
 
   private final byte[] before;
 
@@ -42,9 +41,12 @@ final class KeyText {
 
   /** Returns the key of the history of an epoch, in the same hash slot. */
   static byte[] historyOf(byte[] epochKey) {
-    byte[] key = Arrays.copyOf(epochKey, epochKey.length + HISTORY.length);
-    System.arraycopy(HISTORY, 0, key, epochKey.length, HISTORY.length);
-    return key;
+    return encode(epochKey, ":history");
+  }
+
+  /** Returns another key of a counter, in the hash slot of its epoch. */
+  static byte[] partOf(byte[] epochKey, String part, String counter) {
+    return encode(epochKey, ':' + part + '|' + counter);
   }
 
   /** Encodes a text; different texts have different bytes. */

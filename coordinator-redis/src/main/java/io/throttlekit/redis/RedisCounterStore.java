@@ -5,6 +5,9 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -29,6 +32,10 @@ import org.jspecify.annotations.Nullable;
  * several slots is charged slot by slot, in the order of their numbers, and charges that do not
  * count in the end are returned; so a counter may briefly read too high, never too low.
  *
+ * <p>The cost of a charge on a counter that tenants share grows with the number of different
+ * weights, not of tenants. Ids of calls are kept with the tenant: once it is evicted, a repeated
+ * lease is another one.
+ *
  * <p>A call without an answer in time fails. It is not repeated, and may have been counted. While
  * Redis does not answer, calls fail at once, except for a few probes; the store recovers by itself.
  * It may be created while Redis is unreachable.
@@ -37,8 +44,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
     implements CounterStore {
-  /** The most charges of a request: scripts number keys with 16 bits, beside the epoch's. */
-  private static final int MAX_CHARGES = 0xF000;
+  /** The most keys of a request: scripts number keys with 16 bits, beside the epoch's. */
+  private static final int MAX_KEYS = 0xF000;
+
+  /** The keys of a counter that tenants share. */
+  private static final int KEYS_OF_POOL = 3;
 
   private final Slots slots;
   private final long deadlineNanos;
@@ -74,27 +84,26 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
   @Override
   public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
     int slot = Slots.NONE;
-    int charges = 0;
+    int counterKeys = 0;
     boolean oneSlot = true;
     for (int c = 0; c < claims.size(); c++) {
       List<Charge> ofClaim = claims.get(c).charges();
       for (int i = 0; i < ofClaim.size(); i++) {
-        if (ofClaim.get(i).tenant() != null) {
-          return shared();
+        Charge charge = ofClaim.get(i);
+        counterKeys += charge.tenant() == null ? 1 : KEYS_OF_POOL;
+        if (slots.isCluster()) {
+          int ofCharge = slots.of(charge.key());
+          oneSlot &= slot == Slots.NONE || slot == ofCharge;
+          slot = ofCharge;
         }
       }
-      for (int i = 0; slots.isCluster() && i < ofClaim.size(); i++) {
-        int ofCharge = slots.of(ofClaim.get(i).key());
-        oneSlot &= slot == Slots.NONE || slot == ofCharge;
-        slot = ofCharge;
-      }
-      charges += ofClaim.size();
     }
-    if (charges == 0) {
+    if (counterKeys == 0) {
       return CompletableFuture.completedFuture(new Outcome(true, List.of()));
     }
-    if (charges > MAX_CHARGES) {
-      throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
+    if (counterKeys > MAX_KEYS) {
+      throw new IllegalArgumentException(
+          counterKeys + " keys of counters are more than " + MAX_KEYS);
     }
     // A caller's deadline that has passed is negative.
     long deadline = time.monotonicNanos() + Math.clamp(waitNanos, 0, deadlineNanos);
@@ -130,16 +139,13 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
 
   @Override
   public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
-    if (request.tenant() != null) {
-      return shared();
-    }
     return run(CounterCall.lease(slots.of(request.key()), leaseDeadline(), request))
         .thenApply(RedisCounterStore::granted);
   }
 
   @Override
   public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
-    Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE);
+    Charge taken = new Charge(lease.key(), lease.window(), units, Overrun.REFUSE, lease.tenant());
     // A lease is charged in its window, so any time in the window identifies it.
     long begun = windowEndMillis - lease.window().windowMillis();
     return run(CounterCall.returnUnits(
@@ -153,10 +159,13 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
         .thenAccept(_ -> {});
   }
 
-  /** Fails: a plain window would count a tenant's units without its guarantee. */
-  private static <T> CompletionStage<T> shared() {
-    return CompletableFuture.failedFuture(
-        new UnsupportedOperationException("Redis has no counters that tenants share yet"));
+  @Override
+  public CompletionStage<Void> resetTenant(CounterKey key, FairTenant tenant) {
+    FairTerms terms = tenant.terms();
+    FixedWindow window = new FixedWindow(terms.limit(), terms.windowMillis());
+    Charge none = new Charge(key, window, 0, Overrun.COUNT, tenant);
+    long deadline = time.monotonicNanos() + deadlineNanos;
+    return run(CounterCall.resetTenant(slots.of(key), deadline, none)).thenAccept(_ -> {});
   }
 
   private static LeaseGrant granted(LeaseGrant grant) {

@@ -4,6 +4,8 @@ import io.netty.channel.EventLoopGroup;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.TimeSource;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
@@ -33,16 +35,25 @@ import org.jspecify.annotations.Nullable;
  * have the same key prefix. After a loss of data, units of the affected windows are not taken back,
  * because they may have been leased before it.
  *
+ * <p>Of a budget that tenants share, no call visits all tenants, also not the first one of a
+ * window. A tenant that the bound on tenants evicts from the current window is evicted from the
+ * next one, too.
+ *
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
 public final class RedisGlobalCoordinator extends RedisFederation implements GlobalCoordinator {
-  private static final Script LEASE = Script.ofFederation("budget", "lease_budget");
-  private static final Script RETURN = Script.ofFederation("budget", "return_budget");
+  private static final Script LEASE = Script.ofFederation("budget", "budget_terms", "lease_budget");
+  private static final Script RETURN =
+      Script.ofFederation("budget", "return_budget", "return_units");
+  private static final Script LEASE_SHARED = Script.ofFairBudget("budget_terms", "lease_shared");
+  private static final Script RETURN_SHARED = Script.ofFairBudget("return_budget", "return_shared");
   private static final int MISMATCH_PARTS = 3; // region, terms, requested terms
+  private static final int TENANT_PARTS = 5; // a grant, and the tenant's limit
+  private static final int POOLS = 3; // of the last, the current and the next window
 
   /** Creates a coordinator, possibly with a test's clock. */
   RedisGlobalCoordinator(Setup setup) {
-    super(List.of(LEASE, RETURN), setup);
+    super(List.of(LEASE, RETURN, LEASE_SHARED, RETURN_SHARED), setup);
   }
 
   /**
@@ -66,13 +77,15 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     Budget budget = lease.budget();
     FixedWindow window = budget.window();
     Place place = keys.of(budget.party());
+    FairTenant tenant = lease.tenant();
     List<byte[]> keys = new ArrayList<>(rows(place, budget));
-    keys.add(place.key("terms", budget.party()));
-    keys.add(place.key("asked", budget.party()));
+    keys.addAll(terms(place, budget));
+    keys.addAll(tenant == null ? List.of() : pools(place, budget));
+    Script script = tenant == null ? LEASE : LEASE_SHARED;
     boolean repeatable = lease.id() != null;
-    return run(
+    ScriptCall<LeaseGrant> call =
         new ScriptCall<>(
-                LEASE, place, keys, leaseDeadline(), repeatable, reply -> grant(reply, lease))
+                script, place, keys, leaseDeadline(), repeatable, reply -> grant(reply, lease))
             .with(window.windowMillis())
             .with(lease.windowEndMillis())
             .with(window.limit())
@@ -80,26 +93,43 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
             .with(lease.onDataLoss() == DataLoss.DENY ? 1 : 0)
             .with(lease.region())
             .with(stored(budget.terms()))
-            .with(lease.id()));
+            .with(lease.id());
+    return run(with(call, tenant));
   }
 
   @Override
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
     Budget budget = units.budget();
     Place place = keys.of(budget.party());
-    return run(
-        new ScriptCall<>(
-                RETURN,
-                place,
-                rows(place, budget),
-                leaseDeadline(),
-                true,
-                reply -> reply.number(0) == 1)
+    FairTenant tenant = units.tenant();
+    List<byte[]> keys = new ArrayList<>(rows(place, budget));
+    if (tenant != null) {
+      keys.addAll(terms(place, budget)); // unused, so that pools have the same numbers everywhere
+      keys.addAll(pools(place, budget));
+    }
+    Script script = tenant == null ? RETURN : RETURN_SHARED;
+    ScriptCall<Boolean> call =
+        new ScriptCall<>(script, place, keys, leaseDeadline(), true, reply -> reply.number(0) == 1)
             .with(budget.window().windowMillis())
             .with(units.windowEndMillis())
             .with(units.units())
             // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
-            .with(units.region().length() + ":" + units.region() + units.id()));
+            .with(units.region().length() + ":" + units.region() + units.id());
+    return run(with(call, tenant));
+  }
+
+  /** Adds a tenant with its terms; nothing if there is none. */
+  private static <T> ScriptCall<T> with(ScriptCall<T> call, @Nullable FairTenant tenant) {
+    if (tenant == null) {
+      return call;
+    }
+    FairTerms terms = tenant.terms();
+    return call.with(Requests.signed(tenant.weight()))
+        .with(terms.limit())
+        .with(terms.partsPerUnit())
+        .with(terms.unlistedMillionths())
+        .with(terms.maxTenants())
+        .with(tenant.key().toString());
   }
 
   /** Returns the keys of even and odd windows: only the current and the next one can be leased. */
@@ -107,6 +137,22 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
     CounterKey key = budget.key();
     long length = budget.window().windowMillis();
     return List.of(place.key("even" + length, key), place.key("odd" + length, key));
+  }
+
+  private static List<byte[]> terms(Place place, Budget budget) {
+    return List.of(place.key("terms", budget.party()), place.key("asked", budget.party()));
+  }
+
+  /** Returns the keys of the tenants' pools: while the next window is leased, three are needed. */
+  private static List<byte[]> pools(Place place, Budget budget) {
+    List<byte[]> keys = new ArrayList<>();
+    for (int i = 0; i < POOLS; i++) {
+      String which = i + "/" + budget.window().windowMillis();
+      keys.add(place.key("pool" + which, budget.key()));
+      keys.add(place.key("order" + which, budget.key()));
+      keys.add(place.key("amounts" + which, budget.key()));
+    }
+    return keys;
   }
 
   private static LeaseGrant grant(ScriptCall.Reply reply, BudgetLease lease) {
@@ -120,11 +166,13 @@ public final class RedisGlobalCoordinator extends RedisFederation implements Glo
           read(terms.scope(), reply.text(2)));
     }
     boolean current = lease.windowEndMillis() == BudgetLease.CURRENT;
-    return new LeaseGrant(
-        reply.unlessOvertaken(0),
-        current ? reply.number(1) : lease.windowEndMillis(),
-        reply.number(2),
-        reply.number(3));
+    LeaseGrant grant =
+        new LeaseGrant(
+            reply.unlessOvertaken(0),
+            current ? reply.number(1) : lease.windowEndMillis(),
+            reply.number(2),
+            reply.number(3));
+    return reply.size() == TENANT_PARTS ? grant.withLimit(reply.number(4)) : grant;
   }
 
   /**

@@ -3,6 +3,9 @@ package io.throttlekit.redis;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.SlidingLog;
@@ -37,18 +40,24 @@ final class Requests {
   private static final byte CLAIMS = 4;
   private static final byte LEASE_ONCE = 5;
   private static final byte RETURN_ONCE = 6;
+  private static final byte RESET_TENANT = 7;
 
   private static final int DENY = 8; // a bit of the flags, beside the overrun
   private static final int ALGORITHM_SHIFT = 4; // above DENY and the overrun
+  private static final int SHARED = 5; // the algorithm of a fixed window that tenants share
 
   private final Map<CounterKey, Integer> numbers = new HashMap<>();
 
-  /** The counters in the order of their numbers. */
-  final List<CounterKey> counters = new ArrayList<>();
+  /** The keys of the counters in the order of their numbers. */
+  final List<byte[]> keys = new ArrayList<>();
 
+  private final Slots slots;
+  private final int slot;
   private ByteBuffer packed;
 
-  Requests(int expected) {
+  Requests(int expected, Slots slots, int slot) {
+    this.slots = slots;
+    this.slot = slot;
     packed = ByteBuffer.allocate(expected * ROOM_FOR_ONE).order(ByteOrder.LITTLE_ENDIAN);
   }
 
@@ -83,10 +92,10 @@ final class Requests {
   void lease(LeaseRequest lease) {
     CallId id = lease.id();
     room().put(id == null ? LEASE : LEASE_ONCE);
-    FixedWindow window = lease.window();
-    put(0, lease.onDataLoss(), lease.key(), lease.units(), window.limit()) // refused beyond it
-        .putDouble((double) window.windowMillis())
-        .putDouble(0);
+    // Refused beyond the units that are left.
+    put(
+        new Charge(lease.key(), lease.window(), lease.units(), Overrun.REFUSE, lease.tenant()),
+        lease.onDataLoss());
     put(id);
   }
 
@@ -105,10 +114,21 @@ final class Requests {
   }
 
   void reset(CounterKey key) {
-    room().put(RESET).putShort(counter(key));
+    // Tenants may share it, and then be charged in the same round trip.
+    room().put(RESET).putShort(counter(key, true));
+  }
+
+  void resetTenant(Charge tenants) {
+    room().put(RESET_TENANT);
+    put(tenants, DataLoss.REFILL);
   }
 
   private void put(Charge charge, DataLoss onDataLoss) {
+    FairTenant tenant = charge.tenant();
+    if (tenant != null) {
+      put(charge, tenant, onDataLoss);
+      return;
+    }
     long limit = charge.algorithm().limit();
     switch (charge.algorithm()) { // numbered as in requests.lua
       case FixedWindow _ -> put(0, charge, onDataLoss, limit, 0);
@@ -119,6 +139,23 @@ final class Requests {
     }
   }
 
+  private void put(Charge charge, FairTenant tenant, DataLoss onDataLoss) {
+    FairTerms terms = tenant.terms();
+    put(SHARED, charge, onDataLoss, terms.limit(), signed(tenant.weight()));
+    byte[] name = KeyText.bytes(tenant.key().toString());
+    room(ROOM_FOR_ONE + name.length)
+        .putDouble((double) terms.partsPerUnit())
+        .putDouble(terms.unlistedMillionths())
+        .putDouble(terms.maxTenants())
+        .putShort(number(name.length))
+        .put(name);
+  }
+
+  /** Returns a weight as scripts read it: below 0 if it is not listed. */
+  static long signed(TenantWeight weight) {
+    return weight.listed() ? weight.value() : -weight.value();
+  }
+
   /**
    * Adds a charge.
    *
@@ -127,18 +164,13 @@ final class Requests {
   private void put(
       int algorithm, Charge charge, DataLoss onDataLoss, long unitsPerWindow, long extra) {
     int flags = (algorithm << ALGORITHM_SHIFT) | number(charge.overrun());
-    put(flags, onDataLoss, charge.key(), charge.cost(), unitsPerWindow)
+    room()
+        .put((byte) (onDataLoss == DataLoss.DENY ? flags | DENY : flags))
+        .putShort(counter(charge.key(), algorithm == SHARED))
+        .putDouble((double) charge.cost())
+        .putDouble((double) unitsPerWindow)
         .putDouble((double) charge.algorithm().windowMillis())
         .putDouble((double) extra);
-  }
-
-  private ByteBuffer put(
-      int flags, DataLoss onDataLoss, CounterKey key, long cost, long unitsPerWindow) {
-    return room()
-        .put((byte) (onDataLoss == DataLoss.DENY ? flags | DENY : flags))
-        .putShort(counter(key))
-        .putDouble((double) cost)
-        .putDouble((double) unitsPerWindow);
   }
 
   private static int number(Overrun overrun) {
@@ -157,27 +189,32 @@ final class Requests {
     };
   }
 
-  private short counter(CounterKey key) {
+  private short counter(CounterKey key, boolean shared) {
     Integer known = numbers.get(key);
     if (known == null) {
-      known = counters.size() + FIRST_COUNTER;
+      known = keys.size() + FIRST_COUNTER;
       numbers.put(key, known);
-      counters.add(key);
+      keys.addAll(shared ? slots.ofPool(key, slot) : List.of(slots.keys.of(key.toString())));
     }
     return number(known);
   }
 
   private static short number(int value) {
     if (value > MAX_NUMBER) {
-      throw new IllegalArgumentException("a request has at most 65,535 charges and claims");
+      throw new IllegalArgumentException(
+          "a request has at most 65,535 charges, claims, and bytes of a tenant's key");
     }
     return (short) value;
   }
 
   private ByteBuffer room() {
-    if (packed.remaining() < ROOM_FOR_ONE) {
+    return room(ROOM_FOR_ONE);
+  }
+
+  private ByteBuffer room(int bytes) {
+    if (packed.remaining() < bytes) {
       packed =
-          ByteBuffer.wrap(Arrays.copyOf(packed.array(), 2 * packed.capacity()))
+          ByteBuffer.wrap(Arrays.copyOf(packed.array(), 2 * packed.capacity() + bytes))
               .order(ByteOrder.LITTLE_ENDIAN)
               .position(packed.position());
     }

@@ -20,6 +20,10 @@ final class Script {
           "token_bucket",
           "sliding_window",
           "sliding_log",
+          "fair_division",
+          "fair_pool",
+          "write_pool",
+          "fair_window",
           EPOCH,
           "settle",
           "requests");
@@ -57,6 +61,20 @@ final class Script {
     List<String> all = new ArrayList<>(List.of("federation", EPOCH));
     all.addAll(List.of(parts));
     return of(all);
+  }
+
+  /** Loads a script for budgets that tenants share. */
+  static Script ofFairBudget(String first, String second) {
+    return ofFederation(
+        "structs",
+        "fair_division",
+        "fair_pool",
+        "write_pool",
+        "fair_window",
+        "budget",
+        first,
+        "fair_budget",
+        second);
   }
 
   private static Script of(List<String> parts) {

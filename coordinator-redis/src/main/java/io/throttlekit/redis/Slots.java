@@ -2,6 +2,7 @@ package io.throttlekit.redis;
 
 import io.lettuce.core.cluster.SlotHash;
 import io.throttlekit.CounterKey;
+import java.util.List;
 
 /** Maps counters to hash slots of a Cluster. */
 final class Slots {
@@ -37,6 +38,16 @@ final class Slots {
   /** Returns the slot of a counter. */
   int of(CounterKey key) {
     return isCluster() ? SlotHash.getSlot(keys.of(key.toString())) : NONE;
+  }
+
+  /** Returns the three keys of a counter that tenants share, all in its slot. */
+  List<byte[]> ofPool(CounterKey pool, int slot) {
+    byte[] epoch = epochKey(slot);
+    String text = pool.toString();
+    return List.of(
+        keys.of(text),
+        KeyText.partOf(epoch, "order", text),
+        KeyText.partOf(epoch, "amounts", text));
   }
 
   /** Returns the key of the epoch of a slot. */

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]   the epoch of the data (one for each hash slot in Redis Cluster): "<id> <lossMillis>",
 --           where the id is the time at which it began, in microseconds
--- KEYS[n]   the counters, which requests refer to by n
+-- KEYS[n]   the counters, which requests refer to by n; one that tenants share has three keys from n on
 -- ARGV[1]   the epoch that the caller knows, or ''
 -- ARGV[2]   the requests, packed (see below)
 -- ARGV[3]   the time in ms since 1970, in tests only; without it, the server's clock
@@ -15,7 +15,7 @@
 -- A request is a byte for its kind, followed by (little-endian, d is a double, H 16 bits, B 8 bits):
 --   0  one charge                         -> the decision
 --   1  lease: a charge of a fixed window  -> d units granted, d end of the window, d now,
---                                            d units left
+--                                            d units left, and for a tenant d its limit
 --   2  undo: a counted charge, d when it was counted, d until when it counts
 --                                         -> the decision of its refund
 --   3  reset: H counter                   -> nothing
@@ -24,9 +24,13 @@
 --   5  a lease that may be repeated: as 1, and d sender, d number of the call
 --                                         -> as 1; -1 units if a later call was answered
 --   6  an undo that may be repeated: as 2, and d sender, d number
+--   7  reset of a tenant: a charge        -> nothing
 -- A charge is B flags, H counter, d cost, d limit, d window, d of the algorithm. Its flags are the
--- algorithm (times 16), deny after a loss of data (8), and the overrun (0, 1, 2).
--- A decision is B admitted, d remaining, d ms until the reset, d ms until the retry.
+-- algorithm (times 16), deny after a loss of data (8), and the overrun (0, 1, 2). For a window that
+-- tenants share, that of the algorithm is the weight, below 0 if it is not listed, followed by d parts
+-- of a unit, d millionths for unlisted tenants, d tenants at most, H length and the tenant's name.
+-- A decision is B admitted, d remaining, d ms until the reset, d ms until the retry; for a tenant, the
+-- limit follows as d.
 --
 -- All numbers are integers from -(2^53 - 1) to 2^53 - 1, so doubles hold them exactly. Where a sum
 -- of two could be larger, only its comparison with smaller numbers matters, which rounding keeps.

@@ -1,36 +1,74 @@
--- The answer to a sender's last call in the current window: its number, its units, and their position
--- in the state.
-local function last_call(counter, window, sender)
-  local state = state_of(counter)
-  local start = state and unpack('<d', state)
-  if start and now - start < window then
-    for at = 17, #state, 24 do
-      local from, number, units = unpack('<ddd', state, at)
-      if from == sender then
-        return number, units, at
-      end
-    end
+-- The answers to calls in the current window: sender, number and units of the last call of each
+local function calls_of(flags, counter, window, extra)
+  local state = state_of(counter, flags)
+  if is_shared(flags) then
+    local tenant = current_tenant(state.pool, window, extra)
+    return is_seen(state.pool, tenant) and tenant.calls or ''
   end
-  return 0, 0
+  local start = state and unpack('<d', state)
+  return start and now - start < window and sub(state, 17) or ''
 end
 
-local function remember(counter, window, sender, number, units)
-  local _, _, at = last_call(counter, window, sender)
-  local state, record = draft[counter], pack('<ddd', sender, number, units)
-  if state and at then
-    draft[counter] = sub(state, 1, at - 1) .. record .. sub(state, at + 24)
-  elseif state then
-    draft[counter] = state .. record
+-- The number and the units of a sender's last call, and their position
+local function last_call(calls, sender)
+  for at = 1, #calls, 24 do
+    local from, number, units = unpack('<ddd', calls, at)
+    if from == sender then
+      return number, units, at
+    end
   end
+  return 0, 0, #calls + 1
+end
+
+local function remember(flags, counter, window, extra, sender, number, units)
+  local calls = calls_of(flags, counter, window, extra)
+  local _, _, at = last_call(calls, sender)
+  calls = sub(calls, 1, at - 1) .. pack('<ddd', sender, number, units) .. sub(calls, at + 24)
+  local state = draft[counter]
+  if is_shared(flags) then
+    local tenant = tenant_of(state.pool, extra.name)
+    if is_seen(state.pool, tenant) then
+      tenant.calls = calls
+      state.pool.changed = true
+    end
+  elseif state then
+    draft[counter] = sub(state, 1, 16) .. calls
+  end
+end
+
+-- Grants what a tenant may take now, as if its units were charged one by one
+local function lease_to_tenant(flags, counter, cost, limit, window, tenant)
+  local looks = flags - flags % 4 + COUNT
+  local granted = 0
+  for _ = 1, 2 do -- its first charge may evict another one, which changes what it may take
+    local _, left = charge(looks, counter, 0, limit, window, tenant)
+    -- A tenant that gets nothing is active all the same, because it has asked.
+    local wanted = greater(1, lesser(cost, left))
+    local admitted = charge(flags, counter, wanted, limit, window, tenant)
+    if admitted or left == 0 then
+      granted = admitted and wanted or 0
+      break
+    end
+  end
+  local _, left, reset, _, own_limit = charge(looks, counter, 0, limit, window, tenant)
+  return granted, reset, left, own_limit
 end
 
 local function lease(flags, counter, cost, limit, window, extra)
+  if is_shared(flags) then
+    return lease_to_tenant(flags, counter, cost, limit, window, extra)
+  end
   local admitted, left, reset = charge(flags, counter, cost, limit, window, extra)
   local granted = admitted and cost or left
   if not admitted and left > 0 then
     charge(flags, counter, left, limit, window, extra)
   end
   return granted, reset, admitted and left or 0
+end
+
+local function leased(granted, reset, left, own_limit)
+  local answer = pack('<dddd', granted, now + reset, now, left)
+  return own_limit and answer .. pack('<d', own_limit) or answer
 end
 
 local answers = {}
@@ -44,41 +82,41 @@ while position <= #requests do
   elseif kind == 3 then
     local counter
     counter, position = unpack('<H', requests, position + 1)
-    state_of(counter)
-    draft[counter] = false
+    found[counter], draft[counter], lasts[counter], pools[counter] = true, false, 0, nil
   else
-    local flags, counter, cost, limit, window, extra
-    flags, counter, cost, limit, window, extra, position =
-      unpack('<BHdddd', requests, position + 1)
+    position = position + 1
+    local flags, counter, cost, limit, window, extra = next_charge()
     if kind == 0 then
       answer = packed(charge(flags, counter, cost, limit, window, extra))
     elseif kind == 1 then
-      local granted, reset, left = lease(flags, counter, cost, limit, window, extra)
-      answer = pack('<dddd', granted, now + reset, now, left)
+      answer = leased(lease(flags, counter, cost, limit, window, extra))
     elseif kind == 5 then
       local sender, number
       sender, number, position = unpack('<dd', requests, position)
-      local last, before = last_call(counter, window, sender)
-      local granted, reset, left
+      local last, before = last_call(calls_of(flags, counter, window, extra), sender)
       if last < number then
-        granted, reset, left = lease(flags, counter, cost, limit, window, extra)
-        remember(counter, window, sender, number, granted)
+        local granted, reset, left, own_limit =
+          lease(flags, counter, cost, limit, window, extra)
+        remember(flags, counter, window, extra, sender, number, granted)
+        answer = leased(granted, reset, left, own_limit)
       else
-        granted = last == number and before or -1
-        local _
-        _, left, reset = charge(flags - flags % 4 + COUNT, counter, 0, limit, window, extra)
+        local _, left, reset, _, own_limit =
+          charge(flags - flags % 4 + COUNT, counter, 0, limit, window, extra)
+        answer = leased(last == number and before or -1, reset, left, own_limit)
       end
-      answer = pack('<dddd', granted, now + reset, now, left)
     elseif kind == 6 then
       local charged_at, counts_to, sender, number
       charged_at, counts_to, sender, number, position = unpack('<dddd', requests, position)
-      if last_call(counter, window, sender) < number then
+      if last_call(calls_of(flags, counter, window, extra), sender) < number then
         answer =
           packed(charge(flags, counter, -cost, limit, window, extra, counts_to, charged_at))
-        remember(counter, window, sender, number, cost)
+        remember(flags, counter, window, extra, sender, number, cost)
       else
         answer = packed(charge(flags - flags % 4 + COUNT, counter, 0, limit, window, extra))
       end
+    elseif kind == 7 then
+      local pool = state_of(counter, flags).pool
+      reset_tenant(pool, tenant_of(pool, extra.name))
     else
       local charged_at, counts_to
       charged_at, counts_to, position = unpack('<dd', requests, position)
@@ -92,7 +130,12 @@ while position <= #requests do
 end
 
 for counter, state in pairs(draft) do
-  if state ~= found[counter] then
+  if pools[counter] then
+    if found[counter] then -- it was reset before
+      call('DEL', KEYS[counter])
+    end
+    write_pool(pools[counter])
+  elseif state ~= found[counter] then
     if state then
       call('SET', KEYS[counter], state, 'PX', lasts[counter] + EXPIRY_SLACK)
     else

@@ -12,8 +12,4 @@ local row = rows[0].ends == ends and rows[0] or rows[1]
 if row.ends ~= ends or ends <= at or is_lost(ends) then
   return {new_epoch, 0}
 end
-if call('HSETNX', row.key, 'r' .. ARGV[6], '1') == 1 then
-  local kept = row.leased > units and row.leased - units or 0
-  call('HSET', row.key, 'leased', digits(kept))
-end
-return {new_epoch, 1}
+local is_repeated = call('HSETNX', row.key, 'r' .. ARGV[6], '1') == 0

@@ -48,6 +48,13 @@ final class Wanted {
     return this;
   }
 
+  Wanted keyPrefix(String prefix) {
+    access =
+        new RedisSettings.Access(
+            prefix, access.tls(), access.sentinelUser(), access.sentinelPassword());
+    return this;
+  }
+
   Wanted tls(RedisSettings.Access.@Nullable Tls tls) {
     access = new RedisSettings.Access("", tls, access.sentinelUser(), access.sentinelPassword());
     return this;

@@ -1,0 +1,37 @@
+-- Leases units of a budget to a tenant in a region: what it may take now, as if its units were charged
+-- one by one.
+--
+-- ARGV[6], ARGV[10] and ARGV[11] as in lease_budget.lua; calls are recorded for each tenant
+-- ARGV[12]  and the next five: the tenant
+--
+-- Reply: granted units, end of the current window, now, units left for the tenant, its limit.
+local units, of = tonumber(ARGV[6]), tenant_from(12)
+local record = 'c' .. ARGV[10] .. ' ' .. of.name
+local number, before = string.match(
+  ARGV[10] ~= '' and call('HGET', row.key, record) or '', '^(%d+) (%d+)$')
+if number and tonumber(number) > tonumber(ARGV[11]) then
+  return {new_epoch, -1, current, at, 0}
+end
+local pool = find_pool(requested_end) or begin_pool(requested_end)
+local draft, granted = {pool = pool}, tonumber(before)
+if number ~= ARGV[11] then
+  local _, _, left = fair_window(draft, 0, COUNT, nil, window, of)
+  -- A tenant that gets nothing is active all the same, because it has asked.
+  local wanted = greater(1, lesser(units, left))
+  local _, admitted = fair_window(draft, wanted, REFUSE, nil, window, of)
+  granted = admitted and wanted or 0
+  if ARGV[10] ~= '' then
+    call('HSET', row.key, record, ARGV[11] .. ' ' .. digits(granted))
+  end
+end
+local _, _, left, _, _, own_limit = fair_window(draft, 0, COUNT, nil, window, of)
+local next_pool = find_pool(requested_end + window)
+if next_pool then
+  follow(next_pool, pool, of)
+  write_pool(next_pool)
+end
+write_pool(pool)
+call('HSET', row.key, 'end', digits(requested_end), 'leased', digits(pool.used),
+  'current', digits(current))
+expire_after(row.key, requested_end)
+return {new_epoch, granted, current, at, left, own_limit}
