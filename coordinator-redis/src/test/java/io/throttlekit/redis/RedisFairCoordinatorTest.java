@@ -183,7 +183,7 @@ class RedisFairCoordinatorTest {
       long weight = random.nextInt(10) == 0 ? 1 + random.nextInt(9) : 1 + which / 2;
       boolean listed = random.nextInt(20) == 0 || which % 3 > 0;
       FairTenant tenant = tenant("t" + which, weight, listed, terms);
-      long units = 1 + random.nextInt(random.nextInt(5) == 0 ? 120 : 20);
+      long units = 1L + random.nextInt(random.nextInt(5) == 0 ? 120 : 20);
       if (random.nextInt(5) == 0) {
         BudgetReturn back =
             new BudgetReturn(budget(name, tenant), "eu", "r" + step, end, units, tenant);

@@ -166,16 +166,16 @@ class RedisFairDifferentialTest {
     CounterKey pool = pool(seed, name);
     FairTenant tenant = tenant(seed, name, random, rule);
     FixedWindow window = window(rule.terms());
-    switch (random.nextInt(14)) {
+    return switch (random.nextInt(14)) {
       case 0, 1 -> {
         LeaseRequest lease = lease(pool, tenant, cost(random, rule));
-        return store -> store.lease(lease).thenCombine(store.lease(lease), List::of);
+        yield store -> store.lease(lease).thenCombine(store.lease(lease), List::of);
       }
       case 2 -> {
         LeaseRequest lease = lease(pool, tenant, 1);
         long end = window.endMillis(clock.wallMillis() - random.nextLong(WINDOW / 5));
         long units = cost(random, rule);
-        return store ->
+        yield store ->
             store
                 .returnUnits(lease, end, units)
                 .thenCombine(store.returnUnits(lease, end, units), (_, _) -> units);
@@ -183,16 +183,16 @@ class RedisFairDifferentialTest {
       case 3 -> {
         boolean whole = random.nextInt(6) == 0;
         List<Claim> first = begin(seed, name, rule);
-        return store ->
+        yield store ->
             whole
                 ? store.reset(pool, window).thenCombine(store.acquire(first), (_, next) -> next)
                 : store.resetTenant(pool, tenant);
       }
       default -> {
         List<Claim> claims = claims(seed, random, rule);
-        return store -> store.acquire(claims);
+        yield store -> store.acquire(claims);
       }
-    }
+    };
   }
 
   /**
