@@ -9,6 +9,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.limiter.tenants.ShareFigures;
 import io.throttlekit.share.FleetFigures;
 import java.time.Duration;
 import java.util.Collection;
@@ -131,6 +132,16 @@ public final class ConcurrencyLimits {
   /** Passes each concurrency limit to {@code reader}, with the rule that requested it last. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
     all().forEach(held -> reader.accept(held.rule(), held.limiter().figures()));
+  }
+
+  /** Passes each concurrency limit that tenants share to {@code reader}, as {@link #forEach}. */
+  public void forEachDivided(BiConsumer<Rule, ShareFigures> reader) {
+    all().forEach(held -> {
+      ShareFigures figures = held.limiter().shareFigures();
+      if (figures != null) {
+        reader.accept(held.rule(), figures);
+      }
+    });
   }
 
   /** Passes each concurrency limit that replicas share to {@code reader}. */
