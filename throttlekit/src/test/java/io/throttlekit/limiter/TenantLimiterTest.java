@@ -151,6 +151,24 @@ class TenantLimiterTest {
   }
 
   @Test
+  void aPrioritizerThatIsSharedRefusesNoRequestWithinItsPart() {
+    Prioritizer prioritizer = new Prioritizer();
+    LimiterBuilder builder =
+        AdaptiveLimiter.of(fixed(4)).time(time, timer).prioritizer(prioritizer).tenants(TERMS);
+    AdaptiveLimiter full = builder.build();
+    AdaptiveLimiter limiter = builder.build();
+    PermitCallbacks asking = new PermitCallbacks(full);
+    for (int i = 0; i < 14; i++) {
+      asking.ask("flood", request(FLOOD, 100));
+    }
+    prioritizer.calibrate();
+    assertThat(prioritizer.threshold()).isEqualTo(100);
+    release(take(limiter, VICTIM));
+    assertThat(flood(limiter, FLOOD, 9)).as("the level is too low").hasSize(2);
+    assertThat(limiter.canAcquire(request(FLOOD, 100))).isTrue();
+  }
+
+  @Test
   void aFallingLimitRevokesNothingAndServesTenantsBelowTheirPartsFirst() {
     AdaptiveLimiter limiter = limiter(movable(1, 16, 16), Queueing.of(3, 3));
     List<Permit> flooding = flood(limiter, FLOOD, 12);
@@ -211,6 +229,31 @@ class TenantLimiterTest {
     asking.notified();
     invented.subList(0, 50).forEach(Permit::release);
     assertThat(asking.notified()).hasSize(50).allMatch(each -> each.startsWith("victim"));
+  }
+
+  @Test
+  void aNewRequestDoesNotOvertakeOneThatMayHaveThePermitAfterAnIncrease() {
+    AdaptiveLimiter[] limiter = new AdaptiveLimiter[1];
+    boolean[] overtaken = {false};
+    LimiterListener atTheRise =
+        new LimiterListener() {
+          @Override
+          public void limitChanged(int before, int now) {
+            overtaken[0] = limiter[0].tryAcquire(request(FLOOD)) != null;
+          }
+        };
+    limiter[0] =
+        AdaptiveLimiter.of(movable(1, 3, 2))
+            .queueing(Queueing.of(9, 9))
+            .listener(atTheRise)
+            .tenants(TERMS)
+            .build();
+    PermitCallbacks asking = new PermitCallbacks(limiter[0]);
+    ask(asking, "other", listed("other", 1), 2);
+    ask(asking, "victim", VICTIM, 1);
+    limiter[0].learn(TestLimits.GROW);
+    assertThat(overtaken[0]).isFalse();
+    assertThat(asking.notified()).containsExactly("other 1", "other 2", "victim 1");
   }
 
   @Test

@@ -45,12 +45,7 @@ class TenantReplicasTest {
     List<RequestPermit> flooding = new ArrayList<>();
     List<RequestPermit> alone = new ArrayList<>();
     for (int i = 0; i < 1_000; i++) { // 10 s
-      for (int light = 0; light < 3; light++) {
-        RequestPermit permit = enter(one, "light " + light).permit;
-        if (permit != null) {
-          permit.cancelled();
-        }
-      }
+      light(one);
       flood(one, flooding);
       flood(other, alone);
       time.advance(10);
@@ -60,6 +55,25 @@ class TenantReplicasTest {
     assertThat(share(other)).isEqualTo(LIMIT / 2);
     assertThat(flooding).as("a quarter of the share").hasSize(LIMIT / 8);
     assertThat(alone).hasSize(LIMIT / 2);
+    flooding.forEach(RequestPermit::cancelled);
+    for (int i = 0; i < 500; i++) {
+      light(one);
+      flood(other, alone);
+      time.advance(10);
+      timer.run();
+    }
+    assertThat(share(one)).as("none is held back any more").isLessThan(LIMIT / 4);
+    assertThat(alone).hasSize(LIMIT - share(one));
+  }
+
+  /** Three tenants with a short request each. */
+  private void light(ConcurrencyLimiter replica) {
+    for (int i = 0; i < 3; i++) {
+      RequestPermit permit = enter(replica, "light " + i).permit;
+      if (permit != null) {
+        permit.cancelled();
+      }
+    }
   }
 
   /** Ends the permits and acquires as many as possible. */
