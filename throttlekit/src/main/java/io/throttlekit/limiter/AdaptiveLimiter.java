@@ -11,6 +11,7 @@ import io.throttlekit.limit.Sample;
 import io.throttlekit.limiter.tenants.PermitTenant;
 import io.throttlekit.limiter.tenants.ShareFigures;
 import io.throttlekit.limiter.tenants.TenantFigures;
+import io.throttlekit.limiter.tenants.TenantState;
 import io.throttlekit.limiter.tenants.TenantTerms;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,7 +99,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
   public @Nullable Permit tryAcquire(PermitRequest request) {
     Permit permit = enter(request);
     if (permit == null) {
-      refuse(requireNonNullElse(priorityTooLow(request), noPermit()));
+      refuse(requireNonNullElse(priorityTooLow(request), pool.noPermit()));
     }
     return permit;
   }
@@ -119,7 +120,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     long timeout = waitTimeout(request);
     Refusal refusal = priorityTooLow(request);
     if (refusal == null && timeout == 0) {
-      refusal = noPermit();
+      refusal = pool.noPermit();
     }
     if (refusal == null) {
       QueuedRequest waiting =
@@ -211,9 +212,12 @@ public final class AdaptiveLimiter implements AutoCloseable {
     return pool.shareFigures();
   }
 
-  /**
-   * Returns the figures of a tenant as if it sent a request now; null if none share the limit.
-   */
+  /** Returns the tenants with the most requests in flight, in descending order. */
+  public List<TenantState> busiestTenants(int most) {
+    return pool.busiest(most);
+  }
+
+  /** Returns the figures of a tenant as if it sent a request now; null if none share the limit. */
   public @Nullable TenantFigures figures(PermitTenant tenant) {
     return pool.figures(tenant);
   }
@@ -376,10 +380,6 @@ public final class AdaptiveLimiter implements AutoCloseable {
       wakeups.by(now + nanos, now);
     }
     callbacks.deliver(answered);
-  }
-
-  private Refusal noPermit() {
-    return pool.isDivided() && !pool.isFull() ? Refusal.ABOVE_PART : Refusal.LIMIT_REACHED;
   }
 
   private void refuse(Refusal why) {

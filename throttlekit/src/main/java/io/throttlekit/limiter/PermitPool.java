@@ -13,6 +13,7 @@ import io.throttlekit.limiter.tenants.PermitTenant;
 import io.throttlekit.limiter.tenants.ShareFigures;
 import io.throttlekit.limiter.tenants.Tenant;
 import io.throttlekit.limiter.tenants.TenantFigures;
+import io.throttlekit.limiter.tenants.TenantState;
 import io.throttlekit.limiter.tenants.TenantTerms;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +68,11 @@ final class PermitPool {
   boolean isFull() {
     long now = counts.get();
     return (shares == null && queued(now) > 0) || inFlight(now) >= algorithm.limit();
+  }
+
+  /** Returns why a request that does not wait has no permit. */
+  Refusal noPermit() {
+    return shares == null || isFull() ? Refusal.LIMIT_REACHED : Refusal.ABOVE_PART;
   }
 
   /** Returns whether tenants share the permits. */
@@ -275,6 +281,13 @@ final class PermitPool {
   /** Returns the figures of a tenant; null if none share the permits. */
   synchronized @Nullable TenantFigures figures(PermitTenant tenant) {
     return shares == null ? null : shares.peek(tenant, algorithm.limit(), inFlight(counts.get()));
+  }
+
+  /** Returns the tenants with the most requests in flight; none if none share the permits. */
+  synchronized List<TenantState> busiest(int most) {
+    return shares == null
+        ? List.of()
+        : shares.busiest(most, algorithm.limit(), inFlight(counts.get()));
   }
 
   private boolean isFull(long now) {

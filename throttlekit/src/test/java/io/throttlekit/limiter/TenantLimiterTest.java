@@ -68,8 +68,7 @@ class TenantLimiterTest {
     for (Permit each : flooding) {
       each.release();
     }
-    assertThat(asking.notified())
-        .containsExactly("victim 1", "victim 2", "flood 1", "flood 2");
+    assertThat(asking.notified()).containsExactly("victim 1", "victim 2", "flood 1", "flood 2");
     asking.permit().release(); // of the victim, which is below its part again
     assertThat(asking.notified()).containsExactly("victim 3");
   }

@@ -303,7 +303,6 @@ final class PinnedLimit implements LimiterListener {
     FairShare share = rule.fairShare();
     return share == null
         ? null
-        : new TenantTerms(
-            share.unlistedMillionths(), share.maxTenants(), TenantTerms.ACTIVE_NANOS);
+        : new TenantTerms(share.unlistedMillionths(), share.maxTenants(), TenantTerms.ACTIVE_NANOS);
   }
 }

@@ -80,7 +80,8 @@ class TenantConcurrencyTest {
     List<Answer> more = admitted("flood", "free", 100);
     assertThat(more).hasSize(3);
     service.load("- {key: api, concurrency: {min: 8, max: 8}}\n");
-    Descriptor whole = new Descriptor(new String[] {"api", "v"}, null, Descriptor.HITS_UNSET, false);
+    Descriptor whole =
+        new Descriptor(new String[] {"api", "v"}, null, Descriptor.HITS_UNSET, false);
     assertThat(service.ask(whole).admitted()).as("it is divided until it is idle").isFalse();
     end(first);
     more.forEach(TenantConcurrencyTest::end);
@@ -108,7 +109,7 @@ class TenantConcurrencyTest {
 
   private List<ShareFigures> figures() {
     List<ShareFigures> all = new ArrayList<>();
-    service.gate.limits().forEachDivided((_, figures) -> all.add(figures));
+    service.gate.limits().forEachDivided(limit -> all.add(limit.figures()));
     return all;
   }
 

@@ -89,8 +89,7 @@ class TenantReplicasTest {
   }
 
   private ConcurrencyLimiter replica(String node) {
-    Fleet fleet =
-        new Fleet(node, _ -> store, incarnations::incrementAndGet, FleetListener.NONE);
+    Fleet fleet = new Fleet(node, _ -> store, incarnations::incrementAndGet, FleetListener.NONE);
     return new ConcurrencyLimiter(time, timer, ConcurrencyListener.NONE, () -> 1_000, fleet);
   }
 

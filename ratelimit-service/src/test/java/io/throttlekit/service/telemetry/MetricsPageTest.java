@@ -34,7 +34,8 @@ import org.junit.jupiter.api.Test;
 
 /** Compares the tables of docs/METRICS.md with a scrape. */
 class MetricsPageTest {
-  private static final String LIMIT = "domain: d\ndescriptors: [{key: k, concurrency: {}}]\n";
+  private static final String LIMIT =
+      "domain: d\ndescriptors: [{key: k, concurrency: {fair_share: {tenant: org}}}]\n";
   private static final Path PAGE = Path.of("..", "docs", "METRICS.md");
   private static final Pattern ROW =
       Pattern.compile("\\| `(throttlekit_[a-z_]+)(?:\\{([a-z_, ]+)})?` \\|.*");
@@ -100,7 +101,7 @@ class MetricsPageTest {
     metrics.show(gate);
     Rule rule = Book.of(LIMIT).rules().getFirst();
     ConcurrencyRule limit = Objects.requireNonNull(rule.concurrency());
-    String[] entries = {"k", "v"};
+    String[] entries = {"k", "v", "org", "acme"};
     var _ =
         gate.enter(
             List.of(

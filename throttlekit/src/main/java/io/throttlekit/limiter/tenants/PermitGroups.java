@@ -80,8 +80,8 @@ final class PermitGroups<R> {
   }
 
   /**
-   * Sets the parts: ⌊weight · permits / sum of weights⌋. If there is a permit for each tenant, those
-   * with less than one get one, and the others divide the rest.
+   * Sets the parts: ⌊weight · permits / sum of weights⌋. If there is a permit for each tenant,
+   * those with less than one get one, and the others divide the rest.
    */
   void divide(long permits) {
     long rest = permits;

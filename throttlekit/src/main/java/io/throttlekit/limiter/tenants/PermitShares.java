@@ -2,8 +2,10 @@ package io.throttlekit.limiter.tenants;
 
 import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.fairness.TenantWeight;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +49,9 @@ public final class PermitShares<R> {
   private final PermitGroups<R> all = new PermitGroups<>();
   private final PermitGroups<R> listed = new PermitGroups<>();
   private final PermitGroups<R> unlisted = new PermitGroups<>();
+
+  /** Those with requests in flight or waiting. */
+  private final LinkedHashSet<Tenant<R>> busy = new LinkedHashSet<>();
 
   /** The idle ones, in the order of their last requests. */
   private final LinkedHashSet<Tenant<R>> idleListed = new LinkedHashSet<>();
@@ -101,7 +106,7 @@ public final class PermitShares<R> {
 
   /** Counts a permit of a tenant. */
   public void took(Tenant<R> tenant) {
-    idle(tenant).remove(tenant);
+    noteBusy(tenant);
     tenant.group.remove(tenant);
     tenant.inFlight++;
     tenant.group.add(tenant);
@@ -118,7 +123,7 @@ public final class PermitShares<R> {
 
   /** Adds a waiting request at the end of the queue. */
   public void add(Tenant<R> tenant, R request) {
-    idle(tenant).remove(tenant);
+    noteBusy(tenant);
     tenant.group.remove(tenant);
     long position = positions++;
     if (tenant.waiting.isEmpty()) {
@@ -140,8 +145,8 @@ public final class PermitShares<R> {
   }
 
   /**
-   * Returns the waiting request that may have a permit: of the tenants below their parts the one that
-   * has waited longest; of all if there is none and a permit is reserved for none.
+   * Returns the waiting request that may have a permit: of the tenants below their parts the one
+   * that has waited longest; of all if there is none and a permit is reserved for none.
    *
    * @param first the one that has waited longest; null if none waits
    */
@@ -168,7 +173,9 @@ public final class PermitShares<R> {
     expire(idleUnlisted, nowNanos);
   }
 
-  /** Returns how long the tenants stay as they are without a request; Long.MAX_VALUE if for ever. */
+  /**
+   * Returns how long the tenants stay as they are without a request; Long.MAX_VALUE if for ever.
+   */
   public long untilExpiry(long nowNanos) {
     return Math.min(untilExpiry(idleListed, nowNanos), untilExpiry(idleUnlisted, nowNanos));
   }
@@ -201,6 +208,23 @@ public final class PermitShares<R> {
     divide(limit);
     long reserve = all.reserve();
     return new ShareFigures(tenants.size(), reserve, inFlight - (all.parts() - reserve));
+  }
+
+  /**
+   * Returns the tenants with the most requests in flight, then with the most that wait, in
+   * descending order. Visits all tenants that have any.
+   */
+  public List<TenantState> busiest(int most, int limit, int inFlight) {
+    divide(limit);
+    return busy.stream()
+        .sorted(
+            Comparator.<Tenant<R>>comparingInt(tenant -> -tenant.inFlight)
+                .thenComparingInt(tenant -> -tenant.waiting.size())
+                .thenComparing(tenant -> tenant.name))
+        .limit(most)
+        .map(
+            each -> new TenantState(each.name, figures(each, each.waiting.size(), limit, inFlight)))
+        .toList();
   }
 
   private TenantFigures figures(Tenant<R> tenant, int waiting, int limit, int inFlight) {
@@ -278,8 +302,16 @@ public final class PermitShares<R> {
     return tenant.group.weight.listed() ? idleListed : idleUnlisted;
   }
 
+  private void noteBusy(Tenant<R> tenant) {
+    if (tenant.isIdle()) {
+      idle(tenant).remove(tenant);
+      busy.add(tenant);
+    }
+  }
+
   private void noteIdle(Tenant<R> tenant, long nowNanos) {
     if (tenant.isIdle()) {
+      busy.remove(tenant);
       tenant.activeNanos = nowNanos;
       idle(tenant).addLast(tenant); // moves it if it is in the set
     }

@@ -12,7 +12,9 @@ public final class Tenant<R> {
   PermitGroup<R> group;
   int inFlight;
 
-  /** The requests that wait, with their positions in the queue of all tenants, in ascending order. */
+  /**
+   * The requests that wait, with their positions in the queue of all tenants, in ascending order.
+   */
   final LinkedHashMap<R, Long> waiting = new LinkedHashMap<>();
 
   /** The position of the first one; meaningless if none waits. */
