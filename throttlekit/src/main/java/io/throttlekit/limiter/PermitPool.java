@@ -186,7 +186,7 @@ final class PermitPool {
     if (shares != null) {
       shares.expire(nowNanos);
     }
-    for (QueuedRequest next = admitNext(nowNanos); next != null; next = admitNext(nowNanos)) {
+    for (QueuedRequest next = admitNext(); next != null; next = admitNext()) {
       answered.add(next);
     }
     QueuedRequest due = queue.firstDue();
@@ -196,7 +196,7 @@ final class PermitPool {
     return held ? Math.min(untilDue, requireNonNull(shares).untilExpiry(nowNanos)) : untilDue;
   }
 
-  private @Nullable QueuedRequest admitNext(long nowNanos) {
+  private @Nullable QueuedRequest admitNext() {
     for (long now = counts.get(); ; now = counts.get()) {
       QueuedRequest next = next(inFlight(now));
       if (next == null) {

@@ -1,8 +1,9 @@
 package io.throttlekit.limiter.tenants;
 
+import static java.util.Comparator.comparingLong;
+
 import io.throttlekit.fairness.TenantWeight;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -62,7 +63,9 @@ final class PermitGroup<R> {
   void add(Tenant<R> tenant) {
     count(tenant.inFlight, 1);
     if (!tenant.waiting.isEmpty()) {
-      waiting.computeIfAbsent(tenant.inFlight, _ -> byFirst()).add(tenant);
+      waiting
+          .computeIfAbsent(tenant.inFlight, _ -> new TreeSet<>(comparingLong(each -> each.first)))
+          .add(tenant);
     }
   }
 
@@ -110,9 +113,5 @@ final class PermitGroup<R> {
       below += change;
       inFlightBelow += (long) change * inFlight;
     }
-  }
-
-  private static <R> TreeSet<Tenant<R>> byFirst() {
-    return new TreeSet<>(Comparator.comparingLong(tenant -> tenant.first));
   }
 }

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -298,7 +299,7 @@ public final class PermitShares<R> {
     outdated = true;
   }
 
-  private LinkedHashSet<Tenant<R>> idle(Tenant<R> tenant) {
+  private SequencedSet<Tenant<R>> idle(Tenant<R> tenant) {
     return tenant.group.weight.listed() ? idleListed : idleUnlisted;
   }
 
@@ -317,13 +318,13 @@ public final class PermitShares<R> {
     }
   }
 
-  private void expire(LinkedHashSet<Tenant<R>> idle, long nowNanos) {
+  private void expire(SequencedSet<Tenant<R>> idle, long nowNanos) {
     while (untilExpiry(idle, nowNanos) <= 0) {
       forget(idle.removeFirst());
     }
   }
 
-  private long untilExpiry(LinkedHashSet<Tenant<R>> idle, long nowNanos) {
+  private long untilExpiry(SequencedSet<Tenant<R>> idle, long nowNanos) {
     // The difference of monotonic times is safe against overflow.
     return idle.isEmpty()
         ? Long.MAX_VALUE

@@ -200,7 +200,7 @@ class PermitSharesTest {
     private void leave(Integer request) {
       Tenant<Integer> tenant = Objects.requireNonNull(waiting.remove(request));
       shares.remove(tenant, request, nanos);
-      member(tenant).waiting.remove(request);
+      member(tenant).waiting.remove(/* element */ request);
       member(tenant).activeNanos = nanos;
     }
 
