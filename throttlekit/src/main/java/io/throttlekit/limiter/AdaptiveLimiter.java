@@ -1,7 +1,5 @@
 package io.throttlekit.limiter;
 
-import static io.throttlekit.limiter.RequestCounts.ONE_IN_FLIGHT;
-import static io.throttlekit.limiter.RequestCounts.ONE_QUEUED;
 import static io.throttlekit.limiter.RequestCounts.inFlight;
 import static io.throttlekit.limiter.RequestCounts.queued;
 import static java.util.Objects.requireNonNullElse;
@@ -10,6 +8,11 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Wakeups;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.Sample;
+import io.throttlekit.limiter.tenants.PermitTenant;
+import io.throttlekit.limiter.tenants.ShareFigures;
+import io.throttlekit.limiter.tenants.TenantFigures;
+import io.throttlekit.limiter.tenants.TenantState;
+import io.throttlekit.limiter.tenants.TenantTerms;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleSupplier;
@@ -39,6 +42,10 @@ import org.jspecify.annotations.Nullable;
  * waiting requests. Each admitted request was below a limit that was in effect at some instant
  * between its call and its admission.
  *
+ * <p>With {@link LimiterBuilder#tenants}, the limit is divided among tenants, see {@link
+ * io.throttlekit.limiter.tenants.PermitShares}. Requests within their tenants' parts are admitted
+ * first, in FIFO order, then the others. Each decision takes the lock of the queue.
+ *
  * <p>Thread-safe and non-blocking. While no request waits, acquiring and releasing a permit is one
  * atomic update of a number that holds both the requests in flight and those that wait, so a
  * request that joins the queue cannot miss a permit that is released at the same time. The queue
@@ -56,10 +63,8 @@ public final class AdaptiveLimiter implements AutoCloseable {
   private final DoubleSupplier random;
   private final CallbackQueue callbacks = new CallbackQueue(this::reportRefused);
 
-  private final RequestCounts state = new RequestCounts(this::reportUse);
-
-  /** Its lock guards the queue, writes of {@code closed}, and the waiting half of the state. */
-  private final PermitQueue queue = new PermitQueue();
+  /** Its lock also guards writes of {@code closed}. */
+  private final PermitPool pool;
 
   private volatile boolean closed;
 
@@ -74,6 +79,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     this.wakeups = new Wakeups(builder.timer, RESOLUTION_NANOS, this::serve);
     this.random = builder.random;
     this.algorithm = new SynchronizedLimit(builder, time.monotonicNanos());
+    this.pool = new PermitPool(this, algorithm, time, builder.tenants, this::reportUse);
   }
 
   /**
@@ -93,7 +99,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
   public @Nullable Permit tryAcquire(PermitRequest request) {
     Permit permit = enter(request);
     if (permit == null) {
-      refuse(requireNonNullElse(priorityTooLow(request.level()), Refusal.LIMIT_REACHED));
+      refuse(requireNonNullElse(priorityTooLow(request), pool.noPermit()));
     }
     return permit;
   }
@@ -112,9 +118,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
       return PendingPermit.ANSWERED;
     }
     long timeout = waitTimeout(request);
-    Refusal refusal = priorityTooLow(request.level());
+    Refusal refusal = priorityTooLow(request);
     if (refusal == null && timeout == 0) {
-      refusal = Refusal.LIMIT_REACHED;
+      refusal = pool.noPermit();
     }
     if (refusal == null) {
       QueuedRequest waiting =
@@ -135,12 +141,13 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * While the queue is between its thresholds the result is random, as in {@link #acquire}.
    */
   public boolean canAcquire(PermitRequest request) {
-    if (!isFull(state.get()) || (endsMeasurement() && !isFull(state.get()))) {
-      return !isBarred(request.level());
+    if (pool.canTake(request) || (endsMeasurement() && pool.canTake(request))) {
+      return !isBarred(request);
     }
+    boolean withinPart = pool.isWithinPart(request);
     return waitTimeout(request) > 0
-        && (prioritizer == null || request.level() >= prioritizer.threshold())
-        && !isQueueFull();
+        && (withinPart || prioritizer == null || request.level() >= prioritizer.threshold())
+        && !isQueueFull(withinPart);
   }
 
   /** Adds a sample that was measured elsewhere, of a request whose permit is released. */
@@ -165,7 +172,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
    * returns, and no more are admitted by it.
    */
   public void boundLowered() {
-    state.startVersion();
+    pool.startVersion();
   }
 
   /** Applies a higher {@link LimitBound}: requests that wait are admitted. */
@@ -175,9 +182,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   /** Returns the current figures. They are not read atomically together. */
   public LimiterFigures figures() {
-    long now = state.get();
+    long now = pool.counts();
     QueueFigures queue = queueFigures();
-    double rate = queueing != null ? queue.rejectionRate() : isFull(now) ? 1 : 0;
+    double rate = queueing != null ? queue.rejectionRate() : pool.isFull() ? 1 : 0;
     return new LimiterFigures((int) queue.limit(), inFlight(now), queued(now), rate);
   }
 
@@ -186,7 +193,33 @@ public final class AdaptiveLimiter implements AutoCloseable {
     int limit = algorithm.limit();
     return queueing == null
         ? new QueueFigures(limit, 0, 0, 0)
-        : queueing.figures(limit, queued(state.get()));
+        : queueing.figures(limit, queued(pool.counts()));
+  }
+
+  /** Returns whether tenants share the limit. */
+  public boolean isDivided() {
+    return pool.isDivided();
+  }
+
+  /** Changes how tenants share the limit, if they do. */
+  public void change(TenantTerms tenants) {
+    pool.change(tenants);
+    serve();
+  }
+
+  /** Returns the figures of all tenants; null if none share the limit. */
+  public @Nullable ShareFigures shareFigures() {
+    return pool.shareFigures();
+  }
+
+  /** Returns the tenants with the most requests in flight, in descending order. */
+  public List<TenantState> busiestTenants(int most) {
+    return pool.busiest(most);
+  }
+
+  /** Returns the figures of a tenant as if it sent a request now; null if none share the limit. */
+  public @Nullable TenantFigures figures(PermitTenant tenant) {
+    return pool.figures(tenant);
   }
 
   /**
@@ -196,10 +229,9 @@ public final class AdaptiveLimiter implements AutoCloseable {
   @Override
   public void close() {
     List<QueuedRequest> refused;
-    synchronized (queue) {
+    synchronized (pool) {
       closed = true;
-      refused = queue.removeAll();
-      state.add(-refused.size());
+      refused = pool.removeAll();
     }
     reportUse(); // it does not count once closed, whatever is in flight
     refused.forEach(waiting -> waiting.refuse(Refusal.CLOSED));
@@ -216,21 +248,22 @@ public final class AdaptiveLimiter implements AutoCloseable {
     long nanos = measuredNanos >= 0 ? measuredNanos : Math.max(0, now - permit.startNanos);
     try {
       // Read before the permit is released: the limit is full with this request included.
-      boolean full = inFlight(state.get()) >= algorithm.limit();
+      boolean full = inFlight(pool.counts()) >= algorithm.limit();
+      int inFlight = pool.used(permit);
       // A bug in the algorithm must not leak the permit: it is released in finally.
-      algorithm.learn(new Sample(permit.startNanos, nanos, now, permit.inFlight, full, dropped));
+      algorithm.learn(new Sample(permit.startNanos, nanos, now, inFlight, full, dropped));
       String user = permit.user;
       if (prioritizer != null && user != null) {
         prioritizer.used(user, nanos);
       }
     } finally {
-      released();
+      released(permit);
     }
   }
 
   /** Ends a permit without a sample. */
-  void released() {
-    long now = state.add(-ONE_IN_FLIGHT);
+  void released(Permit permit) {
+    long now = pool.release(permit);
     algorithm.released(inFlight(now));
     if (queued(now) > 0) {
       serve();
@@ -238,31 +271,16 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   boolean cancel(QueuedRequest waiting) {
-    synchronized (queue) {
-      boolean waited = queue.remove(waiting);
-      if (waited) {
-        state.add(-ONE_QUEUED);
-      }
-      return waited;
-    }
+    return pool.remove(waiting);
   }
 
   /** Returns a permit if one is free and no request waits, else null. */
   private @Nullable Permit enter(PermitRequest request) {
-    if (isBarred(request.level())) {
+    if (isBarred(request)) {
       return null;
     }
-    Permit permit = take(request);
-    return permit == null && endsMeasurement() ? take(request) : permit;
-  }
-
-  private @Nullable Permit take(PermitRequest request) {
-    for (long now = state.get(); !isFull(now); now = state.get()) {
-      if (state.compareAndSet(now, now + ONE_IN_FLIGHT)) {
-        return new Permit(this, request.user(), time.monotonicNanos(), inFlight(now) + 1);
-      }
-    }
-    return null;
+    Permit permit = pool.take(request);
+    return permit == null && endsMeasurement() ? pool.take(request) : permit;
   }
 
   /** Ends a measurement that has timed out. Returns whether the limit changed. */
@@ -282,23 +300,27 @@ public final class AdaptiveLimiter implements AutoCloseable {
 
   /** Returns whether requests are in flight or wait, and the limiter is not closed. */
   boolean isInUse() {
-    return !closed && RequestCounts.isUsed(state.get());
+    return !closed && RequestCounts.isUsed(pool.counts());
   }
 
   /**
    * Returns whether the level is refused although permits are free. That happens only to limiters
-   * that share a prioritizer, because they are overloaded together.
+   * that share a prioritizer, because they are overloaded together; never within a tenant's part.
    */
-  private boolean isBarred(int level) {
-    return prioritizer != null && level < prioritizer.threshold() && prioritizer.isSharedBy(this);
+  private boolean isBarred(PermitRequest request) {
+    return prioritizer != null
+        && request.level() < prioritizer.threshold()
+        && prioritizer.isSharedBy(this)
+        && !pool.isWithinPart(request);
   }
 
-  private @Nullable Refusal priorityTooLow(int level) {
-    if (prioritizer == null) {
+  private @Nullable Refusal priorityTooLow(PermitRequest request) {
+    if (prioritizer == null || pool.isWithinPart(request)) {
       return null;
     }
+    int level = request.level();
     // A request that is refused while permits are free found its limiter not full.
-    if (!isBarred(level) || isFull(state.get())) {
+    if (!isBarred(request) || pool.isFull()) {
       prioritizer.foundFull(level);
     }
     return level < prioritizer.threshold() ? Refusal.PRIORITY_TOO_LOW : null;
@@ -309,29 +331,35 @@ public final class AdaptiveLimiter implements AutoCloseable {
   }
 
   private @Nullable Refusal join(QueuedRequest waiting) {
-    synchronized (queue) {
+    synchronized (pool) {
       if (closed) {
         return Refusal.CLOSED;
       }
-      if (isQueueFull()) {
+      if (isQueueFull(pool.isWithinPart(waiting.request))) {
         return Refusal.QUEUE_FULL;
       }
-      queue.add(waiting);
-      state.add(ONE_QUEUED);
+      pool.add(waiting);
     }
-    algorithm.refused();
+    pool.waits();
     return null;
   }
 
   /**
    * Returns whether one more request may not wait. Without a prioritizer that is random while the
    * queue fills up; with one, levels decide and only the hard bound counts.
+   *
+   * @param withinPart whether the request is within its tenant's part: the queue may be longer by
+   *     those, as the parts add up to the limit
    */
-  private boolean isQueueFull() {
-    if (queued(state.get()) == RequestCounts.MAX) {
+  private boolean isQueueFull(boolean withinPart) {
+    if (queued(pool.counts()) == RequestCounts.MAX) {
       return true;
     }
-    double rate = queueFigures().rejectionRate();
+    QueueFigures figures = queueFigures();
+    if (withinPart) {
+      return figures.queued() >= figures.max() + figures.limit();
+    }
+    double rate = figures.rejectionRate();
     if (prioritizer != null) {
       return rate >= 1;
     }
@@ -347,42 +375,16 @@ public final class AdaptiveLimiter implements AutoCloseable {
     List<QueuedRequest> answered = new ArrayList<>(1);
     long now = time.monotonicNanos();
     algorithm.tick(now); // requests wait for the end of a measurement, too
-    QueuedRequest nextDue;
-    synchronized (queue) {
-      for (QueuedRequest due = queue.pollDue(now); due != null; due = queue.pollDue(now)) {
-        state.add(-ONE_QUEUED);
-        due.refuse(Refusal.WAITED_TOO_LONG);
-        answered.add(due);
-      }
-      for (QueuedRequest next = admitFirst(now); next != null; next = admitFirst(now)) {
-        answered.add(next);
-      }
-      nextDue = queue.firstDue();
-    }
-    if (nextDue != null) {
-      wakeups.by(nextDue.deadlineNanos, now);
+    long nanos = pool.serve(now, answered);
+    if (nanos != Long.MAX_VALUE) {
+      wakeups.by(now + nanos, now);
     }
     callbacks.deliver(answered);
   }
 
-  private @Nullable QueuedRequest admitFirst(long nowNanos) {
-    for (long now = state.get(); ; now = state.get()) {
-      if (queued(now) == 0 || inFlight(now) >= algorithm.limit()) {
-        return null;
-      }
-      if (state.compareAndSet(now, now + ONE_IN_FLIGHT - ONE_QUEUED)) {
-        QueuedRequest first = queue.pollFirst();
-        if (first != null) { // always: the state counts no more than are queued
-          first.admit(nowNanos, inFlight(now) + 1);
-        }
-        return first;
-      }
-    }
-  }
-
   private void refuse(Refusal why) {
-    if (why != Refusal.CLOSED && isFull(state.get())) {
-      algorithm.refused();
+    if (why != Refusal.CLOSED) {
+      pool.refused();
     }
     reportRefused(why);
   }
@@ -393,9 +395,5 @@ public final class AdaptiveLimiter implements AutoCloseable {
     } catch (Throwable bug) {
       CallbackQueue.report(bug);
     }
-  }
-
-  private boolean isFull(long now) {
-    return queued(now) > 0 || inFlight(now) >= algorithm.limit(); // no request overtakes the queue
   }
 }

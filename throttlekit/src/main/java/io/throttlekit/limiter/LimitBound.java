@@ -20,4 +20,7 @@ public interface LimitBound {
 
   /** A request found no free permit. */
   default void refused() {}
+
+  /** A request found free permits, all of them reserved for other tenants. */
+  default void heldBack() {}
 }

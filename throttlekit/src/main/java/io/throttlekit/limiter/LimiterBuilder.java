@@ -3,6 +3,7 @@ package io.throttlekit.limiter;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limiter.tenants.TenantTerms;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +20,7 @@ public final class LimiterBuilder {
   Timer timer =
       (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
   LimitBound bound = LimitBound.NONE;
+  @Nullable TenantTerms tenants;
   DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
 
   LimiterBuilder(ConcurrencyLimit algorithm) {
@@ -57,6 +59,15 @@ public final class LimiterBuilder {
   /** Bounds the limit of the algorithm. */
   public LimiterBuilder bound(LimitBound bound) {
     this.bound = bound;
+    return this;
+  }
+
+  /**
+   * Divides the limit among tenants. A request within its tenant's part is admitted before others,
+   * and may wait whatever its level, even if the queue is full, up to once the limit beyond it.
+   */
+  public LimiterBuilder tenants(TenantTerms tenants) {
+    this.tenants = tenants;
     return this;
   }
 

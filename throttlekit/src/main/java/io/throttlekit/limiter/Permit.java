@@ -1,5 +1,6 @@
 package io.throttlekit.limiter;
 
+import io.throttlekit.limiter.tenants.Tenant;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -18,15 +19,25 @@ public final class Permit implements AutoCloseable {
 
   private final AdaptiveLimiter limiter;
   final @Nullable String user;
+
+  /** Null if tenants do not share the permits. */
+  final @Nullable Tenant<QueuedRequest> tenant;
+
   final long startNanos;
   final int inFlight;
 
   @SuppressWarnings("UnusedVariable") // read and written through ENDED
   private volatile int ended;
 
-  Permit(AdaptiveLimiter limiter, @Nullable String user, long startNanos, int inFlight) {
+  Permit(
+      AdaptiveLimiter limiter,
+      @Nullable String user,
+      @Nullable Tenant<QueuedRequest> tenant,
+      long startNanos,
+      int inFlight) {
     this.limiter = limiter;
     this.user = user;
+    this.tenant = tenant;
     this.startNanos = startNanos;
     this.inFlight = inFlight;
   }
@@ -63,7 +74,7 @@ public final class Permit implements AutoCloseable {
    */
   public void release() {
     if (ENDED.compareAndSet(this, 0, 1)) {
-      limiter.released();
+      limiter.released(this);
     }
   }
 

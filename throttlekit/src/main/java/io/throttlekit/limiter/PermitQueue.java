@@ -28,14 +28,9 @@ final class PermitQueue {
     return inOrder.remove(request);
   }
 
-  /** Removes and returns the request that has waited longest, or null if none waits. */
-  @Nullable QueuedRequest pollFirst() {
-    if (inOrder.isEmpty()) {
-      return null;
-    }
-    QueuedRequest first = inOrder.removeFirst();
-    byDeadline.remove(first);
-    return first;
+  /** Returns the request that has waited longest, or null if none waits. */
+  @Nullable QueuedRequest first() {
+    return inOrder.isEmpty() ? null : inOrder.getFirst();
   }
 
   /** Removes and returns a request whose deadline has passed, or null if there is none. */

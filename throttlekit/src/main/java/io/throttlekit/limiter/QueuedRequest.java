@@ -2,6 +2,7 @@ package io.throttlekit.limiter;
 
 import static java.util.Objects.requireNonNull;
 
+import io.throttlekit.limiter.tenants.Tenant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,11 +11,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class QueuedRequest implements PendingPermit {
   private final AdaptiveLimiter limiter;
-  private final PermitRequest request;
+  final PermitRequest request;
   private final PermitCallback callback;
   final boolean hasDeadline;
   final long deadlineNanos;
   private long order;
+
+  /** Set while it is queued, if tenants share the permits. */
+  @Nullable Tenant<QueuedRequest> tenant;
+
   private @Nullable Permit permit;
   private @Nullable Refusal refusal;
 
@@ -44,8 +49,8 @@ final class QueuedRequest implements PendingPermit {
     this.order = order;
   }
 
-  void admit(long nowNanos, int inFlight) {
-    permit = new Permit(limiter, request.user(), nowNanos, inFlight);
+  void admit(Permit granted) {
+    permit = granted;
   }
 
   void refuse(Refusal why) {

@@ -4,6 +4,11 @@ package io.throttlekit.limiter;
 public enum Refusal {
   /** The limit was reached, and this request does not wait. */
   LIMIT_REACHED,
+  /**
+   * The free permits are reserved for other tenants, its own has its part in flight, and this
+   * request does not wait.
+   */
+  ABOVE_PART,
   /** The queue is full, or the request was rejected at random while it fills up. */
   QUEUE_FULL,
   /** Its level is below the threshold of the {@link Prioritizer}. */

@@ -56,6 +56,11 @@ final class SynchronizedLimit {
     bound.refused();
   }
 
+  /** Notes a request that was held back for other tenants: not by the limit. */
+  void heldBack() {
+    bound.heldBack();
+  }
+
   /** Counts a request that has ended, with those that are still in flight. */
   void released(int inFlight) {
     bound.released(inFlight);

@@ -309,7 +309,7 @@ public final class DistributedLimiter implements AutoCloseable {
     SampleDigest digest = limit.take();
     int inFlight = limiter.figures().inFlight();
     share.report(inFlight);
-    return incarnation.heartbeat(limit.limit(), inFlight, permitNanos, digest);
+    return incarnation.heartbeat(limit.limit(), inFlight, share.needed(), permitNanos, digest);
   }
 
   private void send(Heartbeat beat, long sentNanos) {

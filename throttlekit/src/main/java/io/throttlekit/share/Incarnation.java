@@ -37,10 +37,15 @@ final class Incarnation {
     return sequence > 0 && applied == 0;
   }
 
-  /** Returns the next heartbeat, which acknowledges the share that is applied now. */
+  /**
+   * Returns the next heartbeat, which acknowledges the share that is applied now.
+   *
+   * @param needed permits that the node needs at least
+   */
   Heartbeat heartbeat(
-      int localLimit, int inFlight, long permitNanos, @Nullable SampleDigest digest) {
+      int localLimit, int inFlight, int needed, long permitNanos, @Nullable SampleDigest digest) {
     reportedGeneration = generation;
+    int least = Math.max(inFlight, needed);
     return new Heartbeat(
         membership.key(),
         membership.node(),
@@ -49,7 +54,7 @@ final class Incarnation {
         localLimit,
         digest != null && digest.answered() + digest.dropped() > 0,
         inFlight,
-        digest == null ? inFlight : Math.max(inFlight, digest.inFlight()),
+        digest == null ? least : Math.max(least, digest.inFlight()),
         digest == null ? 0 : digest.refused(),
         generation,
         Math.max(1, membership.leaseNanos() / NANOS_PER_MILLI),

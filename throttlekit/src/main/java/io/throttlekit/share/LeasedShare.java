@@ -10,6 +10,9 @@ import io.throttlekit.limiter.LimitBound;
  * <p>Read by any thread; changed only under the lock of its {@link DistributedLimiter}.
  */
 final class LeasedShare implements LimitBound {
+  /** How long a request that was held back counts: as long as a peak of the requests in flight. */
+  private static final long HELD_BACK_NANOS = 1_000_000_000;
+
   private final OnOutage onOutage;
   private final TimeSource time;
   private final Runnable beatSoon;
@@ -27,6 +30,11 @@ final class LeasedShare implements LimitBound {
 
   /** Requests in flight by the last heartbeat, if they were above the share; else 0. */
   private volatile int reportedDebt;
+
+  /** Whether and when a request was last held back for other tenants. */
+  private volatile boolean heldBack;
+
+  private volatile long heldBackNanos;
 
   /** Whether a request came or ended since the last {@link #takeUsed}. */
   private volatile boolean used;
@@ -74,6 +82,23 @@ final class LeasedShare implements LimitBound {
     if (share < equalShare) {
       beatSoon.run();
     }
+  }
+
+  @Override
+  public void heldBack() {
+    use();
+    heldBackNanos = time.monotonicNanos();
+    heldBack = true;
+  }
+
+  /**
+   * Returns how much of the share this node needs beside its requests in flight: all of it while
+   * requests are held back for other tenants. Else the share would follow the requests in flight,
+   * and their parts of it would become smaller and smaller.
+   */
+  int needed() {
+    boolean recently = heldBack && time.monotonicNanos() - heldBackNanos < HELD_BACK_NANOS;
+    return recently ? share : 0;
   }
 
   /** Notes that there are requests. */

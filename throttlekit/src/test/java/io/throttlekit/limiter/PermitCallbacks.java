@@ -49,6 +49,13 @@ final class PermitCallbacks {
     return permits.removeFirst();
   }
 
+  /** Returns the permits that were not yet returned here. */
+  List<Permit> permits() {
+    List<Permit> now = List.copyOf(permits);
+    permits.clear();
+    return now;
+  }
+
   /** Returns a permit that must not be null. */
   static Permit taken(@Nullable Permit permit) {
     return requireNonNull(permit, "no permit");

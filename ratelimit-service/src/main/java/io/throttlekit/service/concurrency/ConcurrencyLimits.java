@@ -7,12 +7,16 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limiter.AdaptiveLimiter;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.limiter.Prioritizer;
+import io.throttlekit.limiter.tenants.ShareFigures;
+import io.throttlekit.limiter.tenants.TenantState;
 import io.throttlekit.share.FleetFigures;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +37,20 @@ public final class ConcurrencyLimits {
    * than a night without traffic, so that what was learned by day is kept until the next.
    */
   static final Duration IDLE_TIME = Duration.ofDays(1);
+
+  /**
+   * A concurrency limit that tenants share, for display.
+   *
+   * @param rule that requested it last
+   * @param key contains values of requests
+   */
+  public record DividedLimit(Rule rule, String key, AdaptiveLimiter limiter, ShareFigures figures) {
+
+    /** Returns the tenants with the most requests in flight. */
+    public List<TenantState> busiest(int most) {
+      return limiter.busiestTenants(most);
+    }
+  }
 
   // Prioritizer expects about one calibration a second
   private static final long CALIBRATION_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -131,6 +149,17 @@ public final class ConcurrencyLimits {
   /** Passes each concurrency limit to {@code reader}, with the rule that requested it last. */
   public void forEach(BiConsumer<Rule, LimiterFigures> reader) {
     all().forEach(held -> reader.accept(held.rule(), held.limiter().figures()));
+  }
+
+  /** Passes each concurrency limit that tenants share to {@code reader}. */
+  public void forEachDivided(Consumer<DividedLimit> reader) {
+    for (PinnedLimit held : all()) {
+      AdaptiveLimiter limiter = held.limiter();
+      ShareFigures figures = limiter.shareFigures();
+      if (figures != null) {
+        reader.accept(new DividedLimit(held.rule(), held.key.toString(), limiter, figures));
+      }
+    }
   }
 
   /** Passes each concurrency limit that replicas share to {@code reader}. */

@@ -11,6 +11,8 @@ import io.throttlekit.limiter.PermitRequest;
 import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.limiter.Priority;
 import io.throttlekit.limiter.Refusal;
+import io.throttlekit.limiter.tenants.PermitTenant;
+import io.throttlekit.limiter.tenants.TenantFigures;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -151,7 +153,7 @@ public final class PermitAcquisition {
     ReachedLimit next = reached.get(index);
     PinnedLimit limit = limiter.limits().pin(next.rule(), next.terms(), next.entries());
     if (passed.contains(limit)) {
-      decisions[index] = decided(true, limit);
+      decisions[index] = decided(true, next, limit);
       limit.unpin();
       return true;
     }
@@ -176,7 +178,7 @@ public final class PermitAcquisition {
     ReachedLimit next = reached.get(index);
     if (next.looks()) {
       boolean room = limit.limiter().canAcquire(permitRequest(next, limit, 0));
-      decisions[index] = decided(room, limit);
+      decisions[index] = decided(room, next, limit);
       limit.unpin();
       return room || !next.refuses() || refuse();
     }
@@ -196,11 +198,11 @@ public final class PermitAcquisition {
     PriorityTerms ranks = limit.priorities();
     Prioritizer prioritizer = limit.prioritizer();
     if (ranks == null || prioritizer == null) {
-      return new PermitRequest(0, null, waitNanos);
+      return new PermitRequest(0, null, waitNanos, next.tenant());
     }
     String user = next.value(ranks.userEntry());
     int level = level(next.value(ranks.priorityEntry()), user, prioritizer);
-    return new PermitRequest(level, user, waitNanos);
+    return new PermitRequest(level, user, waitNanos, next.tenant());
   }
 
   /**
@@ -224,7 +226,7 @@ public final class PermitAcquisition {
   }
 
   private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
-    decisions[index] = decided(permit != null, limit);
+    decisions[index] = decided(permit != null, reached.get(index), limit);
     if (permit == null) {
       limiter.listener().refused(Refusal.LIMIT_REACHED);
       limit.unpin();
@@ -249,12 +251,21 @@ public final class PermitAcquisition {
     return gone;
   }
 
-  private Decision decided(boolean admitted, PinnedLimit limit) {
+  /** Returns the decision with the limit of the request's tenant, or the whole limit. */
+  private Decision decided(boolean admitted, ReachedLimit at, PinnedLimit limit) {
+    PermitTenant tenant = at.tenant();
+    TenantFigures part = tenant == null ? null : limit.limiter().figures(tenant);
+    if (part != null) {
+      return decided(admitted, part.limit(), part.free());
+    }
     LimiterFigures now = limit.limiter().figures();
-    int left = Math.max(0, now.limit() - now.inFlight());
+    return decided(admitted, now.limit(), Math.max(0, now.limit() - now.inFlight()));
+  }
+
+  private Decision decided(boolean admitted, int limit, int left) {
     return admitted
-        ? Decision.admit(now.limit(), left, 0)
-        : Decision.refuse(now.limit(), left, 0, limiter.retryAfterMillis());
+        ? Decision.admit(limit, left, 0)
+        : Decision.refuse(limit, left, 0, limiter.retryAfterMillis());
   }
 
   /**
@@ -294,7 +305,7 @@ public final class PermitAcquisition {
     @Override
     public void refused(Refusal why) {
       limiter.listener().refused(why);
-      decisions[index] = decided(false, limit);
+      decisions[index] = decided(false, reached.get(index), limit);
       limit.unpin();
       if (isGone()) {
         releaseAll();

@@ -2,6 +2,7 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.AdaptiveLimiter;
@@ -9,6 +10,7 @@ import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterListener;
 import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.limiter.Queueing;
+import io.throttlekit.limiter.tenants.TenantTerms;
 import io.throttlekit.service.concurrency.OrphanedReleases.SharedKey;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
@@ -60,8 +62,9 @@ final class PinnedLimit implements LimiterListener {
     this.moves = new LimitMoves(home.listener, terms.range().initial());
     this.priorities = PriorityTerms.of(terms.gate());
     this.prioritizer = home.prioritizers.of(rule.domain(), priorities);
-    this.shared = shared(terms, terms.range().initial());
-    this.limiter = limiter(shared, terms, terms.range().initial());
+    TenantTerms tenants = tenants(rule);
+    this.shared = shared(terms, tenants, terms.range().initial());
+    this.limiter = limiter(shared, terms, tenants, terms.range().initial());
   }
 
   /** Returns the rule that requested it last. */
@@ -138,20 +141,24 @@ final class PinnedLimit implements LimiterListener {
 
   /**
    * Counts one more use. Runs under the lock of the key and therefore notifies no listener. Another
-   * queue or coordination needs a new limiter, created only while nothing uses this one.
+   * queue or coordination, or whether tenants share the limit, needs a new limiter, created only
+   * while nothing uses this one.
    */
   @SuppressWarnings("ReferenceEquality") // requests between two reloads compare nothing else
   void pin(Rule rule, ConcurrencyRule terms) {
     if (pins == 0 && gate != terms.gate()) { // each reload creates new gates
       gate = terms.gate();
       PriorityTerms ranks = PriorityTerms.of(gate);
-      if (!sameLimiter(this.terms, terms) || !PriorityTerms.sameRanks(priorities, ranks)) {
+      TenantTerms tenants = tenants(rule);
+      if (!sameLimiter(this.terms, terms)
+          || !PriorityTerms.sameRanks(priorities, ranks)
+          || limiter.isDivided() != (tenants != null)) {
         int current = current();
         close();
         priorities = ranks;
         prioritizer = home.prioritizers.of(rule.domain(), ranks);
-        shared = shared(terms, current);
-        limiter = limiter(shared, terms, current);
+        shared = shared(terms, tenants, current);
+        limiter = limiter(shared, terms, tenants, current);
         this.terms = terms;
       }
     }
@@ -170,6 +177,10 @@ final class PinnedLimit implements LimiterListener {
     DistributedLimiter node = shared;
     if (node != null && terms.gate() instanceof ConcurrencyRule.AtService service) {
       node.permitsLast(ttlNanos(service));
+    }
+    TenantTerms tenants = tenants(rule);
+    if (tenants != null) {
+      limiter.change(tenants);
     }
     synchronized (this) {
       this.rule = rule;
@@ -216,7 +227,8 @@ final class PinnedLimit implements LimiterListener {
     return limit > 0 ? limit : terms.range().initial();
   }
 
-  private @Nullable DistributedLimiter shared(ConcurrencyRule terms, int initial) {
+  private @Nullable DistributedLimiter shared(
+      ConcurrencyRule terms, @Nullable TenantTerms tenants, int initial) {
     Fleet fleet = home.fleet;
     if (fleet == null || !(terms.gate() instanceof ConcurrencyRule.AtService service)) {
       return null;
@@ -247,7 +259,7 @@ final class PinnedLimit implements LimiterListener {
         () ->
             orphans.process() * PROCESS
                 + Integer.toUnsignedLong((int) fleet.incarnations().getAsLong()),
-        builder -> settings(builder, terms));
+        builder -> settings(builder, terms, tenants));
   }
 
   private static long ttlNanos(ConcurrencyRule.AtService service) {
@@ -255,18 +267,23 @@ final class PinnedLimit implements LimiterListener {
   }
 
   private AdaptiveLimiter limiter(
-      @Nullable DistributedLimiter node, ConcurrencyRule terms, int initial) {
+      @Nullable DistributedLimiter node,
+      ConcurrencyRule terms,
+      @Nullable TenantTerms tenants,
+      int initial) {
     return node != null
         ? node.limiter()
         : settings(
                 AdaptiveLimiter.of(LimitAlgorithms.of(terms, initial))
                     .time(home.time, home.timer)
                     .listener(this),
-                terms)
+                terms,
+                tenants)
             .build();
   }
 
-  private LimiterBuilder settings(LimiterBuilder builder, ConcurrencyRule terms) {
+  private LimiterBuilder settings(
+      LimiterBuilder builder, ConcurrencyRule terms, @Nullable TenantTerms tenants) {
     ConcurrencyRule.WaitingRoom queue =
         terms.gate() instanceof ConcurrencyRule.AtService service ? service.queue() : null;
     if (queue != null) {
@@ -276,6 +293,16 @@ final class PinnedLimit implements LimiterListener {
     if (levels != null) {
       var _ = builder.prioritizer(levels);
     }
+    if (tenants != null) {
+      var _ = builder.tenants(tenants);
+    }
     return builder;
+  }
+
+  private static @Nullable TenantTerms tenants(Rule rule) {
+    FairShare share = rule.fairShare();
+    return share == null
+        ? null
+        : new TenantTerms(share.unlistedMillionths(), share.maxTenants(), TenantTerms.ACTIVE_NANOS);
   }
 }

@@ -1,7 +1,10 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
+import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.fairness.TenantWeight;
+import io.throttlekit.limiter.tenants.PermitTenant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +24,16 @@ public record ReachedLimit(
     @SuppressWarnings("ArrayRecordComponent") String[] entries, // never compared
     boolean looks,
     boolean refuses) {
+
+  /** Returns the tenant of the request, or null if none share the limit. */
+  @Nullable PermitTenant tenant() {
+    if (rule.fairShare() == null) {
+      return null;
+    }
+    FairShare.Weight weight = rule.tenantWeight(entries);
+    return new PermitTenant(
+        rule.tenant(entries), new TenantWeight(weight.thousandths(), weight.listed()));
+  }
 
   /** Returns the value of the first entry with this key, or null if there is none. */
   @Nullable String value(@Nullable String key) {

@@ -3,7 +3,11 @@ package io.throttlekit.service.http;
 import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.xds.ClusterLimit;
 import io.throttlekit.envoy.xds.SharePlan;
+import io.throttlekit.limiter.tenants.ShareFigures;
+import io.throttlekit.limiter.tenants.TenantFigures;
+import io.throttlekit.limiter.tenants.TenantState;
 import io.throttlekit.service.concurrency.ConcurrencyLimits;
+import io.throttlekit.service.concurrency.ConcurrencyLimits.DividedLimit;
 import io.throttlekit.service.concurrency.FleetLimit;
 import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.share.FleetFigures;
@@ -15,10 +19,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves the concurrency limits that replicas share, one line for each, and the shares of Envoys,
- * as this process sees them.
+ * Serves the concurrency limits that replicas or tenants share, and the shares of Envoys, as this
+ * process sees them. Of each limit, the tenants with the most requests in flight.
  */
 final class ConcurrencyRoute implements Route {
+  private static final int MAX_TENANTS = 10; // of each limit; bounds the page
+
   private final ConcurrencyLimits limits;
   private final @Nullable Supplier<SteeringFigures> envoys;
   private final SharedPage page;
@@ -42,12 +48,34 @@ final class ConcurrencyRoute implements Route {
     List<String> lines = new ArrayList<>();
     limits.forEachShared(limit -> lines.add(line(limit)));
     lines.sort(null);
+    limits.forEachDivided(limit -> lines.add(tenants(limit)));
     String node = limits.node();
     return "# node: "
         + (node == null ? "none, as the limits are of this process alone" : printable(node))
         + "\n"
         + String.join("", lines)
         + (envoys == null ? "" : text(envoys.get()));
+  }
+
+  private static String tenants(DividedLimit limit) {
+    ShareFigures figures = limit.figures();
+    StringBuilder text = new StringBuilder();
+    text.append(
+        "%s: tenants=%d borrowed=%d tenant_reserve=%d%n"
+            .formatted(
+                printable(limit.key()), figures.tenants(), figures.borrowed(), figures.reserved()));
+    for (TenantState tenant : limit.busiest(MAX_TENANTS)) {
+      TenantFigures of = tenant.figures();
+      text.append(
+          "%s tenant %s: in_flight=%d part=%d waiting=%d%n"
+              .formatted(
+                  printable(limit.key()),
+                  printable(tenant.name()),
+                  of.inFlight(),
+                  of.part(),
+                  of.waiting()));
+    }
+    return text.toString();
   }
 
   private static String text(SteeringFigures figures) {

@@ -99,6 +99,10 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   /** Registers the gauges, which read {@code limiter} at every collection. */
   public void show(ConcurrencyLimiter limiter) {
     LimitGauges.show(meter, limiter.limits()::forEach);
+    LimitGauges.showTenants(
+        meter,
+        reader ->
+            limiter.limits().forEachDivided(limit -> reader.accept(limit.rule(), limit.figures())));
     new OurCounters(meter)
         .gauge(PREFIX + "live_leases", "Leases that have not ended", limiter.permits()::size);
   }

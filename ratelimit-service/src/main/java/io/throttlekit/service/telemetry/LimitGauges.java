@@ -6,6 +6,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.LimiterFigures;
+import io.throttlekit.limiter.tenants.ShareFigures;
 import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.steering.Acknowledgements;
@@ -148,6 +149,27 @@ public final class LimitGauges {
         "fenced",
         "Limits that refuse all requests of this replica, as the store does not answer",
         figures -> figures.fenced() ? 1 : 0);
+  }
+
+  /**
+   * Registers how tenants share the limits that are divided among them. Call once.
+   *
+   * @param limits passes the figures of each such limit with its rule, at every collection
+   */
+  public static void showTenants(Meter meter, Consumer<BiConsumer<Rule, ShareFigures>> limits) {
+    show(meter, limits, "tenants", "Active tenants of a limit", ShareFigures::tenants);
+    show(
+        meter,
+        limits,
+        "tenant_reserve",
+        "Permits that active tenants have not used of their parts",
+        ShareFigures::reserved);
+    show(
+        meter,
+        limits,
+        "borrowed",
+        "Requests in flight above the parts of their tenants",
+        ShareFigures::borrowed);
   }
 
   /**

@@ -87,6 +87,31 @@ class ConcurrencyRouteTest {
   }
 
   @Test
+  void showsTheTenantsOfADividedLimitWithTheMostInFlight() throws Exception {
+    Rule rule =
+        Book.of(
+                "domain: d\ndescriptors: [{key: k, concurrency: {min: 15, max: 15, fair_share:"
+                    + " {tenant: org}}}]\n")
+            .rules()
+            .getFirst();
+    try (ConcurrencyLimiter limiter = limiter(null)) {
+      enter(limiter, rule, "k", "a", "org", "gone").cancelled();
+      for (int i = 0; i < 12; i++) {
+        enter(limiter, rule, "k", "a", "org", "t" + i);
+      }
+      enter(limiter, rule, "k", "a", "org", "x\ny");
+      enter(limiter, rule, "k", "a", "org", "x\ny");
+      assertThat(page(limiter).lines())
+          .hasSize(12)
+          .satisfies(lines -> {
+            assertThat(lines.get(1)).endsWith("|1:a: tenants=14 borrowed=1 tenant_reserve=1");
+            assertThat(lines.get(2)).endsWith("|1:a tenant x\uFFFDy: in_flight=2 part=1 waiting=0");
+            assertThat(lines.get(3)).endsWith("|1:a tenant t0: in_flight=1 part=1 waiting=0");
+          });
+    }
+  }
+
+  @Test
   void showsTheShareOfEachEnvoy() throws Exception {
     SharePlan plan =
         SharePlan.parse(
@@ -130,18 +155,17 @@ class ConcurrencyRouteTest {
   }
 
   private static RequestPermit enter(ConcurrencyLimiter limiter, String value) {
-    ConcurrencyRule terms = Objects.requireNonNull(RULE.concurrency());
+    return enter(limiter, RULE, "k", value);
+  }
+
+  private static RequestPermit enter(ConcurrencyLimiter limiter, Rule rule, String... entries) {
+    ConcurrencyRule terms = Objects.requireNonNull(rule.concurrency());
     RequestPermit[] entered = new RequestPermit[1];
     var _ =
         limiter.enter(
             List.of(
                 new ReachedLimit(
-                    RULE,
-                    terms,
-                    (ConcurrencyRule.AtService) terms.gate(),
-                    new String[] {"k", value},
-                    false,
-                    true)),
+                    rule, terms, (ConcurrencyRule.AtService) terms.gate(), entries, false, true)),
             TimeUnit.SECONDS.toNanos(1),
             new PermitAcquisition.AcquisitionCallback() {
               @Override

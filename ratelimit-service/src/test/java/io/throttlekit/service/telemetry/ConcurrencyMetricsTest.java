@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limiter.tenants.ShareFigures;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.concurrency.DroppedRelease;
 import io.throttlekit.service.concurrency.IgnoredReport;
@@ -54,6 +55,24 @@ class ConcurrencyMetricsTest {
               "throttlekit_concurrency_reported_ends_total{kind=\"timed_out\"} 2.0",
               "throttlekit_concurrency_reported_ends_total{kind=\"answered\"} 0.0",
               "throttlekit_concurrency_ignored_reports_total{reason=\"out_of_range\"} 1.0");
+    }
+  }
+
+  @Test
+  void showsHowTenantsShareTheLimitsOfARule() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
+      ShareFigures figures = new ShareFigures(3, 5, 2);
+      LimitGauges.showTenants(
+          telemetry.meter(),
+          limits -> {
+            limits.accept(one, figures);
+            limits.accept(one, figures);
+          });
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(
+              "throttlekit_concurrency_tenants{domain=\"d\",rule=\"a\"} 6.0",
+              "throttlekit_concurrency_tenant_reserve{domain=\"d\",rule=\"a\"} 10.0",
+              "throttlekit_concurrency_borrowed{domain=\"d\",rule=\"a\"} 4.0");
     }
   }
 

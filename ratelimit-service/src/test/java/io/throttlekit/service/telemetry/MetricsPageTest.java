@@ -37,7 +37,8 @@ import org.junit.jupiter.api.Test;
 
 /** Compares the tables of docs/METRICS.md with a scrape. */
 class MetricsPageTest {
-  private static final String LIMIT = "domain: d\ndescriptors: [{key: k, concurrency: {}}]\n";
+  private static final String LIMIT =
+      "domain: d\ndescriptors: [{key: k, concurrency: {fair_share: {tenant: org}}}]\n";
   private static final String POOL =
       "domain: d\ndescriptors: [{key: p, rate_limit: {unit: second, requests_per_unit: 10,"
           + " fair_share: {tenant: org}}}]\n";
@@ -116,7 +117,7 @@ class MetricsPageTest {
     metrics.show(gate);
     Rule rule = Book.of(LIMIT).rules().getFirst();
     ConcurrencyRule limit = Objects.requireNonNull(rule.concurrency());
-    String[] entries = {"k", "v"};
+    String[] entries = {"k", "v", "org", "acme"};
     var _ =
         gate.enter(
             List.of(

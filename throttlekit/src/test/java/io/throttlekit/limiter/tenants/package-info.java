@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.limiter.tenants;
+
+import org.jspecify.annotations.NullMarked;
