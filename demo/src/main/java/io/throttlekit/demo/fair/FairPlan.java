@@ -48,7 +48,7 @@ final class FairPlan {
       return flood;
     }
     if (at == ABSENT_FROM) {
-      return flood + ", " + GOLD.org() + " is absent: its part is reserved for one window more";
+      return flood + ", " + GOLD.org() + " is absent: its part is still reserved";
     }
     return at < BACK_FROM
         ? flood + ", " + GOLD.org() + " is absent: its part is lent"

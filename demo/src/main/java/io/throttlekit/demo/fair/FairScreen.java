@@ -8,7 +8,7 @@ import java.util.List;
 /** Shows each second: a table that is redrawn on a terminal, elsewhere a line. */
 final class FairScreen {
   private static final String CLEAR_LINE = "\033[K";
-  private static final int PER_MARK = 3; // requests, so that a row fits into 80 columns
+  private static final int PER_MARK = 4; // requests, so that a row fits into 80 columns
 
   private final PrintStream out;
   private final boolean terminal;
