@@ -21,6 +21,7 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
   private static final List<String> TABLES =
       List.of(
           "counters",
+          "tenants",
           "counter_epoch",
           "parties",
           "agreements",

@@ -6,14 +6,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.ShareGrant.Status;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
@@ -66,6 +72,37 @@ class PostgresGarbageTest {
       assertThat(count("counters")).isEqualTo("1");
       assertThat(charge(store, "b")).as("used counters are kept").isEqualTo(3);
     }
+  }
+
+  @Test
+  void tenantsAreDeletedSomeTimeAfterTheNextWindowAndThoseInUseAreKept() {
+    FairTerms terms = FairTerms.of(5, window.windowMillis());
+    try (PostgresCounterStore store = new PostgresCounterStore(settings(), around())) {
+      charge(store, tenant(terms, "a"));
+      clock.advance(10_000);
+      charge(store, tenant(terms, "b"));
+      clock.advance(9_999); // the end of the window in which b was seen
+      collect();
+      assertThat(count("tenants")).as("a may be active").isEqualTo("2");
+      clock.advance(60_002);
+      charge(store, tenant(terms, "c"));
+      collect();
+      assertThat(count("tenants")).as("but for b, a clock may step back").isEqualTo("2");
+      clock.advance(200_000);
+      collect();
+      assertThat(count("tenants") + count("counters")).isEqualTo("00");
+    }
+  }
+
+  private void charge(PostgresCounterStore store, FairTenant tenant) {
+    CounterKey key = CounterKey.of("shop|fair_window", "user", "x");
+    Charge charge = new Charge(key, window, 1, Overrun.REFUSE, tenant);
+    answer(store.acquire(List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)))));
+  }
+
+  private static FairTenant tenant(FairTerms terms, String name) {
+    CounterKey key = CounterKey.of("shop|tenants", "user", "x", "org", name);
+    return new FairTenant(key, TenantWeight.listed(1), terms);
   }
 
   @Test

@@ -17,8 +17,13 @@ public final class FairPool {
 
   /** Creates a pool without tenants. */
   public FairPool(FairTerms terms) {
+    this(terms, new FairShares(terms));
+  }
+
+  /** Creates a pool of shares that have these terms. */
+  FairPool(FairTerms terms, FairShares shares) {
     this.terms = terms;
-    this.shares = new FairShares(terms);
+    this.shares = shares;
   }
 
   /** Begins the window of this time, if it is later than the current one. */

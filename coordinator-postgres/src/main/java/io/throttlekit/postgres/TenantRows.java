@@ -1,0 +1,387 @@
+package io.throttlekit.postgres;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.StoredPool;
+import io.throttlekit.fairness.TenantWeight;
+import java.nio.ByteBuffer;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of the tenants of one pool in one transaction. They are read and written only under the
+ * lock of the pool's row, so they need none of their own.
+ *
+ * <p>Rows of the transaction's tenants are read at its begin. Others are read when they are needed:
+ * if guarantees have changed, or a tenant is evicted.
+ */
+final class TenantRows implements StoredPool.Rows {
+  /** Rows are kept for a clock that steps back, and longer than the row of their pool. */
+  private static final long SLACK_MILLIS = 60_000;
+
+  /** The window of a row whose tenant is not active, whatever the window before has. */
+  private static final long GONE = -1;
+
+  /** The factor by which each next reading of rows to evict has more. */
+  private static final int GROWTH = 8;
+
+  private static final String READ =
+      """
+      SELECT n.number, t.weight, t.listed, t.window_end_millis, t.used, t.place
+        FROM unnest(?::bytea[], ?::bytea[]) WITH ORDINALITY AS n (pool, name, number)
+        JOIN %s t USING (pool, name);
+      """;
+
+  // An aggregate in LATERAL is computed for each range, by the index.
+  private static final String SUMS =
+      """
+      SELECT s.count, s.used FROM unnest(?::boolean[], ?::bigint[], ?::bigint[], ?::bigint[])
+          WITH ORDINALITY AS n (listed, weight, first, until, number),
+        LATERAL (SELECT count(*) AS count, coalesce(sum(t.used), 0)::bigint AS used FROM %s t
+          WHERE t.pool = ? AND t.window_end_millis = ? AND t.listed = n.listed
+            AND t.weight = n.weight AND t.used >= n.first AND t.used < n.until) s
+        ORDER BY n.number\
+      """;
+
+  private static final String OLDEST =
+      """
+      SELECT name, weight, listed, window_end_millis, used, place FROM %s
+        WHERE pool = ? AND listed = ? AND (window_end_millis, place) >= (?, ?)
+        ORDER BY window_end_millis, place LIMIT ?\
+      """;
+
+  /** As above, with those of the window before that have no row in the pool's own. */
+  private static final String OLDEST_OF_TWO =
+      """
+      SELECT * FROM ((SELECT name, weight, listed, window_end_millis, used, place FROM %1$s
+          WHERE pool = ? AND listed = ? AND (window_end_millis, place) >= (?, ?)
+          ORDER BY window_end_millis, place LIMIT ?)
+        UNION ALL (SELECT name, weight, listed, window_end_millis, used, place FROM %1$s b
+          WHERE pool = ? AND listed = ? AND (window_end_millis, place) >= (?, ?)
+            AND NOT EXISTS (SELECT FROM %1$s o WHERE o.pool = ? AND o.name = b.name)
+          ORDER BY window_end_millis, place LIMIT ?)) AS n
+        ORDER BY window_end_millis, place LIMIT ?\
+      """;
+
+  private static final String WRITE =
+      """
+      INSERT INTO %s AS t (pool, name, weight, listed, window_end_millis, used, place,
+          kept_until_millis)
+        SELECT ?::bytea, n.* FROM unnest(?::bytea[], ?::bigint[], ?::boolean[], ?::bigint[], ?::bigint[],
+          ?::bigint[], ?::bigint[]) AS n
+        ON CONFLICT (pool, name) DO UPDATE SET weight = excluded.weight, listed = excluded.listed,
+          window_end_millis = excluded.window_end_millis, used = excluded.used,
+          place = excluded.place, kept_until_millis = excluded.kept_until_millis;
+      """;
+
+  private static final String DELETE = "DELETE FROM %s WHERE pool = ? AND name = ANY (?);\n";
+  private static final String DELETE_ALL = "DELETE FROM %s WHERE pool = ?;\n";
+
+  private final Session session;
+  private final String table;
+  private final byte[] name;
+  private final byte @Nullable [] before;
+  private final FairTerms terms;
+
+  /** The names of the transaction's tenants. */
+  private final Map<CounterKey, byte[]> tenants = new LinkedHashMap<>();
+
+  private final Map<CounterKey, StoredPool.Row> known = new HashMap<>();
+  private final Set<ByteBuffer> excluded = new HashSet<>();
+  private final List<Candidate> evicted = new ArrayList<>();
+  private final Order listed = new Order(true);
+  private final Order unlisted = new Order(false);
+  private long @Nullable [] numbers;
+
+  /** Whether sums over other tenants were read. */
+  private boolean summed;
+
+  private @Nullable StoredPool pool;
+
+  /** Carries the exception of a query through a decision. */
+  static final class Unreadable extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    final SQLException reason;
+
+    private Unreadable(SQLException reason) {
+      super(reason);
+      this.reason = reason;
+    }
+  }
+
+  /** Rows of one class that were read ahead, by place. */
+  private static final class Order {
+    final boolean listed;
+    final Deque<Candidate> ahead = new ArrayDeque<>();
+    long nextWindow = Long.MIN_VALUE;
+    long nextPlace = Long.MIN_VALUE;
+    boolean isRead;
+
+    Order(boolean listed) {
+      this.listed = listed;
+    }
+  }
+
+  @SuppressWarnings("ArrayRecordComponent") // not compared
+  private record Candidate(byte[] name, StoredPool.Row row) {}
+
+  /**
+   * Creates an object without tenants.
+   *
+   * @param table of the tenants
+   * @param name of the pool
+   * @param before the name of the pool of the window before, if each window has a pool of its own;
+   *     its rows stay as they are
+   */
+  TenantRows(
+      Session session, String table, byte[] name, byte @Nullable [] before, FairTerms terms) {
+    this.session = session;
+    this.table = table;
+    this.name = name;
+    this.before = before;
+    this.terms = terms;
+  }
+
+  /** Adds a tenant of the transaction, before the rows are read. */
+  void add(FairTenant tenant) {
+    if (!tenants.containsKey(tenant.key())) {
+      byte[] named = Names.of(tenant.key());
+      tenants.put(tenant.key(), named);
+      excluded.add(ByteBuffer.wrap(named));
+    }
+  }
+
+  /** Returns a query of the rows of {@link #add added} tenants (pools, names). */
+  static String read(String table) {
+    return READ.formatted(table);
+  }
+
+  /** Adds the values of {@link #read}. */
+  static void addValues(
+      Session session, Iterable<TenantRows> pools, List<@Nullable Object> values)
+      throws SQLException {
+    List<byte[]> ofPools = new ArrayList<>();
+    List<byte[]> ofTenants = new ArrayList<>();
+    for (TenantRows pool : pools) {
+      for (byte[] tenant : pool.tenants.values()) {
+        ofPools.add(pool.name);
+        ofTenants.add(tenant);
+        if (pool.before != null) {
+          ofPools.add(pool.before);
+          ofTenants.add(tenant);
+        }
+      }
+    }
+    Collections.addAll(values, session.names(ofPools), session.names(ofTenants));
+  }
+
+  /** Reads the result of {@link #read}. */
+  static void read(PreparedStatement sql, Iterable<TenantRows> pools) throws SQLException {
+    Map<Long, StoredPool.Row> found = new HashMap<>();
+    try (ResultSet rows = Session.rowsOf(sql)) {
+      while (rows.next()) {
+        found.put(rows.getLong(1), row(rows));
+      }
+    }
+    long number = 0;
+    for (TenantRows pool : pools) {
+      for (CounterKey tenant : pool.tenants.keySet()) {
+        StoredPool.Row own = found.get(++number);
+        if (pool.before != null) {
+          StoredPool.Row earlier = found.get(++number);
+          own = own == null ? earlier : own;
+        }
+        if (own != null) {
+          pool.known.put(tenant, own);
+        }
+      }
+    }
+  }
+
+  /**
+   * Returns the pool, after the rows were read.
+   *
+   * @param stored its numbers; null for a new one
+   */
+  StoredPool open(long @Nullable [] stored) {
+    numbers = stored;
+    pool = new StoredPool(terms, stored, known, this);
+    return pool;
+  }
+
+  /**
+   * Returns a pool that has no numbers yet, after the rows were read.
+   *
+   * @param earlier the numbers of the pool of the window before, if it has any
+   */
+  StoredPool begin(long @Nullable [] earlier, long windowEndMillis) {
+    numbers = null;
+    pool = StoredPool.next(terms, earlier, windowEndMillis, known, this);
+    return pool;
+  }
+
+  StoredPool pool() {
+    return Objects.requireNonNull(pool, "it is open");
+  }
+
+  /** Returns whether the pool, or any tenant, has to be written. */
+  boolean isChanged() {
+    // Sums are written even after a refusal, or the next one would read the same rows. A new window
+    // in which no tenant was charged begins again with the next charge.
+    return summed
+        || !evicted.isEmpty()
+        || tenants.keySet().stream().anyMatch(this::isChanged);
+  }
+
+  private boolean isChanged(CounterKey tenant) {
+    return !Objects.equals(known.get(tenant), pool().row(tenant));
+  }
+
+  /** Adds statements that write the changed tenants, and their values. */
+  void write(StringBuilder statements, List<@Nullable Object> values) throws SQLException {
+    if (numbers == null && isChanged()) {
+      // Of an earlier pool that was reset, or lost in a crash without its tenants.
+      statements.append(DELETE_ALL.formatted(table));
+      values.add(name);
+    }
+    List<byte[]> names = new ArrayList<>();
+    List<StoredPool.Row> rows = new ArrayList<>();
+    List<Candidate> gone = new ArrayList<>(evicted);
+    for (Map.Entry<CounterKey, byte[]> tenant : tenants.entrySet()) {
+      StoredPool.Row row = pool().row(tenant.getKey());
+      StoredPool.Row found = known.get(tenant.getKey());
+      if (row == null && found != null) {
+        gone.add(new Candidate(tenant.getValue(), found));
+      } else if (row != null && isChanged(tenant.getKey())) {
+        names.add(tenant.getValue());
+        rows.add(row);
+      }
+    }
+    if (before != null) {
+      // In the window before, they stay what they are. No window is as early as this one.
+      for (Candidate each : gone) {
+        names.add(each.name());
+        rows.add(new StoredPool.Row(each.row().weight(), GONE, 0, each.row().place()));
+      }
+      gone.clear();
+    }
+    if (!rows.isEmpty()) {
+      statements.append(WRITE.formatted(table));
+      long kept = terms.windowMillis() + SLACK_MILLIS;
+      Collections.addAll(
+          values,
+          name,
+          session.names(names),
+          session.numbers(rows.stream().map(row -> row.weight().value()).toList()),
+          session.flags(rows.stream().map(row -> row.weight().listed()).toList()),
+          session.numbers(rows.stream().map(StoredPool.Row::windowEndMillis).toList()),
+          session.numbers(rows.stream().map(StoredPool.Row::used).toList()),
+          session.numbers(rows.stream().map(StoredPool.Row::place).toList()),
+          session.numbers(rows.stream().map(row -> row.windowEndMillis() + kept).toList()));
+    }
+    if (!gone.isEmpty()) {
+      statements.append(DELETE.formatted(table));
+      Collections.addAll(
+          values, name, session.names(gone.stream().map(Candidate::name).toList()));
+    }
+  }
+
+  @Override
+  public List<StoredPool.Sum> sums(List<StoredPool.Range> ranges) {
+    summed = true;
+    try (PreparedStatement sql =
+            session.prepare(
+                SUMS.formatted(table),
+                session.flags(ranges.stream().map(range -> range.weight().listed()).toList()),
+                session.numbers(ranges.stream().map(range -> range.weight().value()).toList()),
+                session.numbers(ranges.stream().map(StoredPool.Range::from).toList()),
+                session.numbers(ranges.stream().map(StoredPool.Range::to).toList()),
+                name,
+                Objects.requireNonNull(numbers, "it has rows")[0]);
+        ResultSet rows = sql.executeQuery()) {
+      List<StoredPool.Sum> sums = new ArrayList<>();
+      while (rows.next()) {
+        sums.add(new StoredPool.Sum(rows.getLong(1), rows.getLong(2)));
+      }
+      return sums;
+    } catch (SQLException e) {
+      throw new Unreadable(e);
+    }
+  }
+
+  @Override
+  public StoredPool.@Nullable Row oldest(boolean amongListed, long activeFromMillis) {
+    Order order = amongListed ? listed : unlisted;
+    order.nextWindow = Math.max(order.nextWindow, activeFromMillis);
+    while (true) {
+      Candidate first = order.ahead.peek();
+      if (first == null) {
+        if (!readAhead(order)) {
+          return null;
+        }
+      } else if (first.row().windowEndMillis() < activeFromMillis
+          || excluded.contains(ByteBuffer.wrap(first.name()))) {
+        order.ahead.remove();
+      } else {
+        return first.row();
+      }
+    }
+  }
+
+  @Override
+  public void evict(StoredPool.Row oldest) {
+    Order order = oldest.weight().listed() ? listed : unlisted;
+    evicted.add(order.ahead.remove());
+  }
+
+  /** Reads more rows, in their order; returns whether there were any. */
+  private boolean readAhead(Order order) {
+    if (order.isRead) {
+      return false;
+    }
+    // Usually one tenant is evicted, and the first rows may be those of the transaction.
+    int limit = (1 + tenants.size()) * (evicted.isEmpty() ? 1 : GROWTH);
+    List<Object> values = new ArrayList<>();
+    Collections.addAll(values, name, order.listed, order.nextWindow, order.nextPlace, limit);
+    if (before != null) {
+      Collections.addAll(values, before, order.listed, order.nextWindow, order.nextPlace);
+      Collections.addAll(values, name, limit, limit);
+    }
+    String query = before == null ? OLDEST : OLDEST_OF_TWO;
+    try (PreparedStatement sql = session.prepare(query.formatted(table), values.toArray());
+        ResultSet rows = sql.executeQuery()) {
+      while (rows.next()) {
+        order.ahead.add(new Candidate(rows.getBytes(1), row(rows)));
+      }
+    } catch (SQLException e) {
+      throw new Unreadable(e);
+    }
+    Candidate last = order.ahead.peekLast();
+    order.isRead = order.ahead.size() < limit;
+    if (last != null) {
+      order.nextWindow = last.row().windowEndMillis();
+      order.nextPlace = last.row().place() + 1;
+    }
+    return last != null;
+  }
+
+  private static StoredPool.Row row(ResultSet row) throws SQLException {
+    TenantWeight weight = new TenantWeight(row.getLong(2), row.getBoolean(3));
+    return new StoredPool.Row(weight, row.getLong(4), row.getLong(5), row.getLong(6));
+  }
+}

@@ -1,0 +1,21 @@
+-- Tenants that share a counter, whose state has sums over them. The name is a SHA-256 of the tenant's
+-- key; place is its place in the order in which tenants are evicted. A tenant is active if it was
+-- seen in the counter's window, or in the one before; what it has used in that one does not count.
+-- A row may be deleted after kept_until_millis.
+CREATE /* PERSISTENCE */ TABLE IF NOT EXISTS tenants (
+  pool bytea NOT NULL,
+  name bytea NOT NULL,
+  weight bigint NOT NULL,
+  listed boolean NOT NULL,
+  window_end_millis bigint NOT NULL,
+  used bigint NOT NULL,
+  place bigint NOT NULL,
+  kept_until_millis bigint NOT NULL,
+  PRIMARY KEY (pool, name)
+) WITH (fillfactor = 70);
+
+-- When guarantees change, sums change by the tenants between the old and the new one.
+CREATE INDEX IF NOT EXISTS tenants_used
+  ON tenants (pool, window_end_millis, listed, weight, used);
+CREATE INDEX IF NOT EXISTS tenants_place ON tenants (pool, listed, window_end_millis, place);
+CREATE INDEX IF NOT EXISTS tenants_kept_until ON tenants (kept_until_millis);
