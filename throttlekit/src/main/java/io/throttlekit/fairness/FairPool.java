@@ -26,6 +26,21 @@ public final class FairPool {
     this.shares = shares;
   }
 
+  /**
+   * Returns a pool of the next window, for a caller that needs both: tenants that were seen in this
+   * one are active there.
+   */
+  public FairPool next() {
+    FairShares next = shares.next();
+    next.grant(terms.limit());
+    return new FairPool(terms, next);
+  }
+
+  /** Makes a tenant active, unless it is, as one that was seen in the window before. */
+  public void expect(FairTenant tenant) {
+    shares.expect(tenant.key(), tenant.weight());
+  }
+
   /** Begins the window of this time, if it is later than the current one. */
   public void roll(long nowMillis) {
     if (nowMillis >= shares.windowEndMillis()) {
@@ -44,8 +59,7 @@ public final class FairPool {
     follow(tenant.terms());
     roll(nowMillis);
     long untilEnd = shares.windowEndMillis() - nowMillis;
-    FairDecision decision =
-        shares.charge(tenant.key(), tenant.weight(), cost, overrun, untilEnd);
+    FairDecision decision = shares.charge(tenant.key(), tenant.weight(), cost, overrun, untilEnd);
     if (shares.size() > room) {
       room = 2 * shares.size();
     }

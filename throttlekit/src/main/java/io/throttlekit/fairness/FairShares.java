@@ -209,6 +209,21 @@ public final class FairShares {
     divide();
   }
 
+  /** Returns shares of the next window, without units: tenants seen in this one are active. */
+  FairShares next() {
+    FairShares next = new FairShares(terms);
+    next.roll(windowEndMillis());
+    tenants.enterSeen(next.tenants, terms.maxTenants());
+    next.roll(windowEndMillis() + terms.windowMillis());
+    return next;
+  }
+
+  /** Makes a tenant active, unless it is, as one that was seen in the window before. */
+  void expect(CounterKey key, TenantWeight weight) {
+    tenants.expect(key, weight, terms.maxTenants());
+    divide();
+  }
+
   /** Returns the state that a tenant would have if it sent a request now. Changes nothing. */
   public TenantState peek(CounterKey key, TenantWeight weight) {
     Tenant known = tenants.find(key);

@@ -53,6 +53,11 @@ public record FairTerms(
     return new FairTerms(limit, windowMillis, 1, ALL / 2, DEFAULT_TENANTS);
   }
 
+  /** Returns these terms with another limit. */
+  public FairTerms withLimit(long units) {
+    return new FairTerms(units, windowMillis, partsPerUnit, unlistedMillionths, maxTenants);
+  }
+
   /** Returns these terms with another bound on the number of tenants. */
   public FairTerms withMaxTenants(int tenants) {
     return new FairTerms(limit, windowMillis, partsPerUnit, unlistedMillionths, tenants);

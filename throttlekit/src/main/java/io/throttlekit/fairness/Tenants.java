@@ -121,6 +121,35 @@ class Tenants {
     return replace(known, weight, 0);
   }
 
+  /** Makes a tenant active, unless it is, as one that was seen in the window before. */
+  void expect(CounterKey key, TenantWeight weight, int max) {
+    Tenant known = table.find(key);
+    if (known != null && isActive(known) && (isSeen(known) || known.hasWeight(weight))) {
+      return;
+    }
+    if (known != null) {
+      remove(known);
+    }
+    trim(max - 1);
+    Tenant tenant = probe(key, weight, 0);
+    tenant.windowEndMillis = windowEndMillis - windowMillis;
+    add(tenant, false);
+  }
+
+  /** Lets those that were seen in this window enter other tenants, in the same order. */
+  void enterSeen(Tenants others, int max) {
+    enterSeen(listed, others, max);
+    enterSeen(unlisted, others, max);
+  }
+
+  private void enterSeen(TenantClass from, Tenants others, int max) {
+    for (Tenant each = from.oldest(); each != null; each = each.after) {
+      if (isSeen(each)) {
+        others.enter(each.key, each.group.weight, max);
+      }
+    }
+  }
+
   /** Evicts tenants until only {@code max} are left. */
   void trim(int max) {
     while (size() > max) {
@@ -188,10 +217,14 @@ class Tenants {
 
   private Tenant create(CounterKey key, TenantWeight weight, long used) {
     Tenant tenant = probe(key, weight, used);
-    tenant.group.among.add(tenant, true);
+    add(tenant, true);
+    return tenant;
+  }
+
+  private void add(Tenant tenant, boolean seen) {
+    tenant.group.among.add(tenant, seen);
     append(tenant);
     table.add(tenant);
-    return tenant;
   }
 
   private void forgetInactive() {

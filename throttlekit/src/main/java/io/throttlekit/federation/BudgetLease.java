@@ -1,6 +1,7 @@
 package io.throttlekit.federation;
 
 import io.throttlekit.Cost;
+import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.store.CallId;
@@ -44,6 +45,11 @@ public record BudgetLease(
       DataLoss onDataLoss,
       @Nullable CallId id) {
     this(budget, region, windowEndMillis, units, onDataLoss, id, null);
+  }
+
+  /** Returns the key under which ids of calls are recorded: each tenant's calls have their own. */
+  public CounterKey callKey() {
+    return tenant == null ? budget.key() : tenant.key();
   }
 
   /** Checks the range. */

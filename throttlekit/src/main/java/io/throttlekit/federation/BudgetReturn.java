@@ -23,8 +23,7 @@ public record BudgetReturn(
     @Nullable FairTenant tenant) {
 
   /** Creates a return to a budget that no tenants share. */
-  public BudgetReturn(
-      Budget budget, String region, String id, long windowEndMillis, long units) {
+  public BudgetReturn(Budget budget, String region, String id, long windowEndMillis, long units) {
     this(budget, region, id, windowEndMillis, units, null);
   }
 

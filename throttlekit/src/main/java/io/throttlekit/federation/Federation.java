@@ -120,11 +120,12 @@ public final class Federation implements LeaseSource {
   }
 
   /**
-   * Returns the counter in the region's escrow: regions whose escrows share a store have separate
-   * ones.
+   * Returns the counter in the region's escrow, of its own for each tenant: regions whose escrows
+   * share a store have separate ones.
    */
   private CounterKey regional(LeaseRequest request) {
-    return request.key().inScope(settings.region() + '/' + request.key().scope());
+    CounterKey leaser = request.callKey();
+    return leaser.inScope(settings.region() + '/' + leaser.scope());
   }
 
   /** {@inheritDoc} A mismatch of terms between regions is a failure, too. */
@@ -222,7 +223,7 @@ public final class Federation implements LeaseSource {
     long sentNanos = time.monotonicNanos();
     return (ahead ? leasesAhead : leases)
         .call(
-            request.key(),
+            request.callKey(),
             windowNanos(request),
             id -> coordinator.lease(lease(request, wanted, id)),
             answer -> late.accept(granted(request, wanted, answer, escrowClock, late)))
@@ -242,7 +243,8 @@ public final class Federation implements LeaseSource {
         request.windowEndMillis(),
         wanted,
         request.onDataLoss(),
-        id);
+        id,
+        request.tenant());
   }
 
   private Answered<LeaseGrant> granted(
@@ -349,7 +351,8 @@ public final class Federation implements LeaseSource {
   public CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     // Without the coordinator nothing can be leased; the region's other processes spend the escrow.
     CounterKey inEscrow = health.answers() ? regional(lease) : null;
-    return returns.returnUnits(lease.key(), budget(lease), inEscrow, windowEndMillis, units);
+    UnitReturns.Leased from = new UnitReturns.Leased(budget(lease), lease.tenant());
+    return returns.returnUnits(from, inEscrow, windowEndMillis, units);
   }
 
   private void probe() {

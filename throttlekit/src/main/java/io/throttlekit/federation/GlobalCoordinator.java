@@ -18,6 +18,12 @@ import java.util.concurrent.CompletionStage;
  * region with terms of its own is refused and does not affect the others. Units that were leased in
  * a window stay counted when its limit changes: at most the largest of its limits is granted.
  *
+ * <p>Of a budget that tenants share, each lease and return is a tenant's. A tenant is active in a
+ * window if it has leased from it, or from the one before, granted or not; also in the next window
+ * before that begins. A lease is granted up to what the tenant may take then, see {@link
+ * io.throttlekit.fairness.FairShares}, and what is left is what the tenant may take still. Units
+ * that are returned are the tenant's again, and beyond its guarantee anyone's.
+ *
  * <p>A coordinator that has lost its data would grant every budget again. One that can lose data
  * keeps an epoch with it, so that a caller that knew another epoch is notified. A lease with {@link
  * io.throttlekit.DataLoss#DENY} is then not granted for windows that had begun, or could be leased,

@@ -7,9 +7,7 @@ import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -21,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * regions are one process. Answers before its methods return. Thread-safe.
  *
  * <p>It never evicts a budget that still counts. When full, it refuses other budgets until windows
- * end.
+ * end. A budget that tenants share takes as much again for each of them, up to their bound.
  */
 public final class InMemoryCoordinator implements GlobalCoordinator {
   /** The most budgets, each below 1 KB: about 100 MB, which a process of usual size can hold. */
@@ -32,7 +30,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
 
   private final TimeSource time;
   private final Map<CounterKey, Map<String, Agreement>> agreements = new HashMap<>();
-  private final Map<CounterKey, TreeMap<Long, Window>> windows = new HashMap<>();
+  private final Map<CounterKey, TreeMap<Long, BudgetWindow>> windows = new HashMap<>();
 
   /** The coordinator's clock, which only moves forward. */
   private long nowMillis = Long.MIN_VALUE;
@@ -47,31 +45,6 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
   private record Agreement(Terms terms, long untilMillis, Terms requested) {
     boolean allows(Terms others) {
       return terms.equals(others) || requested.equals(others);
-    }
-  }
-
-  private static final class Window {
-    long leased;
-    final Set<String> returned = new HashSet<>();
-    final CallRecords calls = new CallRecords();
-
-    /** Leases once; a repeated call returns the same units. */
-    long lease(BudgetLease lease, long wanted) {
-      return calls.once(
-          lease.id(),
-          wanted,
-          () -> {
-            // The limit may be lower now.
-            long left = Math.max(0, lease.budget().window().limit() - leased);
-            long units = Math.min(lease.units(), left);
-            leased += units;
-            return units;
-          });
-    }
-
-    @Override
-    public String toString() {
-      return leased + " leased " + calls + ", returns " + returned;
     }
   }
 
@@ -101,14 +74,24 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     if (mismatch != null) {
       return CompletableFuture.failedFuture(mismatch);
     }
-    TreeMap<Long, Window> ofBudget = windows.computeIfAbsent(budget.key(), _ -> new TreeMap<>());
-    ofBudget.headMap(now, true).clear();
-    Window window = ofBudget.computeIfAbsent(wanted, _ -> new Window());
+    TreeMap<Long, BudgetWindow> ofBudget =
+        windows.computeIfAbsent(budget.key(), _ -> new TreeMap<>());
+    dropEnded(ofBudget, now);
+    BudgetWindow before = ofBudget.get(wanted - length);
+    BudgetWindow window =
+        ofBudget.computeIfAbsent(wanted, end -> new BudgetWindow(lease, end, before));
+    BudgetWindow next = ofBudget.get(wanted + length);
     return CallRecords.stage(() -> {
-      long units = window.lease(lease, wanted);
-      return new LeaseGrant(
-          units, wanted, now, Math.max(0, budget.window().limit() - window.leased));
+      LeaseGrant grant = window.lease(lease, now);
+      if (lease.tenant() != null && next != null) {
+        next.expect(lease.tenant());
+      }
+      return grant;
     });
+  }
+
+  private static void dropEnded(TreeMap<Long, BudgetWindow> ofBudget, long now) {
+    ofBudget.values().removeIf(window -> window.keptUntilMillis() <= now);
   }
 
   /** Returns whether another budget fits, after budgets whose windows have ended were removed. */
@@ -122,7 +105,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     windows
         .values()
         .removeIf(ofBudget -> {
-          ofBudget.headMap(now, true).clear();
+          dropEnded(ofBudget, now);
           return ofBudget.isEmpty();
         });
     agreements
@@ -134,7 +117,9 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     // Doubling spreads the cost of a search over as many new budgets.
     sweepFrom = Math.clamp(2L * windows.size(), MIN_SWEPT, MAX_BUDGETS);
     boolean room = windows.size() < MAX_BUDGETS;
-    LongStream ends = windows.values().stream().mapToLong(TreeMap::firstKey);
+    LongStream ends =
+        windows.values().stream()
+            .mapToLong(ofBudget -> ofBudget.firstEntry().getValue().keptUntilMillis());
     fullUntilMillis = room ? Long.MIN_VALUE : ends.min().orElseThrow();
     return room;
   }
@@ -183,15 +168,13 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
 
   @Override
   public synchronized CompletionStage<Boolean> reconcile(BudgetReturn units) {
-    TreeMap<Long, Window> ofBudget = windows.get(units.budget().key());
-    Window window = ofBudget == null ? null : ofBudget.get(units.windowEndMillis());
-    if (window == null || units.windowEndMillis() <= now()) {
+    TreeMap<Long, BudgetWindow> ofBudget = windows.get(units.budget().key());
+    BudgetWindow window = ofBudget == null ? null : ofBudget.get(units.windowEndMillis());
+    long now = now();
+    if (window == null || units.windowEndMillis() <= now) {
       return CompletableFuture.completedFuture(false);
     }
-    // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
-    if (window.returned.add(units.region().length() + ":" + units.region() + units.id())) {
-      window.leased = Math.max(0, window.leased - units.units());
-    }
+    window.reconcile(units, now);
     return CompletableFuture.completedFuture(true);
   }
 

@@ -2,6 +2,7 @@ package io.throttlekit.federation;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.MonotonicSpan;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.once.Answered;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.once.InTurn;
@@ -14,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Returns units to the coordinator, together with the escrow's remaining units of their window. The
- * returns of a counter run one after another, each repeated until it is answered or its window has
- * ended. Thread-safe and non-blocking.
+ * returns of a counter, or of a tenant of it, run one after another, each repeated until it is
+ * answered or its window has ended. Thread-safe and non-blocking.
  */
 final class UnitReturns {
   private final GlobalCoordinator coordinator;
@@ -28,6 +29,17 @@ final class UnitReturns {
   private final InTurn<CounterKey> inTurn = new InTurn<>();
 
   private record Release(CounterKey counter, long windowEndMillis) {}
+
+  /** What units were leased from, and the tenant that leased them if tenants share it. */
+  record Leased(Budget budget, @Nullable FairTenant tenant) {
+    CounterKey key() {
+      return tenant == null ? budget.key() : tenant.key();
+    }
+
+    long windowNanos() {
+      return MonotonicSpan.nanos(budget.window().windowMillis());
+    }
+  }
 
   /**
    * Creates an object without returns.
@@ -64,26 +76,22 @@ final class UnitReturns {
    * @return completes when the first call was answered or has failed
    */
   CompletionStage<?> returnUnits(
-      CounterKey key,
-      Budget budget,
-      @Nullable CounterKey inEscrow,
-      long windowEndMillis,
-      long units) {
+      Leased from, @Nullable CounterKey inEscrow, long windowEndMillis, long units) {
     CompletableFuture<Boolean> first = new CompletableFuture<>();
     inTurn.run(
-        key,
+        from.key(),
         ended ->
-            releaseAll(key, budget, inEscrow, windowEndMillis)
+            releaseAll(from, inEscrow, windowEndMillis)
                 .whenComplete((others, _) -> {
                   // A release without an answer is repeated; its units are returned separately.
                   long total = units + (others == null ? 0 : others);
-                  reconcile(budget, windowEndMillis, total, first, ended);
+                  reconcile(from, windowEndMillis, total, first, ended);
                 }));
     return first;
   }
 
   private CompletionStage<Long> releaseAll(
-      CounterKey key, Budget budget, @Nullable CounterKey inEscrow, long windowEndMillis) {
+      Leased from, @Nullable CounterKey inEscrow, long windowEndMillis) {
     RegionalEscrow there = escrow;
     if (there == null || inEscrow == null) {
       return CompletableFuture.completedFuture(0L);
@@ -91,11 +99,11 @@ final class UnitReturns {
     return releases
         .call(
             new Release(inEscrow, windowEndMillis),
-            windowNanos(budget),
+            from.windowNanos(),
             id -> there.release(inEscrow, windowEndMillis, id),
             late -> {
               if (late.value() > 0) {
-                var _ = returnUnits(key, budget, null, windowEndMillis, late.value());
+                var _ = returnUnits(from, null, windowEndMillis, late.value());
               }
             })
         .thenApply(Answered::value);
@@ -108,12 +116,13 @@ final class UnitReturns {
    * @param ended completes when the call is no longer repeated
    */
   private void reconcile(
-      Budget budget,
+      Leased from,
       long windowEndMillis,
       long units,
       CompletableFuture<Boolean> first,
       CompletableFuture<Boolean> ended) {
-    BudgetReturn back = new BudgetReturn(budget, region, ids.get(), windowEndMillis, units);
+    BudgetReturn back =
+        new BudgetReturn(from.budget(), region, ids.get(), windowEndMillis, units, from.tenant());
     LateAnswers<Boolean> late =
         (answer, _) -> {
           returned(units, answer != null && answer.value());
@@ -121,7 +130,7 @@ final class UnitReturns {
         };
     var _ =
         returns
-            .call(budget.key(), windowNanos(budget), _ -> coordinator.reconcile(back), late)
+            .call(from.key(), from.windowNanos(), _ -> coordinator.reconcile(back), late)
             .whenComplete((answer, _) -> {
               if (answer != null) {
                 late.ended(answer, true);
@@ -135,9 +144,5 @@ final class UnitReturns {
     if (!taken) {
       listener.lost(Loss.RETURN, units);
     }
-  }
-
-  private static long windowNanos(Budget budget) {
-    return MonotonicSpan.nanos(budget.window().windowMillis());
   }
 }

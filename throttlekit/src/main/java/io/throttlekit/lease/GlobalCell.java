@@ -1,13 +1,13 @@
 package io.throttlekit.lease;
 
 import io.throttlekit.Cost;
-import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import org.jspecify.annotations.Nullable;
@@ -47,8 +47,8 @@ public final class GlobalCell extends LeaseCell {
   /** The part of {@link #lacked} that the last grant did not cover. */
   private long unmet;
 
-  GlobalCell(CounterKey key, FixedWindow window, Tier.Global tier, LeaseSizer sizer, long now) {
-    super(key, window, tier, now);
+  GlobalCell(Charge charge, Tier.Global tier, LeaseSizer sizer, long now) {
+    super(charge, tier, now);
     this.onDataLoss = tier.onDataLoss();
     this.sizer = sizer;
     this.clock = new WindowClock(window);
@@ -57,8 +57,7 @@ public final class GlobalCell extends LeaseCell {
   }
 
   @Override
-  public synchronized AcquireResult tryAcquire(
-      FixedWindow newest, long cost, boolean first, long now) {
+  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
       return new AcquireResult(this, Kind.RETIRED);
     }
@@ -126,7 +125,7 @@ public final class GlobalCell extends LeaseCell {
     leasingNext = ofNext;
     unmet = 0;
     // The waiting cost has been counted as demand, but the lease is for it.
-    long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), limit());
+    long size = sizer.size(ofNext ? 0 : Math.max(0, pace.offered() - cost), most());
     long units = Math.clamp(Math.max(lacking, Math.min(size, usable)), 1, limit());
     long end = ofNext ? clock.nextEndMillis() : LeaseRequest.CURRENT;
     return request(onDataLoss, end, units, size, Math.max(units, usable));
@@ -134,15 +133,15 @@ public final class GlobalCell extends LeaseCell {
 
   /**
    * Returns how many more units requests will want, including the {@code lacking} ones that
-   * requests wait for; at most the limit.
+   * requests wait for; at most the limit, or what a tenant may take.
    */
   private long usable(long lacking, long toCome) {
     if (toCome == Pace.UNKNOWN) {
-      return limit();
+      return most();
     }
     long spare = lacking > 0 ? 0 : current.units(); // else they are reserved for those that wait
     long coming = Math.min(toCome, Cost.MAX); // the sums below cannot overflow
-    return Math.clamp(lacking + coming - spare, 0, limit());
+    return Math.clamp(lacking + coming - spare, 0, most());
   }
 
   private long toCome(long now) {
@@ -168,7 +167,7 @@ public final class GlobalCell extends LeaseCell {
       return null;
     }
     leasingAhead = true;
-    long wanted = Math.min(sizer.size(0, limit()), pace.ofWholeWindow(toCome(now)));
+    long wanted = Math.min(sizer.size(0, most()), pace.ofWholeWindow(toCome(now)));
     long units = Math.clamp(wanted, 1, limit());
     return request(onDataLoss, clock.nextEndMillis(), units, units, units);
   }
@@ -230,6 +229,7 @@ public final class GlobalCell extends LeaseCell {
               ? clock.overByNanos() + clock.lengthNanos()
               : answeredNanos + idleNanos();
       of.credit(grant, retryNanos);
+      learnLimit(grant);
     }
     return of;
   }
@@ -314,14 +314,14 @@ public final class GlobalCell extends LeaseCell {
 
   private AcquireResult taken(boolean ofNextToo, long now) {
     // Others may have used what was left.
-    long remaining = Math.min(window.limit(), current.remaining());
-    Decision admission = Decision.admit(window.limit(), remaining, clock.millisToEnd(now));
+    long remaining = Math.min(ownLimit(), current.remaining());
+    Decision admission = Decision.admit(ownLimit(), remaining, clock.millisToEnd(now));
     return new AcquireResult(this, Kind.TAKEN, admission, clock.endMillis(), ofNextToo);
   }
 
   private AcquireResult refusal(long retryMillis, long now) {
     long wait = Math.max(1, clock.millisToEnd(now));
-    Decision refusal = Decision.refuse(window.limit(), current.units(), wait, retryMillis);
+    Decision refusal = Decision.refuse(ownLimit(), current.units(), wait, retryMillis);
     return new AcquireResult(this, Kind.REFUSED, refusal, clock.endMillis(), false);
   }
 
@@ -382,7 +382,7 @@ public final class GlobalCell extends LeaseCell {
     next = new WindowUnits();
     unmet = 0;
     if (pace.offered() > 0) {
-      sizer.observe(pace.offered(), limit());
+      sizer.observe(pace.offered(), most());
     }
     pace.roll(windows, clock.overByNanos() - clock.lengthNanos());
   }

@@ -5,9 +5,11 @@ import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.MonotonicSpan;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.Keyed;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
@@ -18,10 +20,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leased units of one counter in this process: {@link #tryAcquire} spends them, {@link #refill}
- * leases more, and {@link #putBack}, {@link #takeIdle} and {@link #retire} release what is not
- * spent. At most one lease is in flight at a time; its grant is credited once, when the answer
- * arrives.
+ * The leased units of one counter in this process, or of one tenant of a counter that tenants
+ * share: {@link #tryAcquire} spends them, {@link #refill} leases more, and {@link #putBack}, {@link
+ * #takeIdle} and {@link #retire} release what is not spent. At most one lease is in flight at a
+ * time; its grant is credited once, when the answer arrives.
  *
  * <p>Thread-safe; locks are held for a few instructions only. Times are monotonic ns.
  */
@@ -37,6 +39,15 @@ public abstract class LeaseCell extends Keyed {
 
   private final Tier.Leasing tier;
 
+  /** The key of the counter; the cell of a tenant has the tenant's key. */
+  private final CounterKey counter;
+
+  /** The tenant with its newest weight. A race between newest ones is harmless. */
+  private @Nullable FairTenant tenant;
+
+  /** What the tenant may take of a window in all, by the last grant. */
+  private long tenantLimit = LeaseGrant.UNKNOWN;
+
   /** The limit of the newest request. */
   FixedWindow window;
 
@@ -49,20 +60,35 @@ public abstract class LeaseCell extends Keyed {
 
   private Set<LeaseWaiter> waiters = Set.of();
 
-  LeaseCell(CounterKey key, FixedWindow window, Tier.Leasing tier, long now) {
-    super(key);
-    this.window = window;
+  LeaseCell(Charge charge, Tier.Leasing tier, long now) {
+    super(charge.chargedKey());
+    this.counter = charge.key();
+    this.tenant = charge.tenant();
+    this.window = (FixedWindow) charge.algorithm();
     this.tier = tier;
     this.lastUsedNanos = now;
   }
 
-  /** Creates the cell of a counter, without units. */
-  public static LeaseCell of(CounterKey key, FixedWindow window, Tier.Leasing tier, long now) {
-    LeaseSizer sizer = LeaseSizer.of(tier.size(), Math.max(1, window.limit()));
+  /** Creates a cell for charges like this one, to a fixed window, without units. */
+  public static LeaseCell of(Charge charge, Tier.Leasing tier, long now) {
+    LeaseSizer sizer = LeaseSizer.of(tier.size(), Math.max(1, charge.algorithm().limit()));
     return switch (tier) {
-      case Tier.Leased leased -> new StoreCell(key, window, leased, sizer, now);
-      case Tier.Global global -> new GlobalCell(key, window, global, sizer, now);
+      case Tier.Leased leased -> new StoreCell(charge, leased, sizer, now);
+      case Tier.Global global -> new GlobalCell(charge, global, sizer, now);
     };
+  }
+
+  /** Spends units for a charge; a tenant's weight is the charge's from the next lease on. */
+  @SuppressWarnings("ReferenceEquality") // avoids writes: almost always the same rule
+  public final AcquireResult tryAcquire(Charge charge, boolean first, long now) {
+    FairTenant newest = charge.tenant();
+    FairTenant known = tenant;
+    if (newest != null
+        && known != null
+        && (newest.weight() != known.weight() || newest.terms() != known.terms())) {
+      tenant = newest;
+    }
+    return tryAcquire((FixedWindow) charge.algorithm(), charge.cost(), first, now);
   }
 
   /**
@@ -71,7 +97,7 @@ public abstract class LeaseCell extends Keyed {
    * @param newest the current limit
    * @param first whether this is the request's first attempt, so that its cost counts as demand
    */
-  public abstract AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now);
+  abstract AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now);
 
   /**
    * Marks a lease as in flight and returns what to request.
@@ -183,7 +209,7 @@ public abstract class LeaseCell extends Keyed {
       DataLoss onDataLoss, long windowEndMillis, long units, long size, long usable) {
     Tier.Global global = tier instanceof Tier.Global shared ? shared : null;
     return new LeaseRequest(
-        key,
+        counter,
         window,
         units,
         onDataLoss,
@@ -192,7 +218,8 @@ public abstract class LeaseCell extends Keyed {
         size,
         usable,
         global == null ? null : global.terms(),
-        global != null && global.regionalOnly());
+        global != null && global.regionalOnly(),
+        tenant);
   }
 
   /** Returns units of a window as the request that leased them. */
@@ -205,9 +232,33 @@ public abstract class LeaseCell extends Keyed {
     return window;
   }
 
-  /** Returns the limit, at least 1, which the sizer needs also for a limit of 0. */
+  /** Returns the limit, at least 1: of leases, also for a limit of 0. */
   final long limit() {
     return Math.max(1, window.limit());
+  }
+
+  /** Returns the limit of the tenant, as far as it is known; else that of the counter. */
+  final long ownLimit() {
+    return tenantLimit == LeaseGrant.UNKNOWN
+        ? window.limit()
+        : Math.min(tenantLimit, window.limit());
+  }
+
+  /** Returns the most that a window can grant to this cell, at least 1, which the sizer needs. */
+  final long most() {
+    return Math.max(1, ownLimit());
+  }
+
+  /** Returns whether tenants share the counter. */
+  final boolean isShared() {
+    return tenant != null;
+  }
+
+  /** Learns what the tenant may take. An escrow does not know it. */
+  final void learnLimit(LeaseGrant grant) {
+    if (grant.limit() != LeaseGrant.UNKNOWN) {
+      tenantLimit = grant.limit();
+    }
   }
 
   final Completed completed(End end, long unspendable) {

@@ -3,7 +3,6 @@ package io.throttlekit.lease;
 import static io.throttlekit.MonotonicSpan.NANOS_PER_MILLI;
 
 import io.throttlekit.Cost;
-import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.MonotonicSpan;
@@ -11,6 +10,7 @@ import io.throttlekit.lease.AcquireResult.Kind;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import org.jspecify.annotations.Nullable;
@@ -74,8 +74,8 @@ public final class StoreCell extends LeaseCell {
   /** The last requested size, without what only a larger cost required. */
   private long batch;
 
-  StoreCell(CounterKey key, FixedWindow window, Tier.Leased options, LeaseSizer sizer, long now) {
-    super(key, window, options, now);
+  StoreCell(Charge charge, Tier.Leased options, LeaseSizer sizer, long now) {
+    super(charge, options, now);
     this.options = options;
     this.sizer = sizer;
     this.learns = sizer.learns();
@@ -83,8 +83,7 @@ public final class StoreCell extends LeaseCell {
   }
 
   @Override
-  public synchronized AcquireResult tryAcquire(
-      FixedWindow newest, long cost, boolean first, long now) {
+  synchronized AcquireResult tryAcquire(FixedWindow newest, long cost, boolean first, long now) {
     if (retired) {
       return new AcquireResult(this, Kind.RETIRED);
     }
@@ -101,14 +100,14 @@ public final class StoreCell extends LeaseCell {
     if (credits >= cost) {
       credits -= cost;
       // A reload may lower the limit.
-      long remaining = Math.min(window.limit(), credits + leftAtStore);
-      Decision admission = Decision.admit(window.limit(), remaining, resetAfter(now));
+      long remaining = Math.min(ownLimit(), credits + leftAtStore);
+      Decision admission = Decision.admit(ownLimit(), remaining, resetAfter(now));
       return new AcquireResult(this, Kind.TAKEN, admission, windowEndMillis, false);
     }
     if (exhausted || cost > window.limit()) {
       long wait = Math.max(1, resetAfter(now));
       long retry = cost > window.limit() ? Decision.NEVER : wait;
-      Decision refusal = Decision.refuse(window.limit(), credits, wait, retry);
+      Decision refusal = Decision.refuse(ownLimit(), credits, wait, retry);
       return new AcquireResult(this, Kind.REFUSED, refusal, windowEndMillis, false);
     }
     return new AcquireResult(this, isTooLateToLease(now) ? Kind.STRICT : Kind.SHORT);
@@ -124,7 +123,7 @@ public final class StoreCell extends LeaseCell {
     offer(0, now);
     // Units that wait may have been counted as demand of the previous window.
     long before = knowsStoreClock() ? Math.max(0, offered - lacking) : 0;
-    long units = Math.clamp(Math.max(lacking, sizer.size(before, limit())), 1, limit());
+    long units = Math.clamp(Math.max(lacking, sizer.size(before, most())), 1, limit());
     return request(onDataLoss, LeaseRequest.CURRENT, units, units, units);
   }
 
@@ -148,7 +147,7 @@ public final class StoreCell extends LeaseCell {
   @Override
   public synchronized Completed complete(
       long wanted, LeaseGrant grant, long sentNanos, long answeredNanos) {
-    batch = Math.min(wanted, sizer.size(0, limit()));
+    batch = Math.min(wanted, sizer.size(0, most()));
     long unspendable = credit(grant, false, sentNanos, answeredNanos);
     return completed(unspendable > 0 && !retired ? End.LATE : End.CREDITED, unspendable);
   }
@@ -158,6 +157,7 @@ public final class StoreCell extends LeaseCell {
       LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
     roll(answeredNanos);
     learnWindow(grant, sentNanos, answeredNanos);
+    learnLimit(grant);
     leftAtStore = grant.left();
     exhausted = grant.left() == 0 || grant.units() == 0;
     // expired on arrival; carried units must have arrived in time
@@ -214,7 +214,7 @@ public final class StoreCell extends LeaseCell {
     }
     if (knowsStoreClock() && storeMillis(now) >= demandEndMillis) {
       if (demandEndMillis != UNKNOWN && offered > 0) {
-        sizer.observe(offered, limit());
+        sizer.observe(offered, most());
         offered = 0;
       }
       demandEndMillis = window.endMillis(storeMillis(now));
@@ -259,10 +259,11 @@ public final class StoreCell extends LeaseCell {
   /**
    * Returns how many units outlive their window. A node that leases on demand and serves the
    * waiting requests has less than a batch left; if those have timed out, it may have a whole
-   * batch.
+   * batch. A tenant's units never do: there is no bound on the tenants that could have some.
    */
   private long carried() {
-    return options.windowCoupled() ? 0 : Math.max(0, batch - 1); // 0 before a grant
+    boolean coupled = options.windowCoupled() || isShared();
+    return coupled ? 0 : Math.max(0, batch - 1); // 0 before a grant
   }
 
   private void forfeitBeyond(long kept) {

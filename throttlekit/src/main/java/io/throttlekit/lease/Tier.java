@@ -40,9 +40,9 @@ public sealed interface Tier {
    * Units are leased from the store.
    *
    * @param size the number of units per lease
-   * @param windowCoupled whether leased units expire when the store's window ends. If so, at most
-   *     the limit is admitted per window, by any number of nodes; otherwise at most {@code limit +
-   *     nodes · (batch − 1)}
+   * @param windowCoupled whether leased units expire when the store's window ends, as those of
+   *     tenants always do. If so, at most the limit is admitted per window, by any number of nodes;
+   *     otherwise at most {@code limit + nodes · (batch − 1)}
    * @param lowWater a lease is renewed ahead of need with this many units or fewer; 0 for never
    * @param returnIdleAfterMillis ms without a request after which unused units are returned to the
    *     store; 0 for never

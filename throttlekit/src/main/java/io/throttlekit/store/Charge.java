@@ -41,6 +41,11 @@ public record Charge(
     }
   }
 
+  /** Returns the key of what is charged: the tenant's, or the counter's if no tenants share it. */
+  public CounterKey chargedKey() {
+    return tenant == null ? key : tenant.key();
+  }
+
   /** Returns this charge with another cost. */
   Charge withCost(long other, Overrun treatment) {
     return new Charge(key, algorithm, other, treatment, tenant);

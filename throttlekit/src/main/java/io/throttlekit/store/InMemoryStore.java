@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * of usual size.
  *
  * <p>Keys have at most 128 bytes, and the counter of a sliding log or of many tenants weighs more,
- * so memory is bounded, too: by about 400 bytes per counter of usual size, or by sixteen of the heaviest
- * counters if that is more.
+ * so memory is bounded, too: by about 400 bytes per counter of usual size, or by sixteen of the
+ * heaviest counters if that is more.
  *
  * <p>A counter expires some time after it has returned to its unused state. When there are too
  * many, the least useful one is evicted (Caffeine's W-TinyLFU keeps frequently used ones), and

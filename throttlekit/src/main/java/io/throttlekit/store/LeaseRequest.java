@@ -53,7 +53,16 @@ public record LeaseRequest(
       @Nullable Terms terms,
       boolean regionalOnly) {
     this(
-        key, window, units, onDataLoss, id, windowEndMillis, size, usable, terms, regionalOnly,
+        key,
+        window,
+        units,
+        onDataLoss,
+        id,
+        windowEndMillis,
+        size,
+        usable,
+        terms,
+        regionalOnly,
         null);
   }
 

@@ -18,8 +18,7 @@ final class Leasing {
     }
     // Another lease may come between two attempts; then less is left.
     for (long wanted = request.units(); ; ) {
-      Decision decision =
-          counters.apply(request.charge(wanted, Overrun.REFUSE));
+      Decision decision = counters.apply(request.charge(wanted, Overrun.REFUSE));
       long granted = decision.admitted() ? wanted : 0;
       if (granted > 0 || decision.remaining() == 0) {
         return new LeaseGrant(
@@ -44,10 +43,11 @@ final class Leasing {
       if (decision.admitted() || left == 0) {
         Decision after = counters.apply(look);
         return new LeaseGrant(
-            decision.admitted() ? wanted : 0,
-            nowMillis + after.resetAfterMillis(),
-            nowMillis,
-            after.remaining());
+                decision.admitted() ? wanted : 0,
+                nowMillis + after.resetAfterMillis(),
+                nowMillis,
+                after.remaining())
+            .withLimit(after.limit());
       }
     }
   }
@@ -56,7 +56,9 @@ final class Leasing {
   static LeaseGrant granted(
       LeaseRequest request, long units, long nowMillis, Function<Charge, Decision> counters) {
     Decision rest = counters.apply(request.charge(0, Overrun.COUNT));
-    return new LeaseGrant(units, nowMillis + rest.resetAfterMillis(), nowMillis, rest.remaining());
+    LeaseGrant grant =
+        new LeaseGrant(units, nowMillis + rest.resetAfterMillis(), nowMillis, rest.remaining());
+    return request.tenant() == null ? grant : grant.withLimit(rest.limit());
   }
 
   static void returnUnits(

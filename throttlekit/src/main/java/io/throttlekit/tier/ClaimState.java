@@ -270,7 +270,7 @@ final class ClaimState {
       Charge charge = charges[question.charges().get(n)];
       // A refund frees units that cells and refusals believe to be used up.
       if (charge.cost() < 0) {
-        tiers.leases.reopen(charge.key());
+        tiers.leases.reopen(charge.chargedKey());
       }
       // Of several charges on one counter, no decision is that of its charge alone.
       if (!sharesCounter(question.charges(), n)) {

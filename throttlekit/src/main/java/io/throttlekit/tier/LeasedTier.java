@@ -15,7 +15,6 @@ import io.throttlekit.lease.LeaseWaiter;
 import io.throttlekit.lease.Leftover;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.once.Answered;
-import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
@@ -89,16 +88,17 @@ final class LeasedTier implements AutoCloseable {
   }
 
   /**
-   * Returns the cell of a charge, whose limit is a fixed window.
+   * Returns the cell of a charge, whose limit is a fixed window. Each tenant of a counter has its
+   * own.
    *
    * @param first whether this is the request's first attempt, so that its options are the newest. A
    *     request that waited through a reload takes the existing cell: otherwise requests with new
    *     and with old options would retire each other's cells and never be granted anything
    */
   LeaseCell cell(Charge charge, Tier.Leasing options, boolean first) {
-    LeaseCell known = recent.find(charge.key());
+    LeaseCell known = recent.find(charge.chargedKey());
     if (known == null || known.isRetired()) {
-      known = cells.getIfPresent(charge.key());
+      known = cells.getIfPresent(charge.chargedKey());
       if (known != null) {
         recent.put(known);
       }
@@ -107,11 +107,10 @@ final class LeasedTier implements AutoCloseable {
       if (!first || known.isOf(options)) {
         return known;
       }
-      cells.asMap().remove(charge.key(), known); // a reload changed the policy
+      cells.asMap().remove(known.key(), known); // a reload changed the policy
     }
     recent.makeRoomFor(cells.estimatedSize() + 1);
-    return cells.get(
-        charge.key(), key -> LeaseCell.of(key, (FixedWindow) charge.algorithm(), options, now()));
+    return cells.get(charge.chargedKey(), _ -> LeaseCell.of(charge, options, now()));
   }
 
   /**
@@ -122,10 +121,9 @@ final class LeasedTier implements AutoCloseable {
    */
   AcquireResult tryAcquire(
       Charge charge, Tier.Leasing options, DataLoss onDataLoss, boolean first, long now) {
-    FixedWindow window = (FixedWindow) charge.algorithm();
     AcquireResult result;
     do { // a cell that was evicted after the look-up has a successor
-      result = cell(charge, options, first).tryAcquire(window, charge.cost(), first, now);
+      result = cell(charge, options, first).tryAcquire(charge, first, now);
     } while (result.kind() == AcquireResult.Kind.RETIRED);
     if (result.kind() == AcquireResult.Kind.TAKEN) {
       LeaseRequest request = result.cell().refill(0, onDataLoss, now);

@@ -1,5 +1,7 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
@@ -8,6 +10,7 @@ import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A fraction of every limit, rounded down.
@@ -23,7 +26,17 @@ record LocalShare(double part) {
   }
 
   private Charge of(Charge charge) {
-    return new Charge(charge.key(), of(charge.algorithm()), charge.cost(), charge.overrun());
+    return new Charge(
+        charge.key(), of(charge.algorithm()), charge.cost(), charge.overrun(), of(charge.tenant()));
+  }
+
+  /** Tenants share the fraction as they do the limit, by the weights that this process sees. */
+  private @Nullable FairTenant of(@Nullable FairTenant tenant) {
+    if (tenant == null) {
+      return null;
+    }
+    FairTerms whole = tenant.terms();
+    return new FairTenant(tenant.key(), tenant.weight(), whole.withLimit(of(whole.limit())));
   }
 
   private RateAlgorithm<?> of(RateAlgorithm<?> algorithm) {

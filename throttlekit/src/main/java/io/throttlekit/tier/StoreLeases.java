@@ -51,7 +51,7 @@ final class StoreLeases implements LeaseSource {
   public CompletionStage<Answered<LeaseGrant>> lease(
       LeaseRequest request, Consumer<Answered<LeaseGrant>> late) {
     return leases.call(
-        request.key(),
+        request.callKey(),
         MonotonicSpan.nanos(request.window().windowMillis()),
         id -> store.lease(request.with(id)),
         late);
@@ -61,12 +61,12 @@ final class StoreLeases implements LeaseSource {
   public CompletionStage<?> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     CompletableFuture<Boolean> sent = new CompletableFuture<>();
     returnsInTurn.run(
-        lease.key(),
+        lease.callKey(),
         ended -> {
           var _ =
               returns
                   .call(
-                      lease.key(),
+                      lease.callKey(),
                       MonotonicSpan.nanos(lease.window().windowMillis()),
                       id ->
                           store

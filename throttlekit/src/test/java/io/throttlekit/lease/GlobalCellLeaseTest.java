@@ -102,7 +102,7 @@ class GlobalCellLeaseTest {
   void usableUnitsAreBoundedByTheLimit() {
     FixedWindow most = new FixedWindow(Cost.MAX, END);
     Tier.Global tier = GlobalCells.tier(most, new LeaseSize.Fixed(10), 0, 0);
-    GlobalCell huge = new GlobalCell(Node.key("user"), most, tier, new LeaseSize.Fixed(10), 0);
+    GlobalCell huge = new GlobalCell(Node.charge("user", most), tier, new LeaseSize.Fixed(10), 0);
     lease(huge, 1, units(10, END, END, Cost.MAX), 0, 0);
     for (int i = 0; i < 2_000; i++) {
       huge.tryAcquire(most, Cost.MAX, true, i);

@@ -27,8 +27,7 @@ public class GlobalCellRaceTest {
   private final FixedWindow window = new FixedWindow(7, END);
   private final GlobalCell cell =
       new GlobalCell(
-          Node.key("user"),
-          window,
+          Node.charge("user", window),
           GlobalCells.tier(window, new LeaseSize.Fixed(2), 1, 1),
           new LeaseSize.Fixed(2),
           0);

@@ -35,7 +35,7 @@ public final class GlobalCells {
 
   static GlobalCell cell(long lowWater, long idleMillis, LeaseSizer sizer) {
     Tier.Global tier = tier(HUNDRED, new LeaseSize.Fixed(10), lowWater, idleMillis);
-    return new GlobalCell(Node.key("user"), HUNDRED, tier, sizer, 0);
+    return new GlobalCell(Node.charge("user", HUNDRED), tier, sizer, 0);
   }
 
   static AcquireResult take(GlobalCell from, long cost, long now) {

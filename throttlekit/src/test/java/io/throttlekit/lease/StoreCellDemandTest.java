@@ -161,7 +161,7 @@ class StoreCellDemandTest {
 
   private static StoreCell cell(LeaseSizer sizer, long lowWater) {
     Tier.Leased tier = new Tier.Leased(new LeaseSize.Adaptive(), true, lowWater, 0);
-    return new StoreCell(Node.key("user"), HUNDRED, tier, sizer, 0);
+    return new StoreCell(Node.charge("user", HUNDRED), tier, sizer, 0);
   }
 
   private static void offer(StoreCell to, long units, long millis) {

@@ -27,7 +27,7 @@ public class StoreCellRaceTest {
   private final FixedWindow window = new FixedWindow(7, 60_000);
   private final Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(2), true, 1, 1);
   private final StoreCell cell =
-      new StoreCell(Node.key("user"), window, options, new LeaseSize.Fixed(2), 0);
+      new StoreCell(Node.charge("user", window), options, new LeaseSize.Fixed(2), 0);
 
   @Operation
   public String take() {

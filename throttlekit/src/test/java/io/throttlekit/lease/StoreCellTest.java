@@ -210,11 +210,11 @@ class StoreCellTest {
 
   private StoreCell cell(boolean coupled, LeaseSizer sizer) {
     Tier.Leased options = new Tier.Leased(new LeaseSize.Fixed(10), coupled, 3, IDLE);
-    return new StoreCell(Node.key("user"), hundred, options, sizer, 0);
+    return new StoreCell(Node.charge("user", hundred), options, sizer, 0);
   }
 
   private StoreCell cell(Tier.Leased options) {
-    return new StoreCell(Node.key("user"), hundred, options, new LeaseSize.Fixed(10), 0);
+    return new StoreCell(Node.charge("user", hundred), options, new LeaseSize.Fixed(10), 0);
   }
 
   private AcquireResult take(StoreCell from, long cost, long now) {

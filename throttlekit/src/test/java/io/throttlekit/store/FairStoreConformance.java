@@ -124,9 +124,9 @@ public abstract class FairStoreConformance {
     FairTenant b = tenant(2, true, terms);
     acquire(store, charge(a, 1, Overrun.REFUSE));
     acquire(store, charge(b, 1, Overrun.REFUSE));
-    assertThat(remaining(a)).isEqualTo(33); // weights 1 and 2: ⌊100 / 3⌋ less 1, and one that rounding leaves
-    Outcome outcome =
-        acquire(store, charge(a, 10, Overrun.REFUSE), charge(b, 89, Overrun.REFUSE));
+    assertThat(remaining(a))
+        .isEqualTo(33); // weights 1 and 2: ⌊100 / 3⌋ less 1, and one that rounding leaves
+    Outcome outcome = acquire(store, charge(a, 10, Overrun.REFUSE), charge(b, 89, Overrun.REFUSE));
     assertThat(outcome.admitted()).isFalse();
     assertThat(remaining(a)).isEqualTo(33);
     assertThat(acquire(store, charge(a, 10, Overrun.REFUSE), charge(b, 60, Overrun.REFUSE)))
@@ -263,8 +263,7 @@ public abstract class FairStoreConformance {
 
   private LeaseRequest request(FairTenant tenant, long units, long number) {
     FixedWindow window = new FixedWindow(LIMIT, MINUTE);
-    return new LeaseRequest(pool, window, units, DataLoss.REFILL, new CallId(5, number))
-        .of(tenant);
+    return new LeaseRequest(pool, window, units, DataLoss.REFILL, new CallId(5, number)).of(tenant);
   }
 
   private LeaseGrant lease(FairTenant tenant, long units, long number) {

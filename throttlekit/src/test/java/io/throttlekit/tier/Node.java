@@ -196,6 +196,10 @@ public final class Node {
     return new TieredClaim(new Claim(role, List.of(charge), DataLoss.REFILL), tier, outage);
   }
 
+  public static Charge charge(String user, RateAlgorithm<?> algorithm) {
+    return new Charge(key(user), algorithm, 1, Overrun.REFUSE);
+  }
+
   public static CounterKey key(String user) {
     return CounterKey.of("shop", "user", user);
   }

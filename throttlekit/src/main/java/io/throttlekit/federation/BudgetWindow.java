@@ -1,0 +1,126 @@
+package io.throttlekit.federation;
+
+import io.throttlekit.CounterKey;
+import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
+import io.throttlekit.fairness.FairPool;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.store.CallRecords;
+import io.throttlekit.store.LeaseGrant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One window of a budget in an {@link InMemoryCoordinator}, with its tenants if they share it. Not
+ * thread-safe.
+ */
+final class BudgetWindow {
+  private final long beginMillis;
+  private final long endMillis;
+
+  /** The division among tenants; absent if none share the budget. */
+  private final @Nullable FairPool pool;
+
+  private long leased;
+  private final Set<String> returned = new HashSet<>();
+  private final Map<CounterKey, CallRecords> calls = new HashMap<>();
+
+  /**
+   * Creates a window without leases.
+   *
+   * @param before the window before, if it has leases
+   */
+  BudgetWindow(BudgetLease first, long endMillis, @Nullable BudgetWindow before) {
+    this.beginMillis = endMillis - first.budget().window().windowMillis();
+    this.endMillis = endMillis;
+    FairTenant tenant = first.tenant();
+    if (tenant == null) {
+      this.pool = null;
+    } else {
+      FairPool earlier = before == null ? null : before.pool;
+      this.pool = earlier == null ? new FairPool(tenant.terms()) : earlier.next();
+    }
+  }
+
+  /** Returns until when this window is kept: of a pool, the next one needs its tenants. */
+  long keptUntilMillis() {
+    return pool == null ? endMillis : endMillis + (endMillis - beginMillis);
+  }
+
+  /** Leases once; a repeated call returns the same units. */
+  LeaseGrant lease(BudgetLease lease, long now) {
+    CallRecords records = calls.computeIfAbsent(lease.callKey(), _ -> new CallRecords());
+    FairTenant tenant = lease.tenant();
+    if (tenant == null) {
+      checkNotShared();
+      long limit = lease.budget().window().limit();
+      long units = records.once(lease.id(), endMillis, () -> take(lease.units(), limit));
+      return new LeaseGrant(units, endMillis, now, Math.max(0, limit - leased));
+    }
+    FairPool shared = shared();
+    long at = Math.max(now, beginMillis); // it may be leased before it begins
+    long units = records.once(lease.id(), endMillis, () -> take(shared, tenant, lease.units(), at));
+    Decision after = shared.look(tenant, Overrun.COUNT, at);
+    return new LeaseGrant(units, endMillis, now, after.remaining()).withLimit(after.limit());
+  }
+
+  /** Makes a tenant active that has leased from the window before. */
+  void expect(FairTenant tenant) {
+    shared().expect(tenant);
+  }
+
+  /** Takes units back, each return once. */
+  void reconcile(BudgetReturn units, long now) {
+    // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
+    if (!returned.add(units.region().length() + ":" + units.region() + units.id())) {
+      return;
+    }
+    FairTenant tenant = units.tenant();
+    if (tenant == null) {
+      checkNotShared();
+      leased = Math.max(0, leased - units.units());
+    } else {
+      shared().refund(tenant, units.units(), Math.max(now, beginMillis));
+    }
+  }
+
+  private FairPool shared() {
+    if (pool == null) {
+      throw new IllegalArgumentException("no tenants share this budget");
+    }
+    return pool;
+  }
+
+  private void checkNotShared() {
+    if (pool != null) {
+      throw new IllegalArgumentException("tenants share this budget");
+    }
+  }
+
+  private long take(long most, long limit) {
+    // The limit may be lower now.
+    long units = Math.min(most, Math.max(0, limit - leased));
+    leased += units;
+    return units;
+  }
+
+  /** Grants what a tenant may take without units that others have reserved. */
+  private static long take(FairPool pool, FairTenant tenant, long most, long at) {
+    long left = pool.look(tenant, Overrun.COUNT, at).remaining();
+    // A tenant that gets nothing is active all the same, because it has asked.
+    long wanted = Math.max(1, Math.min(most, left));
+    return pool.charge(tenant, wanted, Overrun.REFUSE, at).admitted() ? wanted : 0;
+  }
+
+  @Override
+  public String toString() {
+    long units = pool == null ? leased : pool.used();
+    String answered =
+        calls.values().stream().map(CallRecords::toString).collect(Collectors.joining(" "));
+    return units + " leased " + answered + ", returns " + returned;
+  }
+}
