@@ -155,7 +155,9 @@ final class CounterRows {
         }
       }
       if (!pools.isEmpty()) {
-        TenantRows.read(sql, pools.values());
+        try (ResultSet found = Session.rowsOf(sql)) {
+          TenantRows.read(found, pools.values());
+        }
       }
       return Session.rowOf(
           sql,

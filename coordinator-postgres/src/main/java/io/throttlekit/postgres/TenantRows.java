@@ -68,13 +68,13 @@ final class TenantRows implements StoredPool.Rows {
   private static final String OLDEST_OF_TWO =
       """
       SELECT * FROM ((SELECT name, weight, listed, window_end_millis, used, place FROM %1$s
-          WHERE pool = ? AND listed = ? AND (window_end_millis, place) >= (?, ?)
-          ORDER BY window_end_millis, place LIMIT ?)
+          WHERE pool = ? AND listed = ? AND window_end_millis >= ? AND place >= ?
+          ORDER BY place LIMIT ?)
         UNION ALL (SELECT name, weight, listed, window_end_millis, used, place FROM %1$s b
-          WHERE pool = ? AND listed = ? AND (window_end_millis, place) >= (?, ?)
+          WHERE pool = ? AND listed = ? AND window_end_millis >= ? AND place >= ?
             AND NOT EXISTS (SELECT FROM %1$s o WHERE o.pool = ? AND o.name = b.name)
-          ORDER BY window_end_millis, place LIMIT ?)) AS n
-        ORDER BY window_end_millis, place LIMIT ?\
+          ORDER BY place LIMIT ?)) AS n
+        ORDER BY place LIMIT ?\
       """;
 
   private static final String WRITE =
@@ -86,6 +86,16 @@ final class TenantRows implements StoredPool.Rows {
         ON CONFLICT (pool, name) DO UPDATE SET weight = excluded.weight, listed = excluded.listed,
           window_end_millis = excluded.window_end_millis, used = excluded.used,
           place = excluded.place, kept_until_millis = excluded.kept_until_millis;
+      """;
+
+  private static final String CARRY =
+      """
+      INSERT INTO %s (pool, name, weight, listed, window_end_millis, used, place,
+          kept_until_millis)
+        SELECT ?::bytea, n.name, n.weight, n.listed, ?, 0, n.place, ?
+          FROM unnest(?::bytea[], ?::bigint[], ?::boolean[], ?::bigint[])
+            AS n (name, weight, listed, place)
+        ON CONFLICT (pool, name) DO NOTHING;
       """;
 
   private static final String DELETE = "DELETE FROM %s WHERE pool = ? AND name = ANY (?);\n";
@@ -191,12 +201,10 @@ final class TenantRows implements StoredPool.Rows {
   }
 
   /** Reads the result of {@link #read}. */
-  static void read(PreparedStatement sql, Iterable<TenantRows> pools) throws SQLException {
+  static void read(ResultSet rows, Iterable<TenantRows> pools) throws SQLException {
     Map<Long, StoredPool.Row> found = new HashMap<>();
-    try (ResultSet rows = Session.rowsOf(sql)) {
-      while (rows.next()) {
-        found.put(rows.getLong(1), row(rows));
-      }
+    while (rows.next()) {
+      found.put(rows.getLong(1), row(rows));
     }
     long number = 0;
     for (TenantRows pool : pools) {
@@ -282,7 +290,8 @@ final class TenantRows implements StoredPool.Rows {
     }
     if (!rows.isEmpty()) {
       statements.append(WRITE.formatted(table));
-      long kept = terms.windowMillis() + SLACK_MILLIS;
+      // Until the end of the next window: of the pool, if it has one window only.
+      long kept = (before == null ? 1 : 2) * terms.windowMillis() + SLACK_MILLIS;
       Collections.addAll(
           values,
           name,
@@ -298,6 +307,28 @@ final class TenantRows implements StoredPool.Rows {
       statements.append(DELETE.formatted(table));
       Collections.addAll(
           values, name, session.names(gone.stream().map(Candidate::name).toList()));
+    }
+  }
+
+  /**
+   * Adds a statement that keeps tenants active in the next window that were evicted from this one.
+   */
+  void carryEvicted(TenantRows next, StringBuilder statements, List<@Nullable Object> values)
+      throws SQLException {
+    long end = pool().numbers()[0];
+    List<Candidate> seen =
+        evicted.stream().filter(each -> each.row().windowEndMillis() == end).toList();
+    if (!seen.isEmpty()) {
+      statements.append(CARRY.formatted(table));
+      Collections.addAll(
+          values,
+          next.name,
+          end,
+          end + 2 * terms.windowMillis() + SLACK_MILLIS,
+          session.names(seen.stream().map(Candidate::name).toList()),
+          session.numbers(seen.stream().map(each -> each.row().weight().value()).toList()),
+          session.flags(seen.stream().map(each -> each.row().weight().listed()).toList()),
+          session.numbers(seen.stream().map(each -> each.row().place()).toList()));
     }
   }
 
@@ -374,7 +405,9 @@ final class TenantRows implements StoredPool.Rows {
     Candidate last = order.ahead.peekLast();
     order.isRead = order.ahead.size() < limit;
     if (last != null) {
-      order.nextWindow = last.row().windowEndMillis();
+      if (before == null) {
+        order.nextWindow = last.row().windowEndMillis();
+      }
       order.nextPlace = last.row().place() + 1;
     }
     return last != null;

@@ -19,3 +19,33 @@ CREATE INDEX IF NOT EXISTS tenants_used
   ON tenants (pool, window_end_millis, listed, weight, used);
 CREATE INDEX IF NOT EXISTS tenants_place ON tenants (pool, listed, window_end_millis, place);
 CREATE INDEX IF NOT EXISTS tenants_kept_until ON tenants (kept_until_millis);
+
+-- The same for budgets, each of whose windows has a pool of its own: its name is the budget's,
+-- followed by the end of the window. Tenants that were seen in the window before have a row there,
+-- and one here once they have changed.
+CREATE TABLE IF NOT EXISTS budget_pools (
+  budget bytea NOT NULL,
+  window_end_millis bigint NOT NULL,
+  state bytea NOT NULL,
+  kept_until_millis bigint NOT NULL,
+  PRIMARY KEY (budget, window_end_millis)
+) WITH (fillfactor = 70);
+
+CREATE INDEX IF NOT EXISTS budget_pools_kept_until ON budget_pools (kept_until_millis);
+
+CREATE TABLE IF NOT EXISTS budget_tenants (
+  pool bytea NOT NULL,
+  name bytea NOT NULL,
+  weight bigint NOT NULL,
+  listed boolean NOT NULL,
+  window_end_millis bigint NOT NULL,
+  used bigint NOT NULL,
+  place bigint NOT NULL,
+  kept_until_millis bigint NOT NULL,
+  PRIMARY KEY (pool, name)
+) WITH (fillfactor = 70);
+
+CREATE INDEX IF NOT EXISTS budget_tenants_used
+  ON budget_tenants (pool, window_end_millis, listed, weight, used);
+CREATE INDEX IF NOT EXISTS budget_tenants_place ON budget_tenants (pool, listed, place);
+CREATE INDEX IF NOT EXISTS budget_tenants_kept_until ON budget_tenants (kept_until_millis);

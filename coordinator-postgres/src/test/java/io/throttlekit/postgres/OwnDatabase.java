@@ -27,6 +27,8 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
           "agreements",
           "windows",
           "returns",
+          "budget_pools",
+          "budget_tenants",
           "budget_epoch",
           "escrow",
           "refills",
