@@ -9,10 +9,8 @@ import java.nio.ByteBuffer;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -36,9 +34,6 @@ final class TenantRows implements StoredPool.Rows {
   /** The window of a row whose tenant is not active, whatever the window before has. */
   private static final long GONE = -1;
 
-  /** The factor by which each next reading of rows to evict has more. */
-  private static final int GROWTH = 8;
-
   private static final String READ =
       """
       SELECT n.number, t.weight, t.listed, t.window_end_millis, t.used, t.place
@@ -55,26 +50,6 @@ final class TenantRows implements StoredPool.Rows {
           WHERE t.pool = ? AND t.window_end_millis = ? AND t.listed = n.listed
             AND t.weight = n.weight AND t.used >= n.first AND t.used < n.until) s
         ORDER BY n.number\
-      """;
-
-  private static final String OLDEST =
-      """
-      SELECT name, weight, listed, window_end_millis, used, place FROM %s
-        WHERE pool = ? AND listed = ? AND (window_end_millis, place) >= (?, ?)
-        ORDER BY window_end_millis, place LIMIT ?\
-      """;
-
-  /** As above, with those of the window before that have no row in the pool's own. */
-  private static final String OLDEST_OF_TWO =
-      """
-      SELECT * FROM ((SELECT name, weight, listed, window_end_millis, used, place FROM %1$s
-          WHERE pool = ? AND listed = ? AND window_end_millis >= ? AND place >= ?
-          ORDER BY place LIMIT ?)
-        UNION ALL (SELECT name, weight, listed, window_end_millis, used, place FROM %1$s b
-          WHERE pool = ? AND listed = ? AND window_end_millis >= ? AND place >= ?
-            AND NOT EXISTS (SELECT FROM %1$s o WHERE o.pool = ? AND o.name = b.name)
-          ORDER BY place LIMIT ?)) AS n
-        ORDER BY place LIMIT ?\
       """;
 
   private static final String WRITE =
@@ -112,9 +87,9 @@ final class TenantRows implements StoredPool.Rows {
 
   private final Map<CounterKey, StoredPool.Row> known = new HashMap<>();
   private final Set<ByteBuffer> excluded = new HashSet<>();
-  private final List<Candidate> evicted = new ArrayList<>();
-  private final Order listed = new Order(true);
-  private final Order unlisted = new Order(false);
+  private final List<OldestTenants.Tenant> evicted = new ArrayList<>();
+  private final OldestTenants listed;
+  private final OldestTenants unlisted;
   private long @Nullable [] numbers;
 
   /** Whether sums over other tenants were read. */
@@ -128,27 +103,11 @@ final class TenantRows implements StoredPool.Rows {
 
     final SQLException reason;
 
-    private Unreadable(SQLException reason) {
+    Unreadable(SQLException reason) {
       super(reason);
       this.reason = reason;
     }
   }
-
-  /** Rows of one class that were read ahead, by place. */
-  private static final class Order {
-    final boolean listed;
-    final Deque<Candidate> ahead = new ArrayDeque<>();
-    long nextWindow = Long.MIN_VALUE;
-    long nextPlace = Long.MIN_VALUE;
-    boolean isRead;
-
-    Order(boolean listed) {
-      this.listed = listed;
-    }
-  }
-
-  @SuppressWarnings("ArrayRecordComponent") // not compared
-  private record Candidate(byte[] name, StoredPool.Row row) {}
 
   /**
    * Creates an object without tenants.
@@ -165,6 +124,8 @@ final class TenantRows implements StoredPool.Rows {
     this.name = name;
     this.before = before;
     this.terms = terms;
+    this.listed = new OldestTenants(session, table, name, before, true);
+    this.unlisted = new OldestTenants(session, table, name, before, false);
   }
 
   /** Adds a tenant of the transaction, before the rows are read. */
@@ -269,12 +230,12 @@ final class TenantRows implements StoredPool.Rows {
     }
     List<byte[]> names = new ArrayList<>();
     List<StoredPool.Row> rows = new ArrayList<>();
-    List<Candidate> gone = new ArrayList<>(evicted);
+    List<OldestTenants.Tenant> gone = new ArrayList<>(evicted);
     for (Map.Entry<CounterKey, byte[]> tenant : tenants.entrySet()) {
       StoredPool.Row row = pool().row(tenant.getKey());
       StoredPool.Row found = known.get(tenant.getKey());
       if (row == null && found != null) {
-        gone.add(new Candidate(tenant.getValue(), found));
+        gone.add(new OldestTenants.Tenant(tenant.getValue(), found));
       } else if (row != null && isChanged(tenant.getKey())) {
         names.add(tenant.getValue());
         rows.add(row);
@@ -282,7 +243,7 @@ final class TenantRows implements StoredPool.Rows {
     }
     if (before != null) {
       // In the window before, they stay what they are. No window is as early as this one.
-      for (Candidate each : gone) {
+      for (OldestTenants.Tenant each : gone) {
         names.add(each.name());
         rows.add(new StoredPool.Row(each.row().weight(), GONE, 0, each.row().place()));
       }
@@ -306,7 +267,7 @@ final class TenantRows implements StoredPool.Rows {
     if (!gone.isEmpty()) {
       statements.append(DELETE.formatted(table));
       Collections.addAll(
-          values, name, session.names(gone.stream().map(Candidate::name).toList()));
+          values, name, session.names(gone.stream().map(OldestTenants.Tenant::name).toList()));
     }
   }
 
@@ -316,7 +277,7 @@ final class TenantRows implements StoredPool.Rows {
   void carryEvicted(TenantRows next, StringBuilder statements, List<@Nullable Object> values)
       throws SQLException {
     long end = pool().numbers()[0];
-    List<Candidate> seen =
+    List<OldestTenants.Tenant> seen =
         evicted.stream().filter(each -> each.row().windowEndMillis() == end).toList();
     if (!seen.isEmpty()) {
       statements.append(CARRY.formatted(table));
@@ -325,7 +286,7 @@ final class TenantRows implements StoredPool.Rows {
           next.name,
           end,
           end + 2 * terms.windowMillis() + SLACK_MILLIS,
-          session.names(seen.stream().map(Candidate::name).toList()),
+          session.names(seen.stream().map(OldestTenants.Tenant::name).toList()),
           session.numbers(seen.stream().map(each -> each.row().weight().value()).toList()),
           session.flags(seen.stream().map(each -> each.row().weight().listed()).toList()),
           session.numbers(seen.stream().map(each -> each.row().place()).toList()));
@@ -357,63 +318,17 @@ final class TenantRows implements StoredPool.Rows {
 
   @Override
   public StoredPool.@Nullable Row oldest(boolean amongListed, long activeFromMillis) {
-    Order order = amongListed ? listed : unlisted;
-    order.nextWindow = Math.max(order.nextWindow, activeFromMillis);
-    while (true) {
-      Candidate first = order.ahead.peek();
-      if (first == null) {
-        if (!readAhead(order)) {
-          return null;
-        }
-      } else if (first.row().windowEndMillis() < activeFromMillis
-          || excluded.contains(ByteBuffer.wrap(first.name()))) {
-        order.ahead.remove();
-      } else {
-        return first.row();
-      }
-    }
+    OldestTenants.Tenant oldest = (amongListed ? listed : unlisted).first(activeFromMillis, excluded);
+    return oldest == null ? null : oldest.row();
   }
 
   @Override
   public void evict(StoredPool.Row oldest) {
-    Order order = oldest.weight().listed() ? listed : unlisted;
-    evicted.add(order.ahead.remove());
+    evicted.add((oldest.weight().listed() ? listed : unlisted).remove());
   }
 
-  /** Reads more rows, in their order; returns whether there were any. */
-  private boolean readAhead(Order order) {
-    if (order.isRead) {
-      return false;
-    }
-    // Usually one tenant is evicted, and the first rows may be those of the transaction.
-    int limit = (1 + tenants.size()) * (evicted.isEmpty() ? 1 : GROWTH);
-    List<Object> values = new ArrayList<>();
-    Collections.addAll(values, name, order.listed, order.nextWindow, order.nextPlace, limit);
-    if (before != null) {
-      Collections.addAll(values, before, order.listed, order.nextWindow, order.nextPlace);
-      Collections.addAll(values, name, limit, limit);
-    }
-    String query = before == null ? OLDEST : OLDEST_OF_TWO;
-    try (PreparedStatement sql = session.prepare(query.formatted(table), values.toArray());
-        ResultSet rows = sql.executeQuery()) {
-      while (rows.next()) {
-        order.ahead.add(new Candidate(rows.getBytes(1), row(rows)));
-      }
-    } catch (SQLException e) {
-      throw new Unreadable(e);
-    }
-    Candidate last = order.ahead.peekLast();
-    order.isRead = order.ahead.size() < limit;
-    if (last != null) {
-      if (before == null) {
-        order.nextWindow = last.row().windowEndMillis();
-      }
-      order.nextPlace = last.row().place() + 1;
-    }
-    return last != null;
-  }
-
-  private static StoredPool.Row row(ResultSet row) throws SQLException {
+  /** Reads weight, listed, window, used and place. */
+  static StoredPool.Row row(ResultSet row) throws SQLException {
     TenantWeight weight = new TenantWeight(row.getLong(2), row.getBoolean(3));
     return new StoredPool.Row(weight, row.getLong(4), row.getLong(5), row.getLong(6));
   }
