@@ -20,23 +20,29 @@ import org.jspecify.annotations.Nullable;
 final class OldestTenants {
   private static final String OLDEST =
       """
-      SELECT name, weight, listed, window_end_millis, used, place FROM %s
-        WHERE pool = ? AND listed = ? AND (window_end_millis, place) >= (?, ?)
-        ORDER BY window_end_millis, place LIMIT ?\
+      SET LOCAL enable_seqscan = off;
+      SELECT name, weight, listed, window_end_millis, used, place FROM %1$s
+        WHERE %2$s >= ? AND %2$s < ? ORDER BY %2$s LIMIT ?;
       """;
 
   /** As above, with those of the window before that have no row in the pool's own. */
   private static final String OLDEST_OF_TWO =
       """
+      SET LOCAL enable_seqscan = off;
       SELECT * FROM ((SELECT name, weight, listed, window_end_millis, used, place FROM %1$s
-          WHERE pool = ? AND listed = ? AND window_end_millis >= ? AND place >= ?
-          ORDER BY place LIMIT ?)
+          WHERE %2$s >= ? AND %2$s < ? AND window_end_millis >= ? ORDER BY %2$s LIMIT ?)
         UNION ALL (SELECT name, weight, listed, window_end_millis, used, place FROM %1$s b
-          WHERE pool = ? AND listed = ? AND window_end_millis >= ? AND place >= ?
+          WHERE %2$s >= ? AND %2$s < ? AND window_end_millis >= ?
             AND NOT EXISTS (SELECT FROM %1$s o WHERE o.pool = ? AND o.name = b.name)
-          ORDER BY place LIMIT ?)) AS n
-        ORDER BY place LIMIT ?\
+          ORDER BY %2$s LIMIT ?)) AS n
+        ORDER BY place LIMIT ?;
       """;
+
+  /** The expression of the index of a table whose pools have several windows. */
+  private static final String KEY =
+      "(pool || boolsend(listed) || int8send(window_end_millis) || int8send(place))";
+
+  private static final String KEY_IN_ONE_WINDOW = "(pool || boolsend(listed) || int8send(place))";
 
   /** The rows of the first reading, and the factor by which each next one has more. */
   private static final int FIRST = 2;
@@ -51,8 +57,8 @@ final class OldestTenants {
   private final byte @Nullable [] before;
   private final boolean listed;
   private final Deque<Tenant> ahead = new ArrayDeque<>();
-  private long nextWindow = Long.MIN_VALUE;
-  private long nextPlace = Long.MIN_VALUE;
+  private long nextWindow;
+  private long nextPlace;
   private int limit = FIRST;
   private boolean isRead;
 
@@ -103,15 +109,25 @@ final class OldestTenants {
       return false;
     }
     List<Object> values = new ArrayList<>();
-    Collections.addAll(values, pool, listed, nextWindow, nextPlace, limit);
-    if (before != null) {
-      Collections.addAll(values, before, listed, nextWindow, nextPlace, pool, limit, limit);
+    String query;
+    if (before == null) {
+      query = OLDEST.formatted(table, KEY);
+      byte[] first = key(pool, nextWindow, nextPlace);
+      Collections.addAll(values, first, key(pool, Long.MAX_VALUE, 0), limit);
+    } else {
+      query = OLDEST_OF_TWO.formatted(table, KEY_IN_ONE_WINDOW);
+      byte[] first = key(pool, nextPlace);
+      Collections.addAll(values, first, key(pool, Long.MAX_VALUE), nextWindow, limit);
+      first = key(before, nextPlace);
+      Collections.addAll(values, first, key(before, Long.MAX_VALUE), nextWindow, pool);
+      Collections.addAll(values, limit, limit);
     }
-    String query = before == null ? OLDEST : OLDEST_OF_TWO;
-    try (PreparedStatement sql = session.prepare(query.formatted(table), values.toArray());
-        ResultSet rows = sql.executeQuery()) {
-      while (rows.next()) {
-        ahead.add(new Tenant(rows.getBytes(1), TenantRows.row(rows)));
+    try (PreparedStatement sql = session.prepare(query, values.toArray())) {
+      sql.execute();
+      try (ResultSet rows = Session.rowsOf(sql)) {
+        while (rows.next()) {
+          ahead.add(new Tenant(rows.getBytes(1), TenantRows.row(rows)));
+        }
       }
     } catch (SQLException e) {
       throw new TenantRows.Unreadable(e);
@@ -124,5 +140,15 @@ final class OldestTenants {
       nextPlace = last.row().place() + 1;
     }
     return last != null;
+  }
+
+  /** Returns where a place is in the index. Numbers from 0 have the order of their bytes. */
+  private byte[] key(byte[] of, long... numbers) {
+    ByteBuffer key = ByteBuffer.allocate(of.length + 1 + numbers.length * Long.BYTES);
+    key.put(of).put((byte) (listed ? 1 : 0));
+    for (long number : numbers) {
+      key.putLong(number);
+    }
+    return key.array();
   }
 }

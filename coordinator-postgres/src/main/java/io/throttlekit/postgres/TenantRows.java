@@ -41,16 +41,22 @@ final class TenantRows implements StoredPool.Rows {
         JOIN %s t USING (pool, name);
       """;
 
-  // An aggregate in LATERAL is computed for each range, by the index.
+  // An aggregate in LATERAL is computed for each range, by the index. A plan that was made while
+  // there were few tenants must not visit all when there are many.
   private static final String SUMS =
       """
-      SELECT s.count, s.used FROM unnest(?::boolean[], ?::bigint[], ?::bigint[], ?::bigint[])
-          WITH ORDINALITY AS n (listed, weight, first, until, number),
-        LATERAL (SELECT count(*) AS count, coalesce(sum(t.used), 0)::bigint AS used FROM %s t
-          WHERE t.pool = ? AND t.window_end_millis = ? AND t.listed = n.listed
-            AND t.weight = n.weight AND t.used >= n.first AND t.used < n.until) s
-        ORDER BY n.number\
+      SET LOCAL enable_seqscan = off;
+      SELECT s.count, s.used FROM unnest(?::bytea[], ?::bytea[])
+          WITH ORDINALITY AS n (first, until, number),
+        LATERAL (SELECT count(*) AS count, coalesce(sum(t.used), 0)::bigint AS used FROM %1$s t
+          WHERE %2$s >= n.first AND %2$s < n.until) s
+        ORDER BY n.number;
       """;
+
+  /** The expression of the index of used amounts, as in {@link #key}. */
+  private static final String KEY =
+      "(t.pool || int8send(t.window_end_millis) || boolsend(t.listed) || int8send(t.weight)"
+          + " || int8send(t.used))";
 
   private static final String WRITE =
       """
@@ -189,6 +195,9 @@ final class TenantRows implements StoredPool.Rows {
    */
   StoredPool open(long @Nullable [] stored) {
     numbers = stored;
+    if (stored == null) {
+      known.clear(); // of an earlier pool
+    }
     pool = new StoredPool(terms, stored, known, this);
     return pool;
   }
@@ -200,6 +209,9 @@ final class TenantRows implements StoredPool.Rows {
    */
   StoredPool begin(long @Nullable [] earlier, long windowEndMillis) {
     numbers = null;
+    if (earlier == null) {
+      known.clear();
+    }
     pool = StoredPool.next(terms, earlier, windowEndMillis, known, this);
     return pool;
   }
@@ -296,24 +308,37 @@ final class TenantRows implements StoredPool.Rows {
   @Override
   public List<StoredPool.Sum> sums(List<StoredPool.Range> ranges) {
     summed = true;
+    List<byte[]> first = new ArrayList<>();
+    List<byte[]> until = new ArrayList<>();
+    for (StoredPool.Range range : ranges) {
+      first.add(key(range.weight(), range.from()));
+      until.add(key(range.weight(), range.to()));
+    }
+    String query = SUMS.formatted(table, KEY);
     try (PreparedStatement sql =
-            session.prepare(
-                SUMS.formatted(table),
-                session.flags(ranges.stream().map(range -> range.weight().listed()).toList()),
-                session.numbers(ranges.stream().map(range -> range.weight().value()).toList()),
-                session.numbers(ranges.stream().map(StoredPool.Range::from).toList()),
-                session.numbers(ranges.stream().map(StoredPool.Range::to).toList()),
-                name,
-                Objects.requireNonNull(numbers, "it has rows")[0]);
-        ResultSet rows = sql.executeQuery()) {
+        session.prepare(query, session.names(first), session.names(until))) {
+      sql.execute();
       List<StoredPool.Sum> sums = new ArrayList<>();
-      while (rows.next()) {
-        sums.add(new StoredPool.Sum(rows.getLong(1), rows.getLong(2)));
+      try (ResultSet rows = Session.rowsOf(sql)) {
+        while (rows.next()) {
+          sums.add(new StoredPool.Sum(rows.getLong(1), rows.getLong(2)));
+        }
       }
       return sums;
     } catch (SQLException e) {
       throw new Unreadable(e);
     }
+  }
+
+  /** Returns where a used amount is in the index. Numbers from 0 have the order of their bytes. */
+  private byte[] key(TenantWeight weight, long used) {
+    return ByteBuffer.allocate(name.length + 3 * Long.BYTES + 1)
+        .put(name)
+        .putLong(Objects.requireNonNull(numbers, "it has rows")[0])
+        .put((byte) (weight.listed() ? 1 : 0))
+        .putLong(weight.value())
+        .putLong(used)
+        .array();
   }
 
   @Override

@@ -14,10 +14,13 @@ CREATE /* PERSISTENCE */ TABLE IF NOT EXISTS tenants (
   PRIMARY KEY (pool, name)
 ) WITH (fillfactor = 70);
 
--- When guarantees change, sums change by the tenants between the old and the new one.
-CREATE INDEX IF NOT EXISTS tenants_used
-  ON tenants (pool, window_end_millis, listed, weight, used);
-CREATE INDEX IF NOT EXISTS tenants_place ON tenants (pool, listed, window_end_millis, place);
+-- When guarantees change, sums change by the tenants between the old and the new one. Indexes are of
+-- one expression, so that no other index can be chosen for the same query while a table has no
+-- statistics.
+CREATE INDEX IF NOT EXISTS tenants_used ON tenants
+  ((pool || int8send(window_end_millis) || boolsend(listed) || int8send(weight) || int8send(used)));
+CREATE INDEX IF NOT EXISTS tenants_place ON tenants
+  ((pool || boolsend(listed) || int8send(window_end_millis) || int8send(place)));
 CREATE INDEX IF NOT EXISTS tenants_kept_until ON tenants (kept_until_millis);
 
 -- The same for budgets, each of whose windows has a pool of its own: its name is the budget's,
@@ -45,7 +48,8 @@ CREATE TABLE IF NOT EXISTS budget_tenants (
   PRIMARY KEY (pool, name)
 ) WITH (fillfactor = 70);
 
-CREATE INDEX IF NOT EXISTS budget_tenants_used
-  ON budget_tenants (pool, window_end_millis, listed, weight, used);
-CREATE INDEX IF NOT EXISTS budget_tenants_place ON budget_tenants (pool, listed, place);
+CREATE INDEX IF NOT EXISTS budget_tenants_used ON budget_tenants
+  ((pool || int8send(window_end_millis) || boolsend(listed) || int8send(weight) || int8send(used)));
+CREATE INDEX IF NOT EXISTS budget_tenants_place ON budget_tenants
+  ((pool || boolsend(listed) || int8send(place)));
 CREATE INDEX IF NOT EXISTS budget_tenants_kept_until ON budget_tenants (kept_until_millis);

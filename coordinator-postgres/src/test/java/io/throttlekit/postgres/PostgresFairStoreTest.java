@@ -142,6 +142,11 @@ class PostgresFairStoreTest {
       answer(store.reset(pool(0), StoreCalls.FIVE));
       assertThat(answer(store.acquire(List.of(charge(0, tenant("b"), LIMIT)))).admitted()).isTrue();
       assertThat(database.query("SELECT count(*) FROM throttlekit.tenants")).isEqualTo("1");
+      answer(store.reset(pool(0), StoreCalls.FIVE));
+      answer(store.acquire(List.of(charge(0, tenant("b"), LIMIT))));
+      assertThat(answer(store.acquire(List.of(charge(0, tenant("b"), 1)))).admitted())
+          .as("although the tenant's row did not change")
+          .isFalse();
       answer(store.resetTenant(pool(0), tenant("b")));
       assertThat(database.query("SELECT count(*) FROM throttlekit.tenants")).isEqualTo("0");
     }

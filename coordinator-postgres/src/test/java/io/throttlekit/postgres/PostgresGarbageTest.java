@@ -13,6 +13,7 @@ import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
@@ -156,6 +157,25 @@ class PostgresGarbageTest {
       clock.advance(24 * 3_600_000);
       collect();
       assertThat(count("parties")).isEqualTo("0");
+    }
+  }
+
+  @Test
+  void poolsOfABudgetAndTheirTenantsAreKeptForTheNextWindow() {
+    Budget budget = StoreCalls.budget(window, "a");
+    FairTenant tenant = tenant(FairTerms.of(5, window.windowMillis()), "a");
+    try (PostgresGlobalCoordinator coordinator =
+        new PostgresGlobalCoordinator(settings(), around())) {
+      long current = BudgetLease.CURRENT;
+      answer(
+          coordinator.lease(
+              new BudgetLease(budget, "eu", current, 1, DataLoss.REFILL, null, tenant)));
+      clock.setWall(START + 20_000 + Garbage.SLACK_MILLIS);
+      collect();
+      assertThat(count("budget_pools") + count("budget_tenants")).isEqualTo("11");
+      clock.advance(10_001); // a tenant may be active in the next window without a row of its own
+      collect();
+      assertThat(count("budget_pools") + count("budget_tenants")).isEqualTo("00");
     }
   }
 
