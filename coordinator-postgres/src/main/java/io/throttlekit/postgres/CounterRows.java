@@ -84,8 +84,7 @@ final class CounterRows {
 
   /** Locks and reads the rows of a lease or return, and then the clock. */
   CounterRows(Session session, Epochs epochs, LeaseRequest request) throws SQLException {
-    Charge look =
-        new Charge(request.key(), request.window(), 0, Overrun.COUNT, request.tenant());
+    Charge look = new Charge(request.key(), request.window(), 0, Overrun.COUNT, request.tenant());
     // The calls of a tenant have a row of their own, which outlives an eviction.
     this(session, epochs, List.of(look), request.id() == null ? null : request.callKey());
   }
@@ -132,8 +131,7 @@ final class CounterRows {
       TenantRows.addValues(session, pools.values(), values);
     }
     try (PreparedStatement sql =
-        session.prepare(
-            LOCK + tenants + epochs.after(Session.CLOCK), values.toArray())) {
+        session.prepare(LOCK + tenants + epochs.after(Session.CLOCK), values.toArray())) {
       sql.execute();
       try (ResultSet found = Session.rowsOf(sql)) {
         while (found.next()) {
@@ -291,9 +289,7 @@ final class CounterRows {
   private boolean isUnused(Row row) {
     TenantRows pool = pools.get(row.key());
     boolean hasState =
-        pool == null
-            ? held.state(row.key()) != null
-            : row.stored() != null || pool.isChanged();
+        pool == null ? held.state(row.key()) != null : row.stored() != null || pool.isChanged();
     return !hasState && row.calls() == null;
   }
 

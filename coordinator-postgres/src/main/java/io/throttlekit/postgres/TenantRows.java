@@ -149,8 +149,7 @@ final class TenantRows implements StoredPool.Rows {
   }
 
   /** Adds the values of {@link #read}. */
-  static void addValues(
-      Session session, Iterable<TenantRows> pools, List<@Nullable Object> values)
+  static void addValues(Session session, Iterable<TenantRows> pools, List<@Nullable Object> values)
       throws SQLException {
     List<byte[]> ofPools = new ArrayList<>();
     List<byte[]> ofTenants = new ArrayList<>();
@@ -224,9 +223,7 @@ final class TenantRows implements StoredPool.Rows {
   boolean isChanged() {
     // Sums are written even after a refusal, or the next one would read the same rows. A new window
     // in which no tenant was charged begins again with the next charge.
-    return summed
-        || !evicted.isEmpty()
-        || tenants.keySet().stream().anyMatch(this::isChanged);
+    return summed || !evicted.isEmpty() || tenants.keySet().stream().anyMatch(this::isChanged);
   }
 
   private boolean isChanged(CounterKey tenant) {
@@ -343,7 +340,8 @@ final class TenantRows implements StoredPool.Rows {
 
   @Override
   public StoredPool.@Nullable Row oldest(boolean amongListed, long activeFromMillis) {
-    OldestTenants.Tenant oldest = (amongListed ? listed : unlisted).first(activeFromMillis, excluded);
+    OldestTenants.Tenant oldest =
+        (amongListed ? listed : unlisted).first(activeFromMillis, excluded);
     return oldest == null ? null : oldest.row();
   }
 

@@ -83,7 +83,8 @@ class PostgresFairCoordinatorTest {
       String at = "seed %d, step %d".formatted(seed, step);
       int name = random.nextInt(7);
       long weight = random.nextInt(8) == 0 ? random.nextInt(1, 4) : 1 + name % 3;
-      FairTenant tenant = tenant("seed" + seed, "t" + name, new TenantWeight(weight, name % 3 > 0), terms);
+      FairTenant tenant =
+          tenant("seed" + seed, "t" + name, new TenantWeight(weight, name % 3 > 0), terms);
       switch (random.nextInt(8)) {
         case 0 -> clock.advance(random.nextLong(WINDOW / 2));
         case 1 -> {
@@ -107,9 +108,7 @@ class PostgresFairCoordinatorTest {
         case 2 -> {
           long now = clock.wallMillis();
           if (leased != null && leased.windowEndMillis() > now) {
-            assertThat(answer(stored.lease(leased)))
-                .as(at)
-                .isEqualTo(answer(memory.lease(leased)));
+            assertThat(answer(stored.lease(leased))).as(at).isEqualTo(answer(memory.lease(leased)));
           }
         }
         default -> {
@@ -162,15 +161,13 @@ class PostgresFairCoordinatorTest {
     asked.forEach(StoreCalls::answer);
     all.forEach(PostgresGlobalCoordinator::close);
     assertThat(units.get()).isEqualTo(300);
-    assertThat(database.query("SELECT sum(used) FROM throttlekit.budget_tenants"))
-        .isEqualTo("300");
+    assertThat(database.query("SELECT sum(used) FROM throttlekit.budget_tenants")).isEqualTo("300");
     assertThat(database.query("SELECT leased FROM throttlekit.windows")).isEqualTo("300");
     assertThat(listener.failures).as("%s", listener.reasons).isEmpty();
     assertThat(listener.triedAgain).as("deadlocks").hasValue(0);
   }
 
-  private static FairTenant tenant(
-      String user, String name, TenantWeight weight, FairTerms terms) {
+  private static FairTenant tenant(String user, String name, TenantWeight weight, FairTerms terms) {
     CounterKey key = CounterKey.of("shop|tenants", "user", user, "org", name);
     return new FairTenant(key, weight, terms);
   }

@@ -82,9 +82,7 @@ class PostgresFairStoreTest {
     asked.forEach(StoreCalls::answer);
     for (int pool = 0; pool < 2; pool++) {
       assertThat(used[pool].get()).as("seed %d", seed).isBetween(LIMIT / 2, LIMIT);
-      assertThat(database.query(usedOf(pool)))
-          .as("seed %d", seed)
-          .isEqualTo("" + used[pool].get());
+      assertThat(database.query(usedOf(pool))).as("seed %d", seed).isEqualTo("" + used[pool].get());
     }
     stores.forEach(PostgresCounterStore::close);
     assertThat(listener.failures).as("seed %d: %s", seed, listener.reasons).isEmpty();

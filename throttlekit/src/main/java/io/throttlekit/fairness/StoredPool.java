@@ -30,7 +30,9 @@ public final class StoredPool {
    */
   public record Row(TenantWeight weight, long windowEndMillis, long used, long place) {}
 
-  /** Rows of one weight, seen in the pool's window, that have used {@code from} to below {@code to}. */
+  /**
+   * Rows of one weight, seen in the pool's window, that have used {@code from} to below {@code to}.
+   */
   public record Range(TenantWeight weight, long from, long to) {}
 
   /** The number of rows of a range, and the sum of what they have used. */

@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
  * are in the sums, and one that is evicted is read before. Not thread-safe.
  */
 final class StoredTenants extends Tenants {
-  /** Numbers of a pool: window, what is used, and the next place. Then come those of each weight. */
+  /**
+   * Numbers of a pool: window, what is used, and the next place. Then come those of each weight.
+   */
   private static final int POOL = 3;
 
   private static final int WEIGHT = 8;
@@ -80,7 +82,8 @@ final class StoredTenants extends Tenants {
       int carried = Math.toIntExact(numbers[at + 3]);
       long zeros = numbers[at + 5];
       ((StoredAmounts) group.amounts())
-          .restore(zeros, seen + carried - zeros, numbers[at + 4], numbers[at + 6], numbers[at + 7]);
+          .restore(
+              zeros, seen + carried - zeros, numbers[at + 4], numbers[at + 6], numbers[at + 7]);
       group.restore(seen, carried, numbers[at + 4]);
       among.restore(group);
     }

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * what each has used. Not thread-safe.
  *
  * <p>The reserve follows each charge. The amounts that tenants have used are needed only when the
- * guarantee changes: until then {@link UsedAmounts} have the old ones, and the tenants that have changed are
- * listed.
+ * guarantee changes: until then {@link UsedAmounts} have the old ones, and the tenants that have
+ * changed are listed.
  */
 final class WeightGroup {
   private static final int MIN_CHANGED = 4;

@@ -69,8 +69,7 @@ class StoredPoolTest {
           }
         }
         store.read += used.size();
-        sums.add(
-            new StoredPool.Sum(used.size(), used.stream().mapToLong(Long::longValue).sum()));
+        sums.add(new StoredPool.Sum(used.size(), used.stream().mapToLong(Long::longValue).sum()));
       }
       return sums;
     }
@@ -137,18 +136,19 @@ class StoredPoolTest {
         }
         Transaction transaction =
             store.begin(
-                terms,
-                tenants.stream().map(FairTenant::key).distinct().toArray(CounterKey[]::new));
+                terms, tenants.stream().map(FairTenant::key).distinct().toArray(CounterKey[]::new));
         FairPool pool = transaction.stored.pool();
         for (FairTenant tenant : tenants) {
           String at = "seed %d, step %d".formatted(seed, step);
           switch (random.nextInt(10)) {
-            case 0 -> assertThat(pool.look(tenant, Overrun.COUNT, now))
-                .as(at)
-                .isEqualTo(memory.look(tenant, Overrun.COUNT, now));
-            case 1 -> assertThat(pool.refund(tenant, 3, now))
-                .as(at)
-                .isEqualTo(memory.refund(tenant, 3, now));
+            case 0 ->
+                assertThat(pool.look(tenant, Overrun.COUNT, now))
+                    .as(at)
+                    .isEqualTo(memory.look(tenant, Overrun.COUNT, now));
+            case 1 ->
+                assertThat(pool.refund(tenant, 3, now))
+                    .as(at)
+                    .isEqualTo(memory.refund(tenant, 3, now));
             case 2 -> {
               if (random.nextInt(4) == 0) {
                 pool.reset(tenant);
