@@ -90,7 +90,7 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     });
   }
 
-  private static void dropEnded(TreeMap<Long, BudgetWindow> ofBudget, long now) {
+  private static void dropEnded(Map<Long, BudgetWindow> ofBudget, long now) {
     ofBudget.values().removeIf(window -> window.keptUntilMillis() <= now);
   }
 

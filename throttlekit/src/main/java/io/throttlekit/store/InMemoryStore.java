@@ -103,7 +103,7 @@ public final class InMemoryStore implements CounterStore {
 
   /** Returns the weight of a counter by its possible memory, in counters of usual size. */
   private static int weight(Counter counter, long maxCounters) {
-    long weight = 1 + counter.room();
+    long weight = 1L + counter.room();
     if (counter.algorithm() instanceof SlidingLog log) {
       weight += log.limit() / LOG_ENTRIES;
     }

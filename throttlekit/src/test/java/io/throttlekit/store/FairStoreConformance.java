@@ -29,6 +29,7 @@ public abstract class FairStoreConformance {
   private static final long START = 1_700_000_000_000L / MINUTE * MINUTE + 1_000;
   private static final long LIMIT = 100;
   private static final int STEPS = 250;
+  private static final List<Overrun> OVERRUNS = List.of(Overrun.values());
 
   private final ManualTime clock = new ManualTime(START);
   private final FairTerms terms = FairTerms.of(LIMIT, MINUTE);
@@ -64,7 +65,7 @@ public abstract class FairStoreConformance {
       for (int step = 0; step < STEPS; step++) {
         FairTenant tenant = randomTenant(random, bounded);
         long cost = 1 + random.nextLong(random.nextInt(10) == 0 ? 120 : 12);
-        Overrun overrun = Overrun.values()[random.nextInt(10) == 0 ? random.nextInt(3) : 0];
+        Overrun overrun = OVERRUNS.get(random.nextInt(10) == 0 ? random.nextInt(3) : 0);
         FairDecision expected =
             escrow.charge(tenant.key(), tenant.weight(), cost, overrun, clock.wallMillis());
         Decision actual = acquire(other, charge(tenant, cost, overrun)).decisions().getFirst();

@@ -1,8 +1,10 @@
 package io.throttlekit.store;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
 import io.throttlekit.fairness.FairTenant;
@@ -29,6 +31,25 @@ class InMemoryFairStoreTest extends FairStoreConformance {
     }
     assertThat(store.size()).isBetween(8L, 16L); // by room for 100 to 200 tenants, at most 100
     assertThat(store.forgotten()).isPositive();
+  }
+
+  @Test
+  void aGrantReportsWhatItsTenantMayTakeInAll() {
+    InMemoryStore store = new InMemoryStore(new ManualTime(1_700_000_000_000L), 1_600);
+    store.decide(charge("pool", "other"));
+    Charge charge = charge("pool", "tenant");
+    LeaseRequest request =
+        new LeaseRequest(charge.key(), new FixedWindow(1_000, 60_000), 10, DataLoss.REFILL);
+    LeaseRequest ofTenant = request.of(requireNonNull(charge.tenant()));
+    assertThat(lease(store, ofTenant).limit()).isEqualTo(500);
+    assertThat(lease(store, ofTenant.with(new CallId(1, 1))).limit()).isEqualTo(500);
+    LeaseRequest plain =
+        new LeaseRequest(CounterKey.of("plain"), request.window(), 1, DataLoss.REFILL);
+    assertThat(lease(store, plain).limit()).isEqualTo(LeaseGrant.UNKNOWN);
+  }
+
+  private static LeaseGrant lease(InMemoryStore store, LeaseRequest request) {
+    return store.lease(request).toCompletableFuture().join();
   }
 
   private static Charge charge(String pool, String tenant) {

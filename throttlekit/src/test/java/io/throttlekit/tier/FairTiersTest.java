@@ -150,6 +150,9 @@ class FairTiersTest {
     assertThat(cached.decidedBy()).isEqualTo(DecidedBy.CACHED_DENIAL);
     assertThat(store.acquired).hasSize(calls);
     assertThat(node.admitted(60, rule.claim(CACHED, b, 1))).isEqualTo(50);
+    assertThat(node.ask(rule.claim(CACHED, a, 1)).decidedBy())
+        .as("beside that of another")
+        .isEqualTo(DecidedBy.CACHED_DENIAL);
     time.advance(1);
     assertThat(node.ask(rule.claim(CACHED, a, 1)).admitted()).isTrue();
   }
