@@ -37,6 +37,7 @@ class PostgresFairDifferentialTest {
   private static final int STEPS = 300;
   private static final int POOLS = 2;
   private static final int TENANTS = 7;
+  private static final List<Overrun> OVERRUNS = List.of(Overrun.values());
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final ManualTime clock = new ManualTime(START);
@@ -177,7 +178,7 @@ class PostgresFairDifferentialTest {
           case 2 -> 1 + random.nextInt(70);
           default -> 1 + random.nextInt(8);
         };
-    Overrun overrun = Overrun.values()[random.nextInt(8) == 0 ? random.nextInt(3) : 0];
+    Overrun overrun = OVERRUNS.get(random.nextInt(8) == 0 ? random.nextInt(3) : 0);
     if (random.nextInt(5) == 0) {
       FixedWindow window = new FixedWindow(50, WINDOW);
       return new Charge(StoreCalls.key(window, "other" + seed), window, cost, overrun);

@@ -22,6 +22,7 @@ class StoredPoolTest {
   private static final int HISTORIES = 100;
   private static final int STEPS = 120;
   private static final int TENANTS = 8;
+  private static final List<Overrun> OVERRUNS = List.of(Overrun.values());
 
   /** Numbers and rows, as a store has them. */
   private static final class Store {
@@ -157,7 +158,7 @@ class StoredPoolTest {
             }
             default -> {
               long cost = 1 + random.nextLong(random.nextInt(8) == 0 ? 50 : 6);
-              Overrun overrun = Overrun.values()[random.nextInt(10) == 0 ? random.nextInt(3) : 0];
+              Overrun overrun = OVERRUNS.get(random.nextInt(10) == 0 ? random.nextInt(3) : 0);
               pool.roll(now); // a draft does, before it reads what is used
               memory.roll(now);
               long before = memory.used();
