@@ -21,20 +21,20 @@ final class OldestTenants {
   private static final String OLDEST =
       """
       SET LOCAL enable_seqscan = off;
-      SELECT name, weight, listed, window_end_millis, used, place FROM %1$s
-        WHERE %2$s >= ? AND %2$s < ? ORDER BY %2$s LIMIT ?;
+      SELECT name, weight, listed, window_end_millis, used, place FROM $tenants
+        WHERE $key >= ? AND $key < ? ORDER BY $key LIMIT ?;
       """;
 
   /** As above, with those of the window before that have no row in the pool's own. */
   private static final String OLDEST_OF_TWO =
       """
       SET LOCAL enable_seqscan = off;
-      SELECT * FROM ((SELECT name, weight, listed, window_end_millis, used, place FROM %1$s
-          WHERE %2$s >= ? AND %2$s < ? AND window_end_millis >= ? ORDER BY %2$s LIMIT ?)
-        UNION ALL (SELECT name, weight, listed, window_end_millis, used, place FROM %1$s b
-          WHERE %2$s >= ? AND %2$s < ? AND window_end_millis >= ?
-            AND NOT EXISTS (SELECT FROM %1$s o WHERE o.pool = ? AND o.name = b.name)
-          ORDER BY %2$s LIMIT ?)) AS n
+      SELECT * FROM ((SELECT name, weight, listed, window_end_millis, used, place FROM $tenants
+          WHERE $key >= ? AND $key < ? AND window_end_millis >= ? ORDER BY $key LIMIT ?)
+        UNION ALL (SELECT name, weight, listed, window_end_millis, used, place FROM $tenants b
+          WHERE $key >= ? AND $key < ? AND window_end_millis >= ?
+            AND NOT EXISTS (SELECT FROM $tenants o WHERE o.pool = ? AND o.name = b.name)
+          ORDER BY $key LIMIT ?)) AS n
         ORDER BY place LIMIT ?;
       """;
 
@@ -111,11 +111,11 @@ final class OldestTenants {
     List<Object> values = new ArrayList<>();
     String query;
     if (before == null) {
-      query = OLDEST.formatted(table, KEY);
+      query = TenantRows.named(OLDEST, table).replace("$key", KEY);
       byte[] first = key(pool, nextWindow, nextPlace);
       Collections.addAll(values, first, key(pool, Long.MAX_VALUE, 0), limit);
     } else {
-      query = OLDEST_OF_TWO.formatted(table, KEY_IN_ONE_WINDOW);
+      query = TenantRows.named(OLDEST_OF_TWO, table).replace("$key", KEY_IN_ONE_WINDOW);
       byte[] first = key(pool, nextPlace);
       Collections.addAll(values, first, key(pool, Long.MAX_VALUE), nextWindow, limit);
       first = key(before, nextPlace);

@@ -38,7 +38,7 @@ final class TenantRows implements StoredPool.Rows {
       """
       SELECT n.number, t.weight, t.listed, t.window_end_millis, t.used, t.place
         FROM unnest(?::bytea[], ?::bytea[]) WITH ORDINALITY AS n (pool, name, number)
-        JOIN %s t USING (pool, name);
+        JOIN $tenants t USING (pool, name);
       """;
 
   // An aggregate in LATERAL is computed for each range, by the index. A plan that was made while
@@ -48,8 +48,8 @@ final class TenantRows implements StoredPool.Rows {
       SET LOCAL enable_seqscan = off;
       SELECT s.count, s.used FROM unnest(?::bytea[], ?::bytea[])
           WITH ORDINALITY AS n (first, until, number),
-        LATERAL (SELECT count(*) AS count, coalesce(sum(t.used), 0)::bigint AS used FROM %1$s t
-          WHERE %2$s >= n.first AND %2$s < n.until) s
+        LATERAL (SELECT count(*) AS count, coalesce(sum(t.used), 0)::bigint AS used FROM $tenants t
+          WHERE $key >= n.first AND $key < n.until) s
         ORDER BY n.number;
       """;
 
@@ -60,7 +60,7 @@ final class TenantRows implements StoredPool.Rows {
 
   private static final String WRITE =
       """
-      INSERT INTO %s AS t (pool, name, weight, listed, window_end_millis, used, place,
+      INSERT INTO $tenants AS t (pool, name, weight, listed, window_end_millis, used, place,
           kept_until_millis)
         SELECT ?::bytea, n.* FROM unnest(?::bytea[], ?::bigint[], ?::boolean[], ?::bigint[], ?::bigint[],
           ?::bigint[], ?::bigint[]) AS n
@@ -71,7 +71,7 @@ final class TenantRows implements StoredPool.Rows {
 
   private static final String CARRY =
       """
-      INSERT INTO %s (pool, name, weight, listed, window_end_millis, used, place,
+      INSERT INTO $tenants (pool, name, weight, listed, window_end_millis, used, place,
           kept_until_millis)
         SELECT ?::bytea, n.name, n.weight, n.listed, ?, 0, n.place, ?
           FROM unnest(?::bytea[], ?::bigint[], ?::boolean[], ?::bigint[])
@@ -79,8 +79,8 @@ final class TenantRows implements StoredPool.Rows {
         ON CONFLICT (pool, name) DO NOTHING;
       """;
 
-  private static final String DELETE = "DELETE FROM %s WHERE pool = ? AND name = ANY (?);\n";
-  private static final String DELETE_ALL = "DELETE FROM %s WHERE pool = ?;\n";
+  private static final String DELETE = "DELETE FROM $tenants WHERE pool = ? AND name = ANY (?);\n";
+  private static final String DELETE_ALL = "DELETE FROM $tenants WHERE pool = ?;\n";
 
   private final Session session;
   private final String table;
@@ -145,7 +145,7 @@ final class TenantRows implements StoredPool.Rows {
 
   /** Returns a query of the rows of {@link #add added} tenants (pools, names). */
   static String read(String table) {
-    return READ.formatted(table);
+    return named(READ, table);
   }
 
   /** Adds the values of {@link #read}. */
@@ -234,7 +234,7 @@ final class TenantRows implements StoredPool.Rows {
   void write(StringBuilder statements, List<@Nullable Object> values) throws SQLException {
     if (numbers == null && isChanged()) {
       // Of an earlier pool that was reset, or lost in a crash without its tenants.
-      statements.append(DELETE_ALL.formatted(table));
+      statements.append(named(DELETE_ALL, table));
       values.add(name);
     }
     List<byte[]> names = new ArrayList<>();
@@ -259,7 +259,7 @@ final class TenantRows implements StoredPool.Rows {
       gone.clear();
     }
     if (!rows.isEmpty()) {
-      statements.append(WRITE.formatted(table));
+      statements.append(named(WRITE, table));
       // Until the end of the next window: of the pool, if it has one window only.
       long kept = (before == null ? 1 : 2) * terms.windowMillis() + SLACK_MILLIS;
       Collections.addAll(
@@ -274,7 +274,7 @@ final class TenantRows implements StoredPool.Rows {
           session.numbers(rows.stream().map(row -> row.windowEndMillis() + kept).toList()));
     }
     if (!gone.isEmpty()) {
-      statements.append(DELETE.formatted(table));
+      statements.append(named(DELETE, table));
       Collections.addAll(
           values, name, session.names(gone.stream().map(OldestTenants.Tenant::name).toList()));
     }
@@ -289,7 +289,7 @@ final class TenantRows implements StoredPool.Rows {
     List<OldestTenants.Tenant> seen =
         evicted.stream().filter(each -> each.row().windowEndMillis() == end).toList();
     if (!seen.isEmpty()) {
-      statements.append(CARRY.formatted(table));
+      statements.append(named(CARRY, table));
       Collections.addAll(
           values,
           next.name,
@@ -311,7 +311,7 @@ final class TenantRows implements StoredPool.Rows {
       first.add(key(range.weight(), range.from()));
       until.add(key(range.weight(), range.to()));
     }
-    String query = SUMS.formatted(table, KEY);
+    String query = named(SUMS, table).replace("$key", KEY);
     try (PreparedStatement sql =
         session.prepare(query, session.names(first), session.names(until))) {
       sql.execute();
@@ -348,6 +348,11 @@ final class TenantRows implements StoredPool.Rows {
   @Override
   public void evict(StoredPool.Row oldest) {
     evicted.add((oldest.weight().listed() ? listed : unlisted).remove());
+  }
+
+  /** Returns SQL with the name of a table. */
+  static String named(String sql, String table) {
+    return sql.replace("$tenants", table);
   }
 
   /** Reads weight, listed, window, used and place. */
