@@ -25,4 +25,9 @@ class PostgresFairStoreConformanceTest extends FairStoreConformance {
   protected int seeds() {
     return 1; // a commit takes longer than a decision in memory
   }
+
+  @Override
+  protected int steps() {
+    return 80;
+  }
 }
