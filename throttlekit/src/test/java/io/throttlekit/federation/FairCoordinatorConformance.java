@@ -213,7 +213,7 @@ public abstract class FairCoordinatorConformance {
       String at = "seed %d step %d".formatted(seed, step);
       String region = REGIONS.get(random.nextInt(REGIONS.size()));
       int name = random.nextInt(6);
-      FairTenant tenant = tenant("t" + name, 1 + name / 2, name % 3 > 0);
+      FairTenant tenant = tenant("t" + name, 1L + name / 2, name % 3 > 0);
       long now = clock.wallMillis();
       long end = now - Math.floorMod(now, WINDOW) + WINDOW * (1 + random.nextInt(2));
       Map<FairTenant, Long> leased = out.computeIfAbsent(end, _ -> new HashMap<>());

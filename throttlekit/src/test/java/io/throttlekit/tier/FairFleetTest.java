@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -62,11 +63,16 @@ class FairFleetTest {
     }
   }
 
-  @Test
-  void withCachedRefusalsEachTenantHasItsGuarantee() {
+  static List<Tier> exact() {
+    return List.of(new Tier.Strict(), new Tier.CachedDeny());
+  }
+
+  @ParameterizedTest
+  @MethodSource("exact")
+  void whereTheStoreAdmitsEachTenantHasItsGuarantee(Tier tier) {
     for (int seed = 1; seed <= SEEDS; seed++) {
       processes();
-      check(new Tier.CachedDeny(), 0, new SplittableRandom(seed), "seed " + seed);
+      check(tier, 0, new SplittableRandom(seed), "seed " + seed);
     }
   }
 
@@ -76,7 +82,7 @@ class FairFleetTest {
     int held = escrows ? 2 : 1; // a region's escrow holds another one
     for (int seed = 1; seed <= SEEDS; seed++) {
       regions(escrows);
-      check(global(QUANTUM), NODES * held * QUANTUM, new SplittableRandom(seed), "seed " + seed);
+      check(global(QUANTUM), NODES * QUANTUM * held, new SplittableRandom(seed), "seed " + seed);
     }
   }
 
