@@ -1,6 +1,8 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.DataLoss;
+import io.throttlekit.Decision;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
@@ -13,6 +15,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -92,9 +95,18 @@ final class BudgetTransaction {
     long end;
     Agreements agreements;
     Window window;
-    try (PreparedStatement sql =
-        session.prepare(
-            LOCK_PARTY + clocks() + Agreements.READ + WINDOWS, party, party, party, name)) {
+    Window callWindow;
+    Map<Long, byte[]> pools = Map.of();
+    FairTenant tenant = lease.tenant();
+    // Ids are counted for each tenant, in a row of its own.
+    byte[] callName = tenant == null ? name : Names.of(lease.callKey());
+    String statements = LOCK_PARTY + clocks() + Agreements.READ + WINDOWS;
+    List<Object> values = new ArrayList<>(List.of(party, party, party, name));
+    if (tenant != null) {
+      statements += WINDOWS + BudgetPools.READ;
+      values.addAll(List.of(callName, name));
+    }
+    try (PreparedStatement sql = session.prepare(statements, values.toArray())) {
       sql.execute();
       readClocks(sql);
       long current = now - Math.floorMod(now, length) + length;
@@ -106,13 +118,26 @@ final class BudgetTransaction {
       }
       agreements = Agreements.read(sql, lease, now);
       window = window(sql, end);
+      callWindow = tenant == null ? window : window(sql, end);
+      if (tenant != null) {
+        pools = BudgetPools.read(sql);
+      }
     }
     TermsMismatchException mismatch = agreements.mismatch;
     if (mismatch != null) {
       refuse(lease, agreements);
       throw mismatch;
     }
-    OptionalLong answered = window.calls().answerTo(lease.id());
+    OptionalLong answered = callWindow.calls().answerTo(lease.id());
+    if (tenant != null) {
+      BudgetPools shared = new BudgetPools(session, name, tenant, pools, end, length, now);
+      long units = answered.isPresent() ? 0 : shared.take(lease.units());
+      long answer = answered.orElse(units);
+      shared.expect();
+      Decision after = shared.look();
+      writeShared(lease, agreements, window, end, shared, callWindow, callName, answer);
+      return new LeaseGrant(answer, end, now, after.remaining()).withLimit(after.limit());
+    }
     // The limit may be lower now; NO_WINDOW is below 0.
     long left = Math.max(0, budget.window().limit() - Math.max(0, window.leased()));
     long units = answered.isPresent() ? 0 : Math.min(lease.units(), left);
@@ -133,36 +158,44 @@ final class BudgetTransaction {
     long end = units.windowEndMillis();
     // The length keeps region "a" with id "b1" apart from region "ab" with id "1".
     byte[] id = Names.of(units.region().length() + ":" + units.region() + units.id());
+    FairTenant tenant = units.tenant();
     boolean known;
     Window window;
-    try (PreparedStatement sql =
-        session.prepare(
-            LOCK_PARTY + clocks() + IS_RETURNED + WINDOWS, party, party, name, end, id, name)) {
+    Map<Long, byte[]> pools = Map.of();
+    String reading = LOCK_PARTY + clocks() + IS_RETURNED + WINDOWS;
+    List<Object> parameters = new ArrayList<>(List.of(party, party, name, end, id, name));
+    if (tenant != null) {
+      reading += BudgetPools.READ;
+      parameters.add(name);
+    }
+    try (PreparedStatement sql = session.prepare(reading, parameters.toArray())) {
       sql.execute();
       readClocks(sql);
       known = Session.rowOf(sql, row -> row.getBoolean(1));
       window = window(sql, end);
+      if (tenant != null) {
+        pools = BudgetPools.read(sql);
+      }
     }
     boolean lasts = window.leased() != NO_WINDOW && end > now;
-    if (lasts && !known) {
-      long left = Math.max(0, window.leased() - units.units());
-      @Nullable Array calls = window.calls().column(session);
-      session.commit(
-          WRITE_CLOCK + WRITE_RETURN + SET_LEASED,
-          now,
-          party,
-          name,
-          end,
-          id,
-          name,
-          end,
-          left,
-          calls,
-          window.leased());
-    } else {
+    if (!lasts || known) {
       session.rollBack();
+      return lasts;
     }
-    return lasts;
+    StringBuilder statements = new StringBuilder(WRITE_CLOCK + WRITE_RETURN);
+    List<@Nullable Object> values = new ArrayList<>(List.of(now, party, name, end, id));
+    long left = Math.max(0, window.leased() - units.units());
+    if (tenant != null) {
+      long length = budget.window().windowMillis();
+      BudgetPools shared = new BudgetPools(session, name, tenant, pools, end, length, now);
+      shared.refund(units.units());
+      left = shared.leased();
+      shared.write(statements, values);
+    }
+    statements.append(SET_LEASED);
+    Collections.addAll(values, name, end, left, window.calls().column(session), window.leased());
+    session.commit(statements.toString(), values.toArray());
+    return true;
   }
 
   /**
@@ -221,17 +254,49 @@ final class BudgetTransaction {
   private void write(
       BudgetLease lease, Agreements agreements, Window window, long end, long units, long answer)
       throws SQLException {
-    Array calls = window.calls().with(lease.id(), answer).column(session);
-    Array budgets = session.numbers(agreements.budgets);
     List<@Nullable Object> values = new ArrayList<>();
+    String statements = agreed(lease, agreements, end, values) + SET_LEASED;
+    Array calls = window.calls().with(lease.id(), answer).column(session);
+    Collections.addAll(values, name, end, Math.max(0, window.leased()) + units);
+    Collections.addAll(values, calls, window.leased());
+    session.commit(statements, values.toArray());
+  }
+
+  /** Writes a tenant's grant and commits. */
+  private void writeShared(
+      BudgetLease lease,
+      Agreements agreements,
+      Window window,
+      long end,
+      BudgetPools shared,
+      Window callWindow,
+      byte[] callName,
+      long answer)
+      throws SQLException {
+    List<@Nullable Object> values = new ArrayList<>();
+    StringBuilder statements = new StringBuilder(agreed(lease, agreements, end, values));
+    shared.write(statements, values);
+    statements.append(SET_LEASED);
+    Collections.addAll(values, name, end, shared.leased(), null, window.leased());
+    if (lease.id() != null) {
+      Array calls = callWindow.calls().with(lease.id(), answer).column(session);
+      statements.append(SET_LEASED);
+      Collections.addAll(values, callName, end, 0L, calls, 0L);
+    }
+    session.commit(statements.toString(), values.toArray());
+  }
+
+  /** Returns statements that write the clock and the terms, and adds their values. */
+  private String agreed(
+      BudgetLease lease, Agreements agreements, long end, List<@Nullable Object> values)
+      throws SQLException {
+    Array budgets = session.numbers(agreements.budgets);
     if (agreements.moves) {
       Collections.addAll(values, budgets, party, budgets);
     }
     Collections.addAll(values, now, party);
     Collections.addAll(values, party, lease.region(), budgets, agreements.until(end));
-    Collections.addAll(values, name, end, Math.max(0, window.leased()) + units);
-    Collections.addAll(values, calls, window.leased());
-    String statements = WRITE_CLOCK + Agreements.WRITE + SET_LEASED;
-    session.commit(agreements.moves ? Agreements.MOVE + statements : statements, values.toArray());
+    String statements = WRITE_CLOCK + Agreements.WRITE;
+    return agreements.moves ? Agreements.MOVE + statements : statements;
   }
 }

@@ -1,7 +1,10 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.Overrun;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.HeldCounters;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
@@ -11,6 +14,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -22,9 +26,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Rows are locked in the order of their names, so transactions cannot deadlock. Missing rows are
  * created first, because only an existing row can be locked; other transactions that need them
- * wait.
+ * wait. The lock of a counter that tenants share is also that of its tenants' rows.
  */
 final class CounterRows {
+  /** The table of the tenants. */
+  static final String TENANTS = "tenants";
+
   private static final String LOCK =
       """
       INSERT INTO counters (name) SELECT n.name FROM unnest(?::bytea[]) AS n (name) ORDER BY n.name
@@ -48,26 +55,83 @@ final class CounterRows {
   private final Session session;
   private final List<Row> rows = new ArrayList<>();
 
+  /** The tenants of counters that tenants share. */
+  private final Map<CounterKey, TenantRows> pools = new LinkedHashMap<>();
+
   /** The counters, which decide. */
   final HeldCounters held;
 
+  /**
+   * A row.
+   *
+   * @param stored the state as read
+   * @param found the state before the decisions; absent for a counter that tenants share
+   */
   @SuppressWarnings("ArrayRecordComponent") // rows are not compared
   private record Row(
       CounterKey key,
       RateAlgorithm<?> algorithm,
       byte[] name,
+      byte @Nullable [] stored,
       @Nullable Object found,
       long keptUntilMillis,
       @Nullable Array calls) {}
 
-  /** Locks and reads the rows of {@code counters}, and then the clock. */
-  CounterRows(Session session, Epochs epochs, Map<CounterKey, RateAlgorithm<?>> counters)
+  /** Locks and reads the rows of the counters that are charged, and then the clock. */
+  CounterRows(Session session, Epochs epochs, List<Charge> charges) throws SQLException {
+    this(session, epochs, charges, null);
+  }
+
+  /** Locks and reads the rows of a lease or return, and then the clock. */
+  CounterRows(Session session, Epochs epochs, LeaseRequest request) throws SQLException {
+    Charge look = new Charge(request.key(), request.window(), 0, Overrun.COUNT, request.tenant());
+    // The calls of a tenant have a row of their own, which outlives an eviction.
+    this(session, epochs, List.of(look), request.id() == null ? null : request.callKey());
+  }
+
+  private CounterRows(
+      Session session, Epochs epochs, List<Charge> charges, @Nullable CounterKey callKey)
       throws SQLException {
     this.session = session;
+    Map<CounterKey, RateAlgorithm<?>> counters = new LinkedHashMap<>();
+    for (Charge charge : charges) {
+      counters.put(charge.key(), charge.algorithm());
+      FairTenant tenant = charge.tenant();
+      if (tenant != null) {
+        pools
+            .computeIfAbsent(
+                charge.key(),
+                key -> new TenantRows(session, TENANTS, Names.of(key), null, tenant.terms()))
+            .add(tenant);
+      }
+    }
+    if (callKey != null) {
+      counters.putIfAbsent(callKey, charges.getFirst().algorithm());
+    }
+    this.held = read(epochs, counters);
+    for (Row row : rows) {
+      TenantRows pool = pools.get(row.key());
+      Object state = row.found();
+      if (pool != null) {
+        state = pool.open(row.stored() == null ? null : States.decode(row.stored())).pool();
+      }
+      held.hold(row.key(), row.algorithm(), state);
+    }
+  }
+
+  private HeldCounters read(Epochs epochs, Map<CounterKey, RateAlgorithm<?>> counters)
+      throws SQLException {
     List<CounterKey> keys = List.copyOf(counters.keySet());
     List<byte[]> names = keys.stream().map(Names::of).toList();
     Array all = session.names(names);
-    try (PreparedStatement sql = session.prepare(LOCK + epochs.after(Session.CLOCK), all, all)) {
+    List<@Nullable Object> values = new ArrayList<>(List.of(all, all));
+    String tenants = "";
+    if (!pools.isEmpty()) {
+      tenants = TenantRows.read(TENANTS);
+      TenantRows.addValues(session, pools.values(), values);
+    }
+    try (PreparedStatement sql =
+        session.prepare(LOCK + tenants + epochs.after(Session.CLOCK), values.toArray())) {
       sql.execute();
       try (ResultSet found = Session.rowsOf(sql)) {
         while (found.next()) {
@@ -75,98 +139,158 @@ final class CounterRows {
           CounterKey key = keys.get(place);
           RateAlgorithm<?> algorithm = Objects.requireNonNull(counters.get(key));
           byte[] stored = found.getBytes(2);
-          Object state = stored == null ? null : States.decode(algorithm, stored);
+          boolean isState = stored != null && !pools.containsKey(key);
+          Object state = isState ? States.decode(algorithm, stored) : null;
           rows.add(
               new Row(
-                  key, algorithm, names.get(place), state, found.getLong(3), found.getArray(4)));
+                  key,
+                  algorithm,
+                  names.get(place),
+                  stored,
+                  state,
+                  found.getLong(3),
+                  found.getArray(4)));
         }
       }
-      this.held =
-          Session.rowOf(
-              sql,
-              row -> new HeldCounters(session.now(row.getLong(1)), epochs.lossOf(session, row, 2)));
-    }
-    for (Row row : rows) {
-      held.hold(row.key(), row.algorithm(), row.found());
+      if (!pools.isEmpty()) {
+        try (ResultSet found = Session.rowsOf(sql)) {
+          TenantRows.read(found, pools.values());
+        }
+      }
+      return Session.rowOf(
+          sql,
+          row -> new HeldCounters(session.now(row.getLong(1)), epochs.lossOf(session, row, 2)));
     }
   }
 
-  /** Leases from the only row and commits; a repeated call gets its earlier answer. */
+  /** Leases from the only counter and commits; a repeated call gets its earlier answer. */
   LeaseGrant lease(LeaseRequest request) throws SQLException {
-    Row row = rows.getFirst();
     if (request.id() == null) {
       LeaseGrant grant = held.lease(request);
       write();
       return grant;
     }
-    AnsweredCalls calls = calls(row, request);
+    AnsweredCalls calls = calls(request);
     OptionalLong answered = calls.answerTo(request.id());
     LeaseGrant grant =
         answered.isPresent() ? held.granted(request, answered.getAsLong()) : held.lease(request);
     // Also for a repeated call: the commit that counted it may have given up waiting for its
     // standby, and this commit waits for both.
-    write(row, calls.with(request.id(), grant.units()));
+    write(row(request.callKey()), calls.with(request.id(), grant.units()));
     return grant;
   }
 
-  /** Returns units to the only row and commits, once for each call. */
+  /** Returns units to the only counter and commits, once for each call. */
   void returnUnits(LeaseRequest lease, long windowEndMillis, long units) throws SQLException {
-    Row row = rows.getFirst();
-    AnsweredCalls calls = calls(row, lease);
+    if (lease.id() == null) {
+      held.returnUnits(lease, windowEndMillis, units);
+      write();
+      return;
+    }
+    AnsweredCalls calls = calls(lease);
     // Units of another window need no record: they have no effect.
-    if (lease.id() == null || calls.windowEndMillis() != windowEndMillis) {
+    if (calls.windowEndMillis() != windowEndMillis) {
       held.returnUnits(lease, windowEndMillis, units);
       write();
     } else if (calls.answerTo(lease.id()).isPresent()) {
       session.rollBack();
     } else {
       held.returnUnits(lease, windowEndMillis, units);
-      write(row, calls.with(lease.id(), units));
+      write(row(lease.callKey()), calls.with(lease.id(), units));
     }
   }
 
+  /** Forgets a tenant of the only counter and commits. */
+  void resetTenant(FairTenant tenant) throws SQLException {
+    for (TenantRows pool : pools.values()) {
+      pool.pool().pool().reset(tenant);
+    }
+    write();
+  }
+
   /** Returns the calls that were answered in the current window. */
-  private AnsweredCalls calls(Row row, LeaseRequest request) throws SQLException {
-    return AnsweredCalls.of(row.calls(), held.granted(request, 0).windowEndMillis());
+  private AnsweredCalls calls(LeaseRequest request) throws SQLException {
+    long window = held.granted(request, 0).windowEndMillis();
+    return AnsweredCalls.of(row(request.callKey()).calls(), window);
+  }
+
+  private Row row(CounterKey key) {
+    return rows.stream().filter(row -> row.key().equals(key)).findFirst().orElseThrow();
   }
 
   private void write(Row row, AnsweredCalls calls) throws SQLException {
+    StringBuilder statements = new StringBuilder();
+    List<@Nullable Object> values = new ArrayList<>();
+    if (!pools.isEmpty()) {
+      addChanged(statements, values);
+    }
     Object state = held.state(row.key());
     byte @Nullable [] encoded = state == null ? null : States.encode(row.algorithm(), state);
     long keptUntil = keptUntil(row, calls.windowEndMillis());
-    session.commit(WRITE_CALL, encoded, keptUntil, calls.column(session), row.name());
+    statements.append(WRITE_CALL);
+    Collections.addAll(values, encoded, keptUntil, calls.column(session), row.name());
+    session.commit(statements.toString(), values.toArray());
   }
 
   /** Writes the changed rows and commits; rolls back if none changed. */
   void write() throws SQLException {
-    List<byte[]> names = new ArrayList<>();
-    List<byte[]> states = new ArrayList<>();
-    List<Long> keptUntil = new ArrayList<>();
-    List<byte[]> unused = new ArrayList<>();
-    boolean changed = false;
-    for (Row row : rows) {
-      Object state = held.state(row.key());
-      changed |= !Objects.equals(state, row.found());
-      if (state == null && row.calls() == null) {
-        unused.add(row.name());
-      } else if (state != null && !state.equals(row.found())) {
-        names.add(row.name());
-        states.add(States.encode(row.algorithm(), state));
-        keptUntil.add(keptUntil(row, unusedFrom(row.algorithm(), state)));
-      }
-    }
-    if (!changed) {
+    StringBuilder statements = new StringBuilder();
+    List<@Nullable Object> values = new ArrayList<>();
+    if (!addChanged(statements, values)) {
       session.rollBack(); // also removes rows that were created for the lock
       return;
     }
-    List<Object> values = new ArrayList<>();
-    Collections.addAll(
-        values, session.names(names), session.names(states), session.numbers(keptUntil));
+    List<byte[]> unused = rows.stream().filter(this::isUnused).map(Row::name).toList();
     if (!unused.isEmpty()) {
+      statements.append(DROP);
       values.add(session.names(unused));
     }
-    String statements = unused.isEmpty() ? WRITE : WRITE + DROP;
-    session.commit(statements, values.toArray());
+    session.commit(statements.toString(), values.toArray());
+  }
+
+  /** Adds statements that write what has changed, and their values; returns whether any has. */
+  private boolean addChanged(StringBuilder statements, List<@Nullable Object> values)
+      throws SQLException {
+    List<byte[]> names = new ArrayList<>();
+    List<byte[]> states = new ArrayList<>();
+    List<Long> keptUntil = new ArrayList<>();
+    boolean changed = false;
+    for (Row row : rows) {
+      TenantRows pool = pools.get(row.key());
+      if (pool == null) {
+        Object state = held.state(row.key());
+        if (!Objects.equals(state, row.found())) {
+          changed = true;
+          if (state != null) {
+            names.add(row.name());
+            states.add(States.encode(row.algorithm(), state));
+            keptUntil.add(keptUntil(row, unusedFrom(row.algorithm(), state)));
+          }
+        }
+      } else if (pool.isChanged()) {
+        changed = true;
+        names.add(row.name());
+        states.add(States.encode(pool.pool().numbers()));
+        keptUntil.add(keptUntil(row, pool.pool().pool().unusedFromMillis()));
+      }
+    }
+    if (changed) {
+      statements.append(WRITE);
+      Collections.addAll(
+          values, session.names(names), session.names(states), session.numbers(keptUntil));
+      for (TenantRows pool : pools.values()) {
+        pool.write(statements, values);
+      }
+    }
+    return changed;
+  }
+
+  /** Returns whether nothing is stored in a row; it was created for the lock, or has been reset. */
+  private boolean isUnused(Row row) {
+    TenantRows pool = pools.get(row.key());
+    boolean hasState =
+        pool == null ? held.state(row.key()) != null : row.stored() != null || pool.isChanged();
+    return !hasState && row.calls() == null;
   }
 
   /**

@@ -148,6 +148,8 @@ class Database implements ExternalStore {
     for (int attempt = 1; ; attempt++) {
       try {
         return work.apply(session);
+      } catch (TenantRows.Unreadable e) {
+        throw e.reason;
       } catch (Epochs.Unknown e) {
         connection.rollback();
         if (epochs == null || attempt == ATTEMPTS) {

@@ -1,8 +1,12 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -11,9 +15,8 @@ import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreListener;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -34,8 +37,10 @@ public final class PostgresCounterStore extends Database implements CounterStore
   /** The most charges of a request, the same as for Redis. */
   private static final int MAX_CHARGES = 0xF000;
 
-  private static final Garbage.Kind EXPIRED =
-      new Garbage.Kind("counters", "name", "kept_until_millis < ?", 0);
+  private static final List<Garbage.Kind> EXPIRED =
+      List.of(
+          new Garbage.Kind("counters", "name", "kept_until_millis < ?", 0),
+          new Garbage.Kind(CounterRows.TENANTS, "pool, name", "kept_until_millis < ?", 0));
 
   private final Epochs epochs;
 
@@ -43,7 +48,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
   PostgresCounterStore(PostgresSettings settings, Surroundings around) {
     boolean durable = settings.counters() == Durability.SYNCHRONOUS;
     Epochs epochs = new Epochs(settings.schema(), "counter_epoch", durable, around.listener());
-    super(settings, durable, epochs, List.of(EXPIRED), around);
+    super(settings, durable, epochs, EXPIRED, around);
     this.epochs = epochs;
   }
 
@@ -61,24 +66,18 @@ public final class PostgresCounterStore extends Database implements CounterStore
 
   @Override
   public CompletionStage<Outcome> acquire(List<Claim> claims, long waitNanos) {
-    Map<CounterKey, RateAlgorithm<?>> counters = new LinkedHashMap<>();
-    int charges = 0;
-    for (Claim claim : claims) {
-      for (Charge charge : claim.charges()) {
-        counters.put(charge.key(), charge.algorithm());
-        charges++;
-      }
-    }
-    if (charges == 0) {
+    List<Charge> charges = new ArrayList<>();
+    claims.forEach(claim -> charges.addAll(claim.charges()));
+    if (charges.isEmpty()) {
       return CompletableFuture.completedFuture(new Outcome(true, List.of()));
     }
-    if (charges > MAX_CHARGES) {
-      throw new IllegalArgumentException(charges + " charges are more than " + MAX_CHARGES);
+    if (charges.size() > MAX_CHARGES) {
+      throw new IllegalArgumentException(charges.size() + " charges are more than " + MAX_CHARGES);
     }
     return call(
         waitNanos,
         session -> {
-          CounterRows rows = new CounterRows(session, epochs, counters);
+          CounterRows rows = new CounterRows(session, epochs, charges);
           Outcome outcome = rows.held.acquire(claims);
           rows.write();
           return outcome;
@@ -89,9 +88,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
   public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     return call(
         Deadline.ofCall(request.id()),
-        session ->
-            new CounterRows(session, epochs, Map.of(request.key(), request.window()))
-                .lease(request));
+        session -> new CounterRows(session, epochs, request).lease(request));
   }
 
   @Override
@@ -99,8 +96,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
     return call(
             Deadline.ofCall(lease.id()),
             session -> {
-              new CounterRows(session, epochs, Map.of(lease.key(), lease.window()))
-                  .returnUnits(lease, windowEndMillis, units);
+              new CounterRows(session, epochs, lease).returnUnits(lease, windowEndMillis, units);
               return true;
             })
         .thenAccept(_ -> {});
@@ -111,7 +107,22 @@ public final class PostgresCounterStore extends Database implements CounterStore
     return call(
             Deadline.REQUEST,
             session -> {
+              // Tenants' rows have no effect without it, and are deleted with the next charge.
               session.commit("DELETE FROM counters WHERE name = ?;", Names.of(key));
+              return true;
+            })
+        .thenAccept(_ -> {});
+  }
+
+  @Override
+  public CompletionStage<Void> resetTenant(CounterKey key, FairTenant tenant) {
+    FairTerms terms = tenant.terms();
+    FixedWindow window = new FixedWindow(terms.limitParts(), terms.windowMillis());
+    Charge look = new Charge(key, window, 0, Overrun.COUNT, tenant);
+    return call(
+            Deadline.REQUEST,
+            session -> {
+              new CounterRows(session, epochs, List.of(look)).resetTenant(tenant);
               return true;
             })
         .thenAccept(_ -> {});

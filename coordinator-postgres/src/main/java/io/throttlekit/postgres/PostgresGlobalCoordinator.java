@@ -14,13 +14,14 @@ import java.util.concurrent.TimeUnit;
 /**
  * Budgets in PostgreSQL, by the server's clock.
  *
- * <p>A lease or a return is one transaction of two round trips. It locks the row of the budget's
- * party, and then reads the clock, which only moves forward for a party. Commits are durable,
- * whatever the server's default is. A transaction is retried after a conflict, and after its
- * connection was lost before the commit. A transaction whose commit was not answered fails, and may
- * be counted; a lease with an id, or a return, counts once however often it is repeated. While
- * PostgreSQL does not answer, calls fail at once, except for a few probes; the coordinator recovers
- * by itself. It may be created while the server is unreachable, and creates its tables.
+ * <p>A lease or a return is one transaction of two round trips, or three of a budget that tenants
+ * share. It locks the row of the budget's party, and then reads the clock, which only moves forward
+ * for a party. Commits are durable, whatever the server's default is. A transaction is retried
+ * after a conflict, and after its connection was lost before the commit. A transaction whose commit
+ * was not answered fails, and may be counted; a lease with an id, or a return, counts once however
+ * often it is repeated. While PostgreSQL does not answer, calls fail at once, except for a few
+ * probes; the coordinator recovers by itself. It may be created while the server is unreachable,
+ * and creates its tables.
  *
  * <p>Thread-safe and non-blocking; stages complete on virtual threads.
  */
@@ -32,6 +33,8 @@ public final class PostgresGlobalCoordinator extends Database implements GlobalC
               "budget, window_end_millis",
               "window_end_millis < ?",
               Garbage.SLACK_MILLIS),
+          new Garbage.Kind("budget_pools", "budget, window_end_millis", "kept_until_millis < ?", 0),
+          new Garbage.Kind(BudgetPools.TENANTS, "pool, name", "kept_until_millis < ?", 0),
           new Garbage.Kind("agreements", "party, region", "until_millis < ?", Garbage.SLACK_MILLIS),
           // A party's clock must outlive any step back of the server's.
           new Garbage.Kind("parties", "name", "clock_millis < ?", TimeUnit.DAYS.toMillis(1)));

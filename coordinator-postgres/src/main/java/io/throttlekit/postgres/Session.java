@@ -122,6 +122,10 @@ final class Session {
     return connection.createArrayOf("text", texts.toArray());
   }
 
+  Array flags(List<Boolean> flags) throws SQLException {
+    return connection.createArrayOf("boolean", flags.toArray());
+  }
+
   Array numbers(List<Long> numbers) throws SQLException {
     return connection.createArrayOf("bigint", numbers.toArray());
   }

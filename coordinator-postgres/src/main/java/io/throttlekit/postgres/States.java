@@ -21,7 +21,11 @@ final class States {
   private States() {}
 
   static byte[] encode(RateAlgorithm<?> algorithm, Object state) {
-    long[] numbers = numbers(algorithm, state);
+    return encode(numbers(algorithm, state));
+  }
+
+  /** Encodes the numbers of a pool. */
+  static byte[] encode(long[] numbers) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(2 + 4 * numbers.length);
     bytes.write(VERSION);
     for (int i = 0; i < numbers.length; i++) {
@@ -42,13 +46,22 @@ final class States {
    * @throws StoreException if a newer release wrote it, or the bytes are invalid
    */
   static Object decode(RateAlgorithm<?> algorithm, byte[] bytes) {
+    try {
+      return state(algorithm, decode(bytes));
+    } catch (IllegalArgumentException e) {
+      throw new StoreException("a counter has an invalid state: " + e.getMessage(), e);
+    }
+  }
+
+  /** Decodes the numbers of a pool; throws as above. */
+  static long[] decode(byte[] bytes) {
     if (bytes.length == 0 || bytes[0] != VERSION) {
       throw new StoreException(
           "a counter is kept in a format that this release does not know; it knows " + VERSION,
           null);
     }
     try {
-      return state(algorithm, numbers(bytes));
+      return numbers(bytes);
     } catch (IllegalArgumentException e) {
       throw new StoreException("a counter has an invalid state: " + e.getMessage(), e);
     }

@@ -21,11 +21,14 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
   private static final List<String> TABLES =
       List.of(
           "counters",
+          "tenants",
           "counter_epoch",
           "parties",
           "agreements",
           "windows",
           "returns",
+          "budget_pools",
+          "budget_tenants",
           "budget_epoch",
           "escrow",
           "refills",

@@ -6,14 +6,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.federation.Budget;
+import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.ShareGrant.Status;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
@@ -69,6 +76,37 @@ class PostgresGarbageTest {
   }
 
   @Test
+  void tenantsAreDeletedSomeTimeAfterTheNextWindowAndThoseInUseAreKept() {
+    FairTerms terms = FairTerms.of(5, window.windowMillis());
+    try (PostgresCounterStore store = new PostgresCounterStore(settings(), around())) {
+      charge(store, tenant(terms, "a"));
+      clock.advance(10_000);
+      charge(store, tenant(terms, "b"));
+      clock.advance(9_999); // the end of the window in which b was seen
+      collect();
+      assertThat(count("tenants")).as("a may be active").isEqualTo("2");
+      clock.advance(60_002);
+      charge(store, tenant(terms, "c"));
+      collect();
+      assertThat(count("tenants")).as("but for b, a clock may step back").isEqualTo("2");
+      clock.advance(200_000);
+      collect();
+      assertThat(count("tenants") + count("counters")).isEqualTo("00");
+    }
+  }
+
+  private void charge(PostgresCounterStore store, FairTenant tenant) {
+    CounterKey key = CounterKey.of("shop|fair_window", "user", "x");
+    Charge charge = new Charge(key, window, 1, Overrun.REFUSE, tenant);
+    answer(store.acquire(List.of(new Claim(Claim.Role.ENFORCED, List.of(charge)))));
+  }
+
+  private static FairTenant tenant(FairTerms terms, String name) {
+    CounterKey key = CounterKey.of("shop|tenants", "user", "x", "org", name);
+    return new FairTenant(key, TenantWeight.listed(1), terms);
+  }
+
+  @Test
   void aLockedCounterIsLeftForTheNextRun() throws SQLException {
     try (PostgresCounterStore store = new PostgresCounterStore(settings(), around());
         Connection holder = database.connect();
@@ -119,6 +157,25 @@ class PostgresGarbageTest {
       clock.advance(24 * 3_600_000);
       collect();
       assertThat(count("parties")).isEqualTo("0");
+    }
+  }
+
+  @Test
+  void poolsOfABudgetAndTheirTenantsAreKeptForTheNextWindow() {
+    Budget budget = StoreCalls.budget(window, "a");
+    FairTenant tenant = tenant(FairTerms.of(5, window.windowMillis()), "a");
+    try (PostgresGlobalCoordinator coordinator =
+        new PostgresGlobalCoordinator(settings(), around())) {
+      long current = BudgetLease.CURRENT;
+      answer(
+          coordinator.lease(
+              new BudgetLease(budget, "eu", current, 1, DataLoss.REFILL, null, tenant)));
+      clock.setWall(START + 20_000 + Garbage.SLACK_MILLIS);
+      collect();
+      assertThat(count("budget_pools") + count("budget_tenants")).isEqualTo("11");
+      clock.advance(10_001); // a tenant may be active in the next window without a row of its own
+      collect();
+      assertThat(count("budget_pools") + count("budget_tenants")).isEqualTo("00");
     }
   }
 

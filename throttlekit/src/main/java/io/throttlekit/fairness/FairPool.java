@@ -20,7 +20,8 @@ public final class FairPool {
     this(terms, new FairShares(terms));
   }
 
-  private FairPool(FairTerms terms, FairShares shares) {
+  /** Creates a pool of shares that have these terms. */
+  FairPool(FairTerms terms, FairShares shares) {
     this.terms = terms;
     this.shares = shares;
   }

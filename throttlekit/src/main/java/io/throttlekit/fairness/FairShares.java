@@ -54,8 +54,14 @@ public final class FairShares {
 
   /** Creates shares without units, before the first window. */
   public FairShares(FairTerms terms) {
+    this(terms, new Tenants(terms), 0);
+  }
+
+  /** Creates shares of tenants in a window that may have begun. */
+  FairShares(FairTerms terms, Tenants tenants, long used) {
     this.terms = terms;
-    this.tenants = new Tenants(terms);
+    this.tenants = tenants;
+    this.used = used;
   }
 
   /**

@@ -22,6 +22,9 @@ final class Tenant {
   /** Whether its group has listed it as changed in this window. */
   boolean isChanged;
 
+  /** Its place in the order, if that is kept in a store. */
+  long place;
+
   @Nullable Tenant before;
   @Nullable Tenant after;
 

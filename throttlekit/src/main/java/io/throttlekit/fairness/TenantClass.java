@@ -2,6 +2,7 @@ package io.throttlekit.fairness;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,10 +11,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The guarantee of a weight w is ⌊w · budget / divisor⌋ units. The reserve is kept up to date
  * with each charge. After a change of budget or divisor it is computed anew when it is needed: for
- * each weight whose guarantee has changed, from its {@link UsedTree}.
+ * each weight whose guarantee has changed, from its {@link UsedAmounts}.
  */
 final class TenantClass {
   private final long partsPerUnit;
+  private final Supplier<UsedAmounts> amounts;
   private final List<WeightGroup> groups = new ArrayList<>();
 
   private long weight;
@@ -29,7 +31,17 @@ final class TenantClass {
   private @Nullable Tenant newest;
 
   TenantClass(long partsPerUnit) {
+    this(partsPerUnit, UsedTree::new);
+  }
+
+  /**
+   * Creates a class without tenants.
+   *
+   * @param amounts creates those of each weight
+   */
+  TenantClass(long partsPerUnit, Supplier<UsedAmounts> amounts) {
     this.partsPerUnit = partsPerUnit;
+    this.amounts = amounts;
   }
 
   /** Returns the sum of the weights of active tenants. */
@@ -74,7 +86,21 @@ final class TenantClass {
         return group;
       }
     }
-    return new WeightGroup(of, this);
+    return new WeightGroup(of, this, amounts.get());
+  }
+
+  /** Returns the groups of active tenants. */
+  List<WeightGroup> groups() {
+    return groups;
+  }
+
+  /** Adds a group of tenants that are not in memory. */
+  void restore(WeightGroup group) {
+    groups.add(group);
+    weight += group.count() * group.weight.value();
+    count += group.count();
+    reserve += group.reserve();
+    outdated = true;
   }
 
   /** Adds an active tenant to the sums. */

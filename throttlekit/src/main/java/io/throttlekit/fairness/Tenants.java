@@ -1,13 +1,14 @@
 package io.throttlekit.fairness;
 
 import io.throttlekit.CounterKey;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The tenants that a pool remembers, in two classes. A tenant is active if it was seen in this
  * window or in the one before; others are forgotten. Guarded by the pool's lock.
  */
-final class Tenants {
+class Tenants {
   /** Tenants forgotten at once: removing all in one decision would delay it. */
   private static final int MAX_FORGOTTEN = 2;
 
@@ -22,9 +23,33 @@ final class Tenants {
   private long evicted;
 
   Tenants(FairTerms terms) {
+    this(terms, UsedTree::new);
+  }
+
+  /**
+   * Creates an object without tenants.
+   *
+   * @param amounts creates those of each weight
+   */
+  Tenants(FairTerms terms, Supplier<UsedAmounts> amounts) {
     this.windowMillis = terms.windowMillis();
-    this.listed = new TenantClass(terms.partsPerUnit());
-    this.unlisted = new TenantClass(terms.partsPerUnit());
+    this.listed = new TenantClass(terms.partsPerUnit(), amounts);
+    this.unlisted = new TenantClass(terms.partsPerUnit(), amounts);
+  }
+
+  /** Sets the window of tenants that a store keeps. */
+  final void restore(long endMillis) {
+    windowEndMillis = endMillis;
+  }
+
+  /** Remembers an active tenant that the sums already have. */
+  final void load(Tenant tenant) {
+    table.add(tenant);
+  }
+
+  /** Returns the end of the window before, the last one of tenants that are active. */
+  final long activeFromMillis() {
+    return windowEndMillis - windowMillis;
   }
 
   long windowEndMillis() {
@@ -89,8 +114,8 @@ final class Tenants {
       known.used = 0;
       known.indexed = 0;
       known.isChanged = false;
-      known.group.among.unlink(known);
-      known.group.among.append(known);
+      unlink(known);
+      append(known);
       return known;
     }
     return replace(known, weight, 0);
@@ -127,21 +152,36 @@ final class Tenants {
 
   /** Evicts tenants until only {@code max} are left. */
   void trim(int max) {
-    while (table.size() > max) {
-      Tenant oldest = evictable();
-      evicted += isActive(oldest) ? 1 : 0;
-      remove(oldest);
+    while (size() > max) {
+      evictOldest();
     }
+  }
+
+  void evictOldest() {
+    Tenant oldest = evictable();
+    evicted += isActive(oldest) ? 1 : 0;
+    remove(oldest);
+  }
+
+  /** Puts a tenant at the end of the order of its class. */
+  void append(Tenant tenant) {
+    tenant.group.among.append(tenant);
+  }
+
+  /** Takes a tenant out of the order of its class. */
+  void unlink(Tenant tenant) {
+    tenant.group.among.unlink(tenant);
   }
 
   void remove(Tenant tenant) {
     table.remove(tenant);
-    tenant.group.among.unlink(tenant);
+    unlink(tenant);
     if (isActive(tenant)) {
       tenant.group.among.remove(tenant, isSeen(tenant));
     }
   }
 
+  /** Removes all tenants. */
   void clear() {
     table.clear();
     listed.clear();
@@ -166,7 +206,7 @@ final class Tenants {
     return tenant;
   }
 
-  private TenantClass among(TenantWeight weight) {
+  final TenantClass among(TenantWeight weight) {
     return weight.listed() ? listed : unlisted;
   }
 
@@ -183,7 +223,7 @@ final class Tenants {
 
   private void add(Tenant tenant, boolean seen) {
     tenant.group.among.add(tenant, seen);
-    tenant.group.among.append(tenant);
+    append(tenant);
     table.add(tenant);
   }
 

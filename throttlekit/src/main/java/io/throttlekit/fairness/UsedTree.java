@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Nodes that lose entries are not merged, only empty ones are removed: trees are cleared with
  * every window. Not thread-safe.
  */
-final class UsedTree {
+final class UsedTree implements UsedAmounts {
   /*
    * In a leaf, an entry is a distinct amount: least[i], counts[i] times. In an inner node it is a
    * child: least[i] is a lower bound of its amounts, and above all amounts of child i − 1. Sums are
@@ -105,26 +105,26 @@ final class UsedTree {
     }
   }
 
-  /** Removes all amounts and adds {@code count} times 0. */
-  void reset(int count) {
+  @Override
+  public void reset(int count) {
     root = new Node(null);
     if (count > 0) {
       root.insert(0, 0, count, 0, null);
     }
   }
 
-  /** Adds an amount, from 0. */
-  void add(long amount) {
+  @Override
+  public void add(long amount) {
     change(amount, 1);
   }
 
-  /** Removes an amount that was added. */
-  void remove(long amount) {
+  @Override
+  public void remove(long amount) {
     change(amount, -1);
   }
 
-  /** Returns Σ max(0, guarantee − amount) over all amounts. */
-  long unused(long guarantee) {
+  @Override
+  public long unused(long guarantee) {
     long unused = 0;
     Node node = root;
     while (true) {
@@ -147,7 +147,8 @@ final class UsedTree {
   }
 
   /** Returns the number of levels, which is how many nodes an operation visits. */
-  int depth() {
+  @Override
+  public int depth() {
     int depth = 1;
     for (Node node = root; node.children != null; node = child(node, 0)) {
       depth++;

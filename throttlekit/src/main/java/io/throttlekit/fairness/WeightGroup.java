@@ -8,15 +8,15 @@ import org.jspecify.annotations.Nullable;
  * what each has used. Not thread-safe.
  *
  * <p>The reserve follows each charge. The amounts that tenants have used are needed only when the
- * guarantee changes: until then the tree has the old amounts, and the tenants that have changed are
- * listed.
+ * guarantee changes: until then {@link UsedAmounts} have the old ones, and the tenants that have
+ * changed are listed.
  */
 final class WeightGroup {
   private static final int MIN_CHANGED = 4;
 
   final TenantWeight weight;
   final TenantClass among;
-  private final UsedTree used = new UsedTree();
+  private final UsedAmounts used;
 
   /** Tenants whose {@link Tenant#indexed} amount may be outdated; some have left since. */
   private @Nullable Tenant[] changed = new Tenant[MIN_CHANGED];
@@ -37,13 +37,46 @@ final class WeightGroup {
    */
   private long reserve;
 
+  /** Creates a group without tenants. */
   WeightGroup(TenantWeight weight, TenantClass among) {
+    this(weight, among, new UsedTree());
+  }
+
+  /** Creates a group without tenants. */
+  WeightGroup(TenantWeight weight, TenantClass among, UsedAmounts used) {
     this.weight = weight;
     this.among = among;
+    this.used = used;
+  }
+
+  /**
+   * Sets the sums of tenants that are not in memory.
+   *
+   * @param each guarantee of a tenant
+   */
+  void restore(int seenTenants, int carriedTenants, long each) {
+    seen = seenTenants;
+    carried = carriedTenants;
+    guarantee = each;
+    reserve = used.unused(each);
   }
 
   int count() {
     return seen + carried;
+  }
+
+  int seen() {
+    return seen;
+  }
+
+  int carried() {
+    return carried;
+  }
+
+  /** Returns the amounts, after those that have changed were brought up to date. */
+  UsedAmounts amounts() {
+    index();
+    return used;
   }
 
   long reserve() {

@@ -3,7 +3,6 @@ package io.throttlekit.store;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
-import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import java.util.HashMap;
 import java.util.List;
@@ -36,7 +35,9 @@ public final class HeldCounters {
   /**
    * Adds a counter; one that was added before keeps its state.
    *
-   * @param state of that algorithm, or null for an unused counter
+   * @param state of that algorithm, or null for an unused counter; a {@link
+   *     io.throttlekit.fairness.FairPool} for a counter that tenants share, which the decisions
+   *     change
    */
   public void hold(CounterKey key, RateAlgorithm<?> algorithm, @Nullable Object state) {
     if (!counters.containsKey(key)) {
@@ -47,7 +48,10 @@ public final class HeldCounters {
     }
   }
 
-  /** Returns the state of an added counter after the decisions; null when it is unused. */
+  /**
+   * Returns the state of an added counter, which no tenants share, after the decisions; null when
+   * it is unused.
+   */
   public @Nullable Object state(CounterKey key) {
     Counter counter = held(key);
     counter.hold();
@@ -60,9 +64,7 @@ public final class HeldCounters {
   public Outcome acquire(List<Claim> claims) {
     Settlement settlement = new Settlement(claims, nowMillis, lossMillis);
     for (int i = 0; i < settlement.size(); i++) {
-      Charge charge = settlement.charge(i);
-      checkNotShared(charge.tenant());
-      settlement.use(i, held(charge.key()));
+      settlement.use(i, held(settlement.charge(i).key()));
     }
     Outcome outcome = settlement.settle();
     if (outcome == null) {
@@ -73,7 +75,6 @@ public final class HeldCounters {
 
   /** Grants and counts what is left of an added counter, up to the request. */
   public LeaseGrant lease(LeaseRequest request) {
-    checkNotShared(request.tenant());
     long denied =
         request.onDataLoss() == DataLoss.DENY
             ? Denial.millisLeft(request.window(), lossMillis, nowMillis)
@@ -100,15 +101,15 @@ public final class HeldCounters {
     return decision;
   }
 
-  /** A pool is changed in place, and is not a state that can be written back as numbers. */
-  private static void checkNotShared(@Nullable FairTenant tenant) {
-    if (tenant != null) {
-      throw new UnsupportedOperationException("this store has no counters that tenants share");
-    }
-  }
-
+  /** Returns the decision of a charge that does not count. A tenant becomes active. */
   private Decision look(Charge charge) {
-    return Counter.transition(charge, state(charge.key()), nowMillis).decision();
+    Counter counter = held(charge.key());
+    counter.hold();
+    Object found = counter.draft;
+    Decision decision = counter.chargeDraft(charge, nowMillis);
+    counter.restore(found);
+    counter.release();
+    return decision;
   }
 
   private Counter held(CounterKey key) {

@@ -28,7 +28,6 @@ public abstract class FairStoreConformance {
   private static final long MINUTE = 60_000;
   private static final long START = 1_700_000_000_000L / MINUTE * MINUTE + 1_000;
   private static final long LIMIT = 100;
-  private static final int STEPS = 250;
   private static final List<Overrun> OVERRUNS = List.of(Overrun.values());
 
   private final ManualTime clock = new ManualTime(START);
@@ -42,6 +41,11 @@ public abstract class FairStoreConformance {
   /** Returns the number of random histories; fewer for a store whose requests take long. */
   protected int seeds() {
     return 40;
+  }
+
+  /** Returns the number of requests of a random history. */
+  protected int steps() {
+    return 250;
   }
 
   @BeforeEach
@@ -62,7 +66,7 @@ public abstract class FairStoreConformance {
       FairTerms bounded = terms.withMaxTenants(maxTenants);
       WeightedFairEscrow escrow = new WeightedFairEscrow(bounded);
       Random random = new Random(seed);
-      for (int step = 0; step < STEPS; step++) {
+      for (int step = 0; step < steps(); step++) {
         FairTenant tenant = randomTenant(random, bounded);
         long cost = 1 + random.nextLong(random.nextInt(10) == 0 ? 120 : 12);
         Overrun overrun = OVERRUNS.get(random.nextInt(10) == 0 ? random.nextInt(3) : 0);
@@ -89,7 +93,7 @@ public abstract class FairStoreConformance {
       CounterStore tried = open(clock);
       CounterStore plain = open(clock);
       Random random = new Random(seed);
-      for (int step = 0; step < STEPS; step++) {
+      for (int step = 0; step < steps(); step++) {
         FairTenant tenant = randomTenant(random, terms);
         Charge one = charge(tenant, 1 + random.nextLong(12), Overrun.REFUSE);
         Charge two = charge(randomTenant(random, terms), 1 + random.nextLong(5), Overrun.REFUSE);
