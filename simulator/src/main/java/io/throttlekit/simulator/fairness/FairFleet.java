@@ -148,7 +148,9 @@ final class FairFleet implements Sharing.Run {
     @Override
     public void decided(TieredOutcome outcome) {
       if (outcome.admitted()) {
-        admitted.accept(time.wallMillis());
+        // The store may have counted a request that waited in the window before the answer's.
+        long endMillis = time.wallMillis() + outcome.decisions().getFirst().resetAfterMillis();
+        admitted.accept(endMillis - scenario.windowMillis() / 2);
       }
     }
 

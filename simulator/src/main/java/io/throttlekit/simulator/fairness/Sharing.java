@@ -25,7 +25,8 @@ record Sharing(String name, Function<FairScenario, Run> start) {
      *
      * @param tenant index of the tenant
      * @param nowMillis time of the request, which never falls
-     * @param admitted receives the time of the admission, in ms, if the request is admitted
+     * @param admitted receives a time in the window that the request is counted in, in ms, if it is
+     *     admitted
      */
     void request(int tenant, double nowMillis, LongConsumer admitted);
 
