@@ -143,24 +143,6 @@ public final class FairShares {
   }
 
   /**
-   * Returns how many units must be granted in all so that this cost is admitted: at most the limit,
-   * and 0 if it is admitted already. The tenant is active from now on.
-   *
-   * <p>Guarantees grow with the units granted, so a further grant may be needed.
-   */
-  public long wanted(CounterKey key, TenantWeight weight, long cost, Overrun overrun) {
-    Tenant tenant = enter(key, weight);
-    long needed = needed(cost, overrun);
-    if (needed <= available(tenant)) {
-      return 0;
-    }
-    long reserve = reserveOfOthers(tenant, guarantee(tenant));
-    long parts =
-        Math.min(terms.limitParts(), used) + Math.min(terms.limitParts(), needed) + reserve;
-    return Math.min(terms.limit(), Math.ceilDiv(parts, terms.partsPerUnit()));
-  }
-
-  /**
    * Refunds parts to a tenant.
    *
    * @param parts from 0
@@ -245,11 +227,6 @@ public final class FairShares {
     return state;
   }
 
-  /** Returns the units granted in this window. */
-  public long units() {
-    return units;
-  }
-
   /** Returns the parts charged in this window. */
   long used() {
     return used;
@@ -258,11 +235,6 @@ public final class FairShares {
   /** Returns the window, named by its end. */
   public long windowEndMillis() {
     return tenants.windowEndMillis();
-  }
-
-  /** Returns the sum of the weights of active tenants, the weight of this pool beside others. */
-  public long weight() {
-    return tenants.listed.weight() + tenants.unlisted.weight();
   }
 
   /** Returns the number of remembered tenants, active or not. */

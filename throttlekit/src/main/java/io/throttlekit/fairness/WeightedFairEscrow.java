@@ -19,22 +19,12 @@ import io.throttlekit.Overrun;
  * that was charged since the last change. {@code FairShareBenchmark} measures both.
  */
 public final class WeightedFairEscrow {
-  /** Each round grows guarantees, and with them the reserve of others, until both fit. */
-  private static final int MAX_ROUNDS = 64;
-
-  private final UnitSource source;
   private final FairShares shares;
   private FairTerms terms;
 
-  /** Creates a pool of one process. */
+  /** Creates a pool without tenants. */
   public WeightedFairEscrow(FairTerms terms) {
-    this(terms, UnitSource.ofOneProcess());
-  }
-
-  /** Creates a pool whose units come from elsewhere. */
-  public WeightedFairEscrow(FairTerms terms, UnitSource source) {
     this.terms = terms;
-    this.source = source;
     this.shares = new FairShares(terms);
   }
 
@@ -57,9 +47,6 @@ public final class WeightedFairEscrow {
       throw new IllegalArgumentException("cost must be from 0 to 2^53-1, was " + cost);
     }
     roll(nowMillis);
-    if (shares.units() < terms.limit()) {
-      obtain(tenant, weight, cost, overrun);
-    }
     long untilEndMillis = shares.windowEndMillis() - nowMillis;
     return shares.charge(tenant, weight, cost, overrun, untilEndMillis);
   }
@@ -95,7 +82,7 @@ public final class WeightedFairEscrow {
   public synchronized void change(FairTerms newest) {
     shares.change(newest);
     terms = newest;
-    shares.grant(source.granted(shares.windowEndMillis(), shares.weight(), 0));
+    shares.grant(newest.limit());
   }
 
   /** Returns counts and sums. */
@@ -109,22 +96,7 @@ public final class WeightedFairEscrow {
     if (nowMillis >= end) {
       end = nowMillis - Math.floorMod(nowMillis, terms.windowMillis()) + terms.windowMillis();
       shares.roll(end);
-      shares.grant(source.granted(end, shares.weight(), 0));
-    }
-  }
-
-  /** Requests units until the cost is admitted, or the source has no more. */
-  private void obtain(CounterKey tenant, TenantWeight weight, long cost, Overrun overrun) {
-    for (int round = 0; round < MAX_ROUNDS && shares.units() < terms.limit(); round++) {
-      long wanted = shares.wanted(tenant, weight, cost, overrun);
-      if (wanted <= shares.units()) {
-        return;
-      }
-      long granted = source.granted(shares.windowEndMillis(), shares.weight(), wanted);
-      if (granted <= shares.units()) {
-        return;
-      }
-      shares.grant(granted);
+      shares.grant(terms.limit());
     }
   }
 }

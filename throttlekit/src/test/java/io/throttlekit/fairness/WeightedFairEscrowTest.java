@@ -8,7 +8,6 @@ import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -262,34 +261,6 @@ class WeightedFairEscrowTest {
   }
 
   /** A lease of no more than cost and what is used would leave nothing beside the reserve of b. */
-  @Test
-  void requestsSoManyUnitsThatTheReserveOfOthersIsCovered() {
-    List<Long> wanted = new ArrayList<>();
-    UnitSource source =
-        (_, _, wantedUnits) -> {
-          wanted.add(wantedUnits);
-          return wantedUnits;
-        };
-    escrow = new WeightedFairEscrow(FairTerms.of(100, WINDOW), source);
-    assertThat(charge("b", ONE, 1).admitted()).isTrue();
-    assertThat(admitted("a", FOUR, 4)).isEqualTo(4);
-    assertThat(wanted).startsWith(0L, 1L);
-    assertThat(escrow.figures(now).granted()).isBetween(5L, 8L);
-    assertThat(admitted("a", FOUR, 100)).isEqualTo(76);
-    assertThat(admitted("b", ONE, 100)).isEqualTo(19);
-    assertThat(escrow.figures(now).granted()).isEqualTo(100);
-  }
-
-  @Test
-  void refusesWhatItsSourceDoesNotGrantAndStartsAnewInTheNextWindow() {
-    escrow =
-        new WeightedFairEscrow(FairTerms.of(100, WINDOW), (_, _, wanted) -> Math.min(7, wanted));
-    assertThat(admitted("a", ONE, 20)).isEqualTo(7);
-    now += WINDOW;
-    assertThat(escrow.figures(now).granted()).isZero();
-    assertThat(admitted("a", ONE, 20)).isEqualTo(7);
-  }
-
   @Test
   void rejectsWhatItCannotCountExactly() {
     assertThatThrownBy(() -> charge("a", ONE, -1)).isInstanceOf(IllegalArgumentException.class);
