@@ -42,13 +42,13 @@ final class FairScreen {
     }
     drawn = true;
     out.printf("  after %d s: %s%s%n", second + 1, FairPlan.words(second), CLEAR_LINE);
-    row("per second", "asked", "admitted", "guarantee", "borrowed", "refused", "");
+    row("per second", "sent", "admitted", "guarantee", "extra", "refused", "");
     for (int i = 0; i < tenants.size(); i++) {
       Figures now = tenants.get(i);
       Tenant tenant = FairPlan.TENANTS.get(i);
       row(
           tenant.org() + ", " + tenant.plan(),
-          Long.toString(now.asked()),
+          Long.toString(now.sent()),
           Long.toString(now.admitted()),
           guarantee(now),
           Long.toString(now.beyond(policy.part(i))),
@@ -59,15 +59,15 @@ final class FairScreen {
 
   private void row(
       String tenant,
-      String asked,
+      String sent,
       String admitted,
       String guarantee,
-      String borrowed,
+      String extra,
       String refused,
       String note) {
     out.printf(
         "  %-16s %6s %9s %10s %9s %8s  %s%s%n",
-        tenant, asked, admitted, guarantee, borrowed, refused, note, CLEAR_LINE);
+        tenant, sent, admitted, guarantee, extra, refused, note, CLEAR_LINE);
   }
 
   private void line(int second, List<Figures> tenants) {
@@ -75,11 +75,11 @@ final class FairScreen {
     for (int i = 0; i < tenants.size(); i++) {
       Figures now = tenants.get(i);
       line.append(
-          "  %s: %d of %d, guarantee %s, %d borrowed;"
+          "  %s: %d of %d, guarantee %s, %d extra;"
               .formatted(
                   FairPlan.TENANTS.get(i).org(),
                   now.admitted(),
-                  now.asked(),
+                  now.sent(),
                   guarantee(now),
                   now.beyond(policy.part(i))));
     }

@@ -26,15 +26,15 @@ public record FairSummary(int seconds, long limit, long most, List<Row> rows) {
    * Totals of a tenant.
    *
    * @param part guaranteed per second while all tenants are active
-   * @param borrowed admitted beyond the part
+   * @param extra admitted beyond the part
    * @param missing the most requests of min(demand, guarantee) that were refused in a second
    */
   record Row(
       Tenant tenant,
       long part,
-      long asked,
+      long sent,
       long admitted,
-      long borrowed,
+      long extra,
       long refused,
       long failed,
       long missing) {
@@ -43,9 +43,9 @@ public record FairSummary(int seconds, long limit, long most, List<Row> rows) {
       return new Row(
           tenant,
           part,
-          asked + second.asked(),
+          sent + second.sent(),
           admitted + second.admitted(),
-          borrowed + second.beyond(part),
+          extra + second.beyond(part),
           refused + second.refused(),
           failed + second.failed(),
           Math.max(missing, second.missing()));
@@ -80,14 +80,14 @@ public record FairSummary(int seconds, long limit, long most, List<Row> rows) {
             most,
             rows.stream()
                 .map(row ->
-                    "{\"tenant\":\"%s\",\"plan\":\"%s\",\"part\":%d,\"asked\":%d,\"admitted\":%d,\"borrowed\":%d,\"refused\":%d,\"failed\":%d,\"missing\":%d}"
+                    "{\"tenant\":\"%s\",\"plan\":\"%s\",\"part\":%d,\"sent\":%d,\"admitted\":%d,\"extra\":%d,\"refused\":%d,\"failed\":%d,\"missing\":%d}"
                         .formatted(
                             row.tenant().org(),
                             row.tenant().plan(),
                             row.part(),
-                            row.asked(),
+                            row.sent(),
                             row.admitted(),
-                            row.borrowed(),
+                            row.extra(),
                             row.refused(),
                             row.failed(),
                             row.missing()))
@@ -98,9 +98,9 @@ public record FairSummary(int seconds, long limit, long most, List<Row> rows) {
   public String words() {
     return rows.stream()
         .map(row ->
-            "%s was admitted %d of %d, %d of them borrowed, and lacked at most %d of its guarantee in a second"
+            "%s was admitted %d of %d, %d of them extra, and lacked at most %d of its guarantee in a second"
                 .formatted(
-                    row.tenant().org(), row.admitted(), row.asked(), row.borrowed(), row.missing()))
+                    row.tenant().org(), row.admitted(), row.sent(), row.extra(), row.missing()))
         .collect(Collectors.joining("\n"));
   }
 }

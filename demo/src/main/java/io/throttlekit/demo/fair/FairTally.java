@@ -19,7 +19,7 @@ final class FairTally {
    * @param guarantee the lowest limit that a response reported: what the tenant has before it
    *     borrows; {@link #UNKNOWN} without a response
    */
-  record Figures(long asked, long admitted, long refused, long failed, long guarantee) {
+  record Figures(long sent, long admitted, long refused, long failed, long guarantee) {
 
     /** Returns what was admitted beyond a part. */
     long beyond(long part) {
@@ -28,25 +28,25 @@ final class FairTally {
 
     /** Returns what was refused of the lesser of demand and guarantee. */
     long missing() {
-      return guarantee == UNKNOWN ? 0 : Math.max(0, Math.min(asked, guarantee) - admitted);
+      return guarantee == UNKNOWN ? 0 : Math.max(0, Math.min(sent, guarantee) - admitted);
     }
   }
 
   private static final class Counts {
-    private final LongAdder asked = new LongAdder();
+    private final LongAdder sent = new LongAdder();
     private final LongAdder admitted = new LongAdder();
     private final LongAdder refused = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final AtomicLong guarantee = new AtomicLong(UNKNOWN);
 
     Figures figures() {
-      return new Figures(asked.sum(), admitted.sum(), refused.sum(), failed.sum(), guarantee.get());
+      return new Figures(sent.sum(), admitted.sum(), refused.sum(), failed.sum(), guarantee.get());
     }
   }
 
   /** Counts a request that is sent. */
-  void asked(int second, int tenant) {
-    of(second, tenant).asked.increment();
+  void sent(int second, int tenant) {
+    of(second, tenant).sent.increment();
   }
 
   /**

@@ -83,7 +83,7 @@ final class FairTraffic implements AutoCloseable {
             .header("x-plan", from.plan())
             .timeout(TIMEOUT)
             .build();
-    tally.asked(second, tenant);
+    tally.sent(second, tenant);
     var _ =
         client
             .sendAsync(request, BodyHandlers.discarding())

@@ -41,8 +41,8 @@ class FairScreenTest {
     new FairScreen(out, false, POLICY).show(LENT, tally.figures(LENT));
     assertThat(text())
         .isEqualTo(
-            "   8 s  acme: 0 of 0, guarantee -, 0 borrowed;  globex: 46 of 60, guarantee 46, 26"
-                + " borrowed;  initech: 24 of 150, guarantee 23, 14 borrowed;  initech floods,"
+            "   8 s  acme: 0 of 0, guarantee -, 0 extra;  globex: 46 of 60, guarantee 46, 26"
+                + " extra;  initech: 24 of 150, guarantee 23, 14 extra;  initech floods,"
                 + " acme is absent: its part is lent\n");
   }
 
@@ -59,30 +59,30 @@ class FairScreenTest {
     assertThat(summary.json())
         .isEqualTo(
             "{\"through\":\"envoy\",\"seconds\":2,\"limit\":70,\"most\":70,\"tenants\":["
-                + "{\"tenant\":\"acme\",\"plan\":\"gold\",\"part\":40,\"asked\":45,\"admitted\":31,"
-                + "\"borrowed\":0,\"refused\":14,\"failed\":0,\"missing\":9},"
-                + "{\"tenant\":\"globex\",\"plan\":\"silver\",\"part\":20,\"asked\":120,\"admitted\":66,"
-                + "\"borrowed\":26,\"refused\":54,\"failed\":0,\"missing\":0},"
-                + "{\"tenant\":\"initech\",\"plan\":\"bronze\",\"part\":10,\"asked\":155,\"admitted\":28,"
-                + "\"borrowed\":14,\"refused\":126,\"failed\":1,\"missing\":1}]}");
+                + "{\"tenant\":\"acme\",\"plan\":\"gold\",\"part\":40,\"sent\":45,\"admitted\":31,"
+                + "\"extra\":0,\"refused\":14,\"failed\":0,\"missing\":9},"
+                + "{\"tenant\":\"globex\",\"plan\":\"silver\",\"part\":20,\"sent\":120,\"admitted\":66,"
+                + "\"extra\":26,\"refused\":54,\"failed\":0,\"missing\":0},"
+                + "{\"tenant\":\"initech\",\"plan\":\"bronze\",\"part\":10,\"sent\":155,\"admitted\":28,"
+                + "\"extra\":14,\"refused\":126,\"failed\":1,\"missing\":1}]}");
     assertThat(summary.words())
         .contains(
-            "acme was admitted 31 of 45, 0 of them borrowed, and lacked at most 9 of its"
+            "acme was admitted 31 of 45, 0 of them extra, and lacked at most 9 of its"
                 + " guarantee");
   }
 
-  /** Counts a second in which silver and bronze have borrowed gold's part. */
+  /** Counts a second in which silver and bronze have gold's part, too. */
   private void count() {
     count(1, 60, 46, 46);
     count(2, 150, 24, 23);
   }
 
-  private void count(int tenant, int asked, int admitted, long guarantee) {
-    for (int i = 0; i < asked; i++) {
-      tally.asked(LENT, tenant);
+  private void count(int tenant, int sent, int admitted, long guarantee) {
+    for (int i = 0; i < sent; i++) {
+      tally.sent(LENT, tenant);
       tally.answered(LENT, tenant, i < admitted ? 200 : 429);
     }
-    tally.limit(LENT, tenant, guarantee + 1); // with a unit borrowed
+    tally.limit(LENT, tenant, guarantee + 1); // with a unit beyond it
     tally.limit(LENT, tenant, guarantee);
   }
 

@@ -85,7 +85,7 @@ final class DecisionLog {
               ? ": its guarantee is used, and the rest is used or reserved for other tenants"
               : left < request.costOf(descriptor)
                   ? ": less is left of its guarantee, and the rest is used or reserved for others"
-                  : ": others had used its part before it asked");
+                  : ": other tenants had used its part before its request");
     }
   }
 
