@@ -161,12 +161,10 @@ public final class DistributedLimiter implements AutoCloseable {
   public void replaceAlgorithms(IntFunction<ConcurrencyLimit> algorithms) {
     synchronized (this) {
       max = algorithms.apply(limit.limit()).max();
-      share.lower(max); // a raised one comes with the next answer
-      limit.publish(Math.min(limit.limit(), max), true);
+      limit.publish(Math.min(limit.limit(), max), true); // a raised one comes with an answer
       incarnation.publish(steering.replace(algorithms));
       limit.replace(algorithms);
     }
-    limiter.boundLowered();
     limiter.boundRaised(); // the limit of this node may have risen
     schedule.soon();
   }

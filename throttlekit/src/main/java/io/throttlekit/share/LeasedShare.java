@@ -133,11 +133,6 @@ final class LeasedShare implements LimitBound {
     reportedDebt = inFlight > share ? inFlight : 0;
   }
 
-  /** Applies no more than so many requests of the share, until the next one is granted. */
-  void lower(int requests) {
-    share = Math.min(share, requests);
-  }
-
   /** Applies a share of nothing, within the same lease. */
   void revoke() {
     share = 0;

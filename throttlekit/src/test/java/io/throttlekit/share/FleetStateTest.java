@@ -37,7 +37,9 @@ class FleetStateTest {
   @ParameterizedTest
   @ValueSource(longs = {-1, 0, Long.MIN_VALUE, FleetState.MAX_NUMBER, Long.MAX_VALUE})
   void aNodeSteersWhateverTheNumberOfTheLastLease(long epoch) {
-    FleetState taken = beat(fleet(20, epoch, null, 0), 1, null).next();
+    Outcome first = beat(fleet(20, epoch, null, 0), 1, null);
+    assertThat(first.grant().epoch()).isPositive();
+    FleetState taken = first.next();
     FleetState renewed = beat(with(taken, epoch), 2, null).next();
     for (FleetState each : List.of(taken, renewed)) {
       ShareGrant grant = beat(each, 3, new Publication(each.epoch(), 12)).grant();
