@@ -22,7 +22,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
@@ -184,16 +183,21 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
       if (name.length >= INCARNATION_LENGTH) {
         try {
           byNode.put(node(name), reply.text(i + 1));
-        } catch (NumberFormatException notOfANode) {
-          continue;
+        } catch (NumberFormatException _) {
+          // not of a node
         }
       }
     }
-    return byNode.values().stream()
-        .flatMap(text -> Arrays.stream(text.split(";", 0)))
-        .map(RedisConcurrencyCoordinator::digest)
-        .filter(Objects::nonNull)
-        .toList();
+    List<SampleDigest> digests = new ArrayList<>();
+    for (String text : byNode.values()) {
+      for (String each : text.split(";", 0)) {
+        SampleDigest digest = digest(each);
+        if (digest != null) {
+          digests.add(digest);
+        }
+      }
+    }
+    return digests;
   }
 
   /** Returns the name of a node, which has the order of ids and incarnations in its bytes. */
@@ -276,7 +280,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
           Math.toIntExact(numbers.get(3)),
           numbers.get(4) == 1,
           numbers.subList(DIGEST_NUMBERS, numbers.size()));
-    } catch (IllegalArgumentException | ArithmeticException unreadable) {
+    } catch (IllegalArgumentException | ArithmeticException _) {
       return null;
     }
   }
