@@ -66,6 +66,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
   private static final int REMNANTS = 10;
 
   private static final int DIGEST_NUMBERS = 5; // before the latencies
+  private static final int MAX_DIGEST_PARTS = DIGEST_NUMBERS + SampleDigest.MAX_LATENCIES + 1;
 
   private final Coordination terms;
 
@@ -171,16 +172,32 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
     return REMNANTS + 1 + 2 * Math.toIntExact(reply.number(REMNANTS));
   }
 
-  /** Returns the samples in the order of their nodes. */
+  /**
+   * Returns the samples in the order of their nodes, without those that can't be read: nothing is
+   * reserved by them.
+   */
   private static List<SampleDigest> digests(ScriptCall.Reply reply) {
     SortedMap<NodeKey, String> byNode = new TreeMap<>();
     for (int i = digestsAt(reply); i < reply.size(); i += 2) {
-      byNode.put(node(reply.bytes(i)), reply.text(i + 1));
+      byte[] name = reply.bytes(i);
+      if (name.length >= INCARNATION_LENGTH) {
+        try {
+          byNode.put(node(name), reply.text(i + 1));
+        } catch (NumberFormatException _) {
+          // not of a node
+        }
+      }
     }
-    return byNode.values().stream()
-        .flatMap(text -> Arrays.stream(text.split(";", 0)))
-        .map(RedisConcurrencyCoordinator::digest)
-        .toList();
+    List<SampleDigest> digests = new ArrayList<>();
+    for (String text : byNode.values()) {
+      for (String each : text.split(";", 0)) {
+        SampleDigest digest = digest(each);
+        if (digest != null) {
+          digests.add(digest);
+        }
+      }
+    }
+    return digests;
   }
 
   /** Returns the name of a node, which has the order of ids and incarnations in its bytes. */
@@ -225,13 +242,18 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
       if (first >= 0) {
         text.append((char) first);
       } else if ((first & 0x20) == 0) {
-        text.append((char) (((first & 0x1F) << 6) | (bytes[i++] & 0x3F)));
+        text.append((char) (((first & 0x1F) << 6) | following(bytes, i++)));
       } else {
-        int middle = (bytes[i++] & 0x3F) << 6;
-        text.append((char) (((first & 0x0F) << 12) | middle | (bytes[i++] & 0x3F)));
+        int middle = following(bytes, i++) << 6;
+        text.append((char) (((first & 0x0F) << 12) | middle | following(bytes, i++)));
       }
     }
     return text.toString();
+  }
+
+  /** Returns the bits of a byte that is not the first one; 0 if others wrote none. */
+  private static int following(byte[] bytes, int at) {
+    return at < bytes.length ? bytes[at] & 0x3F : 0;
   }
 
   /** Returns {@code 9 1 0 12 1 400000 900000}: at most 25 numbers of at most 13 digits. */
@@ -243,14 +265,23 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
     return numbers.stream().map(String::valueOf).collect(Collectors.joining(" "));
   }
 
-  private static SampleDigest digest(String text) {
-    List<Long> numbers = Arrays.stream(text.split(" ", 0)).map(Long::valueOf).toList();
-    return new SampleDigest(
-        numbers.get(0),
-        numbers.get(1),
-        numbers.get(2),
-        Math.toIntExact(numbers.get(3)),
-        numbers.get(4) == 1,
-        numbers.subList(DIGEST_NUMBERS, numbers.size()));
+  /** Returns a digest, or null if it can't be read. */
+  private static @Nullable SampleDigest digest(String text) {
+    String[] parts = text.split(" ", MAX_DIGEST_PARTS);
+    if (parts.length < DIGEST_NUMBERS) {
+      return null;
+    }
+    try {
+      List<Long> numbers = Arrays.stream(parts).map(Long::valueOf).toList();
+      return new SampleDigest(
+          numbers.get(0),
+          numbers.get(1),
+          numbers.get(2),
+          Math.toIntExact(numbers.get(3)),
+          numbers.get(4) == 1,
+          numbers.subList(DIGEST_NUMBERS, numbers.size()));
+    } catch (IllegalArgumentException | ArithmeticException _) {
+      return null;
+    }
   }
 }

@@ -13,9 +13,13 @@
 -- The digests have a key of their own, because a heartbeat reads all nodes.
 --
 -- A field that can't be read fails the call: without it, what it reserves would be granted to others.
+-- So does one that counts or ends beyond MAX. Digests reserve nothing: where KEYS[3] is of another
+-- type, it is deleted.
 local INCARNATION = 17 -- the length of ':' and an incarnation
 -- as Heartbeat clamps them: requests, and ms
 local MAX_REQUESTS, MAX_PERMIT, MAX_UNTIL = 1073741824, 86400000, 3600000 + 86400000
+local MAX_TEXT = 200 -- bytes of a message that others may have written
+local NAME_END = '^:' .. string.rep('%x', INCARNATION - 1) .. '$'
 local match, byte = string.match, string.byte
 local name = ARGV[3]
 local limit, lease, steering_until, steering, frequent = 0, 0, 0, '', false
@@ -53,9 +57,26 @@ local function depart(node, in_flight, ends)
   node.share, node.may_apply, node.left = 0, 0, true
 end
 
+-- Returns a text for a log: short, of printable ASCII.
+local function printable(text)
+  return (string.gsub(sub(text, 1, MAX_TEXT), '[^ -~]', '?')) .. (#text > MAX_TEXT and '...' or '')
+end
+
 local function unreadable(what)
-  return redis.error_reply('ERR the key ' .. KEYS[2] .. ' has no data of a concurrency limit: ' .. what
-    .. '. Once it is deleted, the nodes begin anew')
+  return redis.error_reply('ERR the key ' .. printable(KEYS[2]) .. ' has no data of a concurrency limit: '
+    .. printable(what) .. '. Once it is deleted, the nodes begin anew')
+end
+
+-- Calls a command on the digests.
+local function on_digests(command, ...)
+  local reply = redis.pcall(command, KEYS[3], ...)
+  if type(reply) == 'table' and reply.err then
+    if match(reply.err, 'WRONGTYPE') then
+      call('DEL', KEYS[3])
+    end
+    reply = call(command, KEYS[3], ...)
+  end
+  return reply
 end
 
 local function at_most(most, digits)
@@ -71,7 +92,7 @@ for i = 1, #stored, 2 do
   local of, value = stored[i], stored[i + 1]
   if of == 'fleet' then
     local total, number, ends, mark, holder = match(value, '^(%d+) (%d+) (%d+)(!?) (.*)$')
-    if not total then
+    if not total or tonumber(number) > MAX or tonumber(ends) > MAX then
       return unreadable('fleet ' .. value)
     end
     limit, lease, steering = at_most(MAX_REQUESTS, total), tonumber(number), holder
@@ -80,7 +101,11 @@ for i = 1, #stored, 2 do
   else
     local local_limit, sampled, in_flight, peak, waiting, share, generation, may_apply, sequence, ends, left, permit =
       match(value, '^(%d+) ([01]) (%d+) (%d+) ([01]) (%d+) (%d+) (%d+) (%d+) (%d+) ([01]) ?(%d*)$')
-    if not local_limit or not match(of, ':%x+$', -INCARNATION) then
+    if not local_limit or not match(of, NAME_END, -INCARNATION) then
+      return unreadable(of .. ' ' .. value)
+    end
+    -- the other numbers are clamped
+    if tonumber(generation) > MAX or tonumber(sequence) > MAX or tonumber(ends) > MAX then
       return unreadable(of .. ' ' .. value)
     end
     local node = {
@@ -114,7 +139,7 @@ for i = 1, #stored, 2 do
 end
 for i = 1, #ended do
   call('HDEL', KEYS[2], ended[i])
-  call('HDEL', KEYS[3], ended[i])
+  on_digests('HDEL', ended[i])
 end
 
 local function write(of, node)
@@ -127,7 +152,7 @@ end
 
 for i = 1, #changed do
   write(changed[i], nodes[changed[i]])
-  call('HDEL', KEYS[3], changed[i])
+  on_digests('HDEL', changed[i])
 end
 
 -- Lowers what is reserved for a node that is no member any more.

@@ -12,6 +12,6 @@ if node and node.left then
 elseif node then
   depart(node, in_flight, now + node.permit)
   write(name, node)
-  call('HDEL', KEYS[3], name)
+  on_digests('HDEL', name)
 end
 return {new_epoch}

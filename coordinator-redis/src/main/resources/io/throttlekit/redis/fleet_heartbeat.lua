@@ -23,6 +23,7 @@
 -- and name and digests of each node, in turn, for the steering node.
 local MAX_NODES, MAX_DIGESTS = 1000, 4
 local STEERING_MILLIS, TURN_MILLIS = 1750, 5000
+local MAX_STEERING_MILLIS = 2 * STEERING_MILLIS -- the clock may step back; see FleetState
 -- ms: how long the limit is kept without any node. Longer than any lease, with the slack of expiries;
 -- not shorter than requests may last.
 local KEPT_MILLIS = 3600000
@@ -107,15 +108,17 @@ nodes[name] = self
 
 -- who steers
 local holder = nodes[steering]
-if steering == name or not holder or holder.left or steering_until < now then
+if steering == name or not holder or holder.left or steering_until < now
+    or steering_until > now + MAX_STEERING_MILLIS then
   frequent = false -- so it ends with the lease of a node that died
   if steering == name then
+    lease = lease > 0 and lease or 1
     if ARGV[15] == digits(lease) then
       limit = tonumber(ARGV[16])
       frequent = ARGV[19] == '1'
     end
   else
-    lease = lease + 1
+    lease = fmod(lease, MAX) + 1
   end
   steering, steering_until = name, now + STEERING_MILLIS
 end
@@ -239,7 +242,7 @@ local most = free > self.share and free or self.share
 local share = target()
 share = share < most and share or most
 if self.generation == 0 or share ~= self.share then
-  self.generation = self.generation + 1
+  self.generation = fmod(self.generation, MAX) + 1
 end
 self.share = share
 self.may_apply = acknowledged and self.may_apply > share and self.may_apply or share
@@ -248,7 +251,7 @@ write(name, self)
 call('HSET', KEYS[2], 'fleet',
   digits(limit) .. ' ' .. digits(lease) .. ' ' .. digits(steering_until) .. (frequent and '! ' or ' ') .. steering)
 if ARGV[17] ~= '' then
-  local digests = (call('HGET', KEYS[3], name) or '') .. ARGV[17] .. ';'
+  local digests = (on_digests('HGET', name) or '') .. ARGV[17] .. ';'
   local _, waiting = string.gsub(digests, ';', ';')
   if waiting > MAX_DIGESTS then
     digests = match(digests, ';(.*)$')
@@ -265,7 +268,7 @@ expire_after(KEYS[2], kept_until)
 
 local reply = answer('MEMBER', share, self.generation)
 if steering == name then
-  local digests = call('HGETALL', KEYS[3])
+  local digests = on_digests('HGETALL')
   for i = 1, #digests do
     reply[#reply + 1] = digests[i]
   end

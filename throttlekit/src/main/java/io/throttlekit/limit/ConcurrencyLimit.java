@@ -15,6 +15,9 @@ public sealed interface ConcurrencyLimit
   /** Returns the concurrency limit. */
   int limit();
 
+  /** Returns the most that the limit may become. */
+  int max();
+
   /** Adds the sample of a request that has ended. */
   void learn(Sample sample);
 

@@ -117,6 +117,12 @@ public final class DigestedLimit implements ConcurrencyLimit {
   }
 
   @Override
+  public int max() {
+    ConcurrencyLimit own = local;
+    return own == null ? Integer.MAX_VALUE : own.max();
+  }
+
+  @Override
   public synchronized void learn(Sample sample) {
     if (sample.dropped()) {
       dropped++;

@@ -109,6 +109,11 @@ public final class FailsafeLimit implements ConcurrencyLimit {
   }
 
   @Override
+  public int max() {
+    return range.max();
+  }
+
+  @Override
   public void learn(Sample sample) {
     window.add(sample);
     if (!window.ripe(sample.arrivedNanos())) {

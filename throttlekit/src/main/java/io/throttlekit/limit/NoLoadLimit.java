@@ -73,6 +73,11 @@ abstract sealed class NoLoadLimit implements ConcurrencyLimit permits AimdLimit,
   }
 
   @Override
+  public final int max() {
+    return range.max();
+  }
+
+  @Override
   public final void learn(Sample sample) {
     Sample seen = sampled(sample);
     // a sample that is neither dropped nor measured reveals nothing

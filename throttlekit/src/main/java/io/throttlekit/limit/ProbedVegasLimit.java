@@ -181,6 +181,11 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   @Override
+  public int max() {
+    return range.max();
+  }
+
+  @Override
   public void learn(Sample sample) {
     if (!sample.dropped() && sample.rttNanos() == 0) { // not measured
       return;

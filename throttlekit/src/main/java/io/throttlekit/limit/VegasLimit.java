@@ -83,6 +83,11 @@ public final class VegasLimit implements ConcurrencyLimit {
   }
 
   @Override
+  public int max() {
+    return range.max();
+  }
+
+  @Override
   public void learn(Sample sample) {
     Sample seen = window == null ? sample : window.endedBy(sample);
     if (seen != null) {

@@ -9,7 +9,6 @@ import io.throttlekit.limiter.AdaptiveLimiter;
 import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.share.Coordination.Aggregate;
-import io.throttlekit.share.Heartbeat.Publication;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -64,6 +63,7 @@ public final class DistributedLimiter implements AutoCloseable {
   private volatile FleetFigures figures = new FleetFigures(0, 0, 0, false, "", 0, false);
 
   // Guarded by this.
+  private int max; // of the limit by this node's own terms, whatever the coordinator answers
   private long usedNanos;
   private Incarnation incarnation;
   private int waiting;
@@ -75,7 +75,7 @@ public final class DistributedLimiter implements AutoCloseable {
    * @param aggregate that of the coordinator
    * @param algorithms creates a limit algorithm that starts at a limit: that of the node with
    *     {@link Aggregate#MIN} and {@link Aggregate#MEDIAN}, that of the fleet with {@link
-   *     Aggregate#POOLED}
+   *     Aggregate#POOLED}. This node applies no more than the {@link ConcurrencyLimit#max} of these
    * @param initial limit of the fleet before it is known, from 1
    * @param timer follows {@code time}
    * @param incarnations random numbers
@@ -100,6 +100,7 @@ public final class DistributedLimiter implements AutoCloseable {
     this.incarnations = incarnations;
     this.permitNanos = membership.permitNanos();
     this.departures = new Departures(coordinator, timer, membership.heartbeatNanos(), listener);
+    this.max = algorithms.apply(initial).max();
     this.steering = new Steering(algorithms, aggregate, membership.heartbeatNanos());
     this.schedule = new HeartbeatSchedule(membership, time, timer, this::wake);
     this.share =
@@ -152,22 +153,20 @@ public final class DistributedLimiter implements AutoCloseable {
   }
 
   /**
-   * Replaces the limit algorithms, for a changed rule. The new ones start at the current limits.
+   * Replaces the limit algorithms, for a changed rule. The new ones start at the current limits. A
+   * lower {@linkplain ConcurrencyLimit#max most} applies at once, a higher one with an answer.
    *
    * @param algorithms creates an algorithm that starts at a limit
    */
   public void replaceAlgorithms(IntFunction<ConcurrencyLimit> algorithms) {
-    boolean publishes;
     synchronized (this) {
-      Publication next = steering.replace(algorithms);
-      incarnation.publish(next);
-      publishes = next != null;
+      max = algorithms.apply(limit.limit()).max();
+      limit.publish(Math.min(limit.limit(), max), true); // a raised one comes with an answer
+      incarnation.publish(steering.replace(algorithms));
       limit.replace(algorithms);
     }
     limiter.boundRaised(); // the limit of this node may have risen
-    if (publishes) {
-      schedule.soon();
-    }
+    schedule.soon();
   }
 
   /**
@@ -188,14 +187,7 @@ public final class DistributedLimiter implements AutoCloseable {
   public FleetFigures figures() {
     FleetFigures last = figures;
     boolean isFenced = share.isFenced() || (fenced.get() && !schedule.isDormant());
-    return new FleetFigures(
-        Math.min(share.requests(), limiter.figures().limit()),
-        last.limit(),
-        last.nodes(),
-        isFenced,
-        last.steering(),
-        last.epoch(),
-        last.sameId());
+    return last.with(Math.min(share.requests(), limiter.figures().limit()), isFenced);
   }
 
   /**
@@ -336,14 +328,15 @@ public final class DistributedLimiter implements AutoCloseable {
       waiting--;
       isOut = !share.isLeased() && membership.onOutage() == OnOutage.FAIL_CLOSED;
     }
+    listener.failed(why);
     if (isOut && fenced.compareAndSet(false, true)) {
       listener.fenced();
     }
     joining.runAll();
-    listener.failed(why);
   }
 
-  private void answered(Heartbeat beat, long sentNanos, ShareGrant grant) {
+  private void answered(Heartbeat beat, long sentNanos, ShareGrant answer) {
+    ShareGrant grant;
     boolean beatAgain = false;
     boolean isUnfenced = false;
     List<Departure> released = List.of();
@@ -352,6 +345,7 @@ public final class DistributedLimiter implements AutoCloseable {
       if (closed || !incarnation.isNewest(beat)) {
         return; // it answers an earlier question
       }
+      grant = answer.atMost(max);
       if (grant.status() != ShareGrant.Status.MEMBER) {
         beatAgain = grant.status() == ShareGrant.Status.EVICTED;
         rejoin(beatAgain);
@@ -360,7 +354,7 @@ public final class DistributedLimiter implements AutoCloseable {
         released = departures.take(); // under the lock: this incarnation may end at once
         isUnfenced = !share.isOver() && fenced.compareAndSet(true, false);
         beatAgain =
-            incarnation.granted(grant, steering.learn(grant, time.monotonicNanos()))
+            incarnation.granted(answer, steering.learn(grant, time.monotonicNanos()))
                 || steering.isMeasuring();
       }
     }

@@ -14,6 +14,11 @@ package io.throttlekit.share;
 public record FleetFigures(
     int share, int limit, int nodes, boolean fenced, String steering, long epoch, boolean sameId) {
 
+  /** Returns these with the share that is applied now, and whether it is fenced. */
+  FleetFigures with(int applied, boolean isFenced) {
+    return new FleetFigures(applied, limit, nodes, isFenced, steering, epoch, sameId);
+  }
+
   /** Returns the figures of a member by an answer. */
   static FleetFigures of(ShareGrant grant) {
     return new FleetFigures(

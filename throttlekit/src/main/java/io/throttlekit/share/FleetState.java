@@ -47,6 +47,9 @@ public record FleetState(
   /** The state before the first heartbeat. */
   public static final FleetState EMPTY = new FleetState(new TreeMap<>(), 0, 0, null, 0, false);
 
+  /** The most of a number that counts up: a store may hold it in a double. It continues at 1. */
+  static final long MAX_NUMBER = (1L << 53) - 1;
+
   /** The most nodes of a limit: a heartbeat visits each of them. */
   public static final int MAX_NODES = 1_000;
 
@@ -55,6 +58,12 @@ public record FleetState(
    * within 3 s after its last one.
    */
   public static final long STEERING_MILLIS = 1_750;
+
+  /**
+   * The most time until a steering lease ends: twice its length, because the clock may step back by
+   * as much. One that ends later was written by others, and has ended.
+   */
+  private static final long MAX_STEERING_MILLIS = 2 * STEERING_MILLIS;
 
   /** The most time until a node, or what it leaves, ends; others may write to a store. */
   private static final long MAX_UNTIL_MILLIS =
@@ -77,8 +86,10 @@ public record FleetState(
   /** The state after a heartbeat, and its answer. */
   public record Outcome(FleetState next, ShareGrant grant) {}
 
-  /** Copies the nodes. */
+  /** Copies the nodes, and clamps the numbers: others may write to a store. */
   public FleetState {
+    limit = Math.clamp(limit, 0, Heartbeat.MAX_REQUESTS);
+    epoch = Math.clamp(epoch, 0L, MAX_NUMBER);
     nodes = Collections.unmodifiableSortedMap(new TreeMap<>(nodes));
   }
 
@@ -244,7 +255,11 @@ public record FleetState(
   /** Renews the steering lease of the node, or gives it an ended one; takes its published limit. */
   private FleetState steered(NodeKey self, Heartbeat beat, long nowMillis) {
     NodeState holder = steering == null ? null : nodes.get(steering);
-    boolean ended = holder == null || holder.left() || steeringUntilMillis < nowMillis;
+    boolean ended =
+        holder == null
+            || holder.left()
+            || steeringUntilMillis < nowMillis
+            || steeringUntilMillis > nowMillis + MAX_STEERING_MILLIS;
     if (!self.equals(steering) && !ended) {
       return this;
     }
@@ -255,7 +270,7 @@ public record FleetState(
     return new FleetState(
         nodes,
         taken == null ? limit : taken.limit(),
-        renewed ? epoch : epoch + 1,
+        renewed ? Math.max(1, epoch) : epoch % MAX_NUMBER + 1,
         self,
         nowMillis + STEERING_MILLIS,
         taken != null && taken.frequent()); // so it ends with the lease of a node that died

@@ -44,6 +44,8 @@ public record NodeState(
     peak = Math.clamp(peak, 0, Heartbeat.MAX_REQUESTS);
     share = Math.clamp(share, 0, Heartbeat.MAX_REQUESTS);
     mayApply = Math.clamp(mayApply, 0, Heartbeat.MAX_REQUESTS);
+    generation = Math.clamp(generation, 0L, FleetState.MAX_NUMBER);
+    sequence = Math.clamp(sequence, 0L, FleetState.MAX_NUMBER);
     permitMillis = Math.clamp(permitMillis, 0L, Heartbeat.MAX_PERMIT_MILLIS);
   }
 
@@ -83,7 +85,8 @@ public record NodeState(
   }
 
   NodeState granted(int next, boolean acknowledged) {
-    long nextGeneration = generation == 0 || next != share ? generation + 1 : generation;
+    boolean isChanged = generation == 0 || next != share;
+    long nextGeneration = isChanged ? generation % FleetState.MAX_NUMBER + 1 : generation;
     int most = acknowledged ? Math.max(mayApply, next) : next;
     return new NodeState(
         localLimit,

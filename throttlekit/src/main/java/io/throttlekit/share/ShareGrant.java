@@ -62,6 +62,25 @@ public record ShareGrant(
     }
   }
 
+  /** Returns the same with a limit, and thus a share, of at most so many requests. */
+  ShareGrant atMost(int requests) {
+    return limit <= requests && share <= requests
+        ? this
+        : new ShareGrant(
+            status,
+            Math.min(share, requests),
+            Math.min(limit, requests),
+            applied,
+            nodes,
+            generation,
+            steering,
+            epoch,
+            frequent,
+            sameId,
+            remnants,
+            digests);
+  }
+
   /**
    * Returns what each member would get if the permits that are not remnants were divided equally.
    */

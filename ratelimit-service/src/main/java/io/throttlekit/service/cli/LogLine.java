@@ -1,16 +1,20 @@
 package io.throttlekit.service.cli;
 
 import com.google.gson.JsonObject;
+import io.throttlekit.service.log.PrintableText;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.logging.Formatter;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
+import java.util.stream.Collectors;
 
 /**
  * Formats a record as one line for people, or as one JSON object with envoyproxy/ratelimit's names.
  */
 final class LogLine extends Formatter {
+  /** The longest message, and line of a stack: they may quote a store or a request. */
+  private static final int MAX_LENGTH = 4_000;
 
   private final boolean json;
 
@@ -30,7 +34,7 @@ final class LogLine extends Formatter {
             record.getInstant(),
             level(record.getLevel()),
             logger.substring(logger.lastIndexOf('.') + 1),
-            formatMessage(record),
+            shown(formatMessage(record)),
             stack(record));
   }
 
@@ -39,7 +43,7 @@ final class LogLine extends Formatter {
     line.addProperty("@timestamp", record.getInstant().toString());
     line.addProperty("level", level(record.getLevel()));
     line.addProperty("logger", record.getLoggerName());
-    line.addProperty("@message", formatMessage(record));
+    line.addProperty("@message", shown(formatMessage(record)));
     if (record.getThrown() != null) {
       line.addProperty("stack", stack(record));
     }
@@ -53,7 +57,18 @@ final class LogLine extends Formatter {
     }
     StringWriter text = new StringWriter();
     thrown.printStackTrace(new PrintWriter(text));
-    return text.toString();
+    return text.toString()
+        .lines()
+        .map(line -> shown(line.replace("\t", "    ")) + System.lineSeparator())
+        .collect(Collectors.joining());
+  }
+
+  /** Returns what stays one line of bounded length, whatever it quotes. */
+  private static String shown(String text) {
+    return text.length() <= MAX_LENGTH
+        ? PrintableText.of(text)
+        : PrintableText.of(text.substring(0, MAX_LENGTH))
+            + "… (%d characters)".formatted(text.length());
   }
 
   private static String level(Level level) {

@@ -10,11 +10,26 @@ public interface FleetListener {
   /** A listener that ignores every event. */
   FleetListener NONE = new FleetListener() {};
 
-  /** A limit of the rule admits nothing any more, because the store does not answer. */
-  default void fenced(Rule rule) {}
+  /**
+   * A limit of the rule admits nothing any more, because the store does not answer.
+   *
+   * @param reason of the limit's last heartbeat that failed; empty if none did since an answer
+   * @param sinceNanos when that began, monotonic
+   * @return whether it is reported. If not, it is notified again later, while it lasts
+   */
+  default boolean fenced(Rule rule, String reason, long sinceNanos) {
+    return true;
+  }
 
-  /** A limit of the rule admits requests again, because the store has answered. */
-  default void unfenced(Rule rule) {}
+  /**
+   * A limit of the rule, which was reported, admits requests again, because the store has answered.
+   *
+   * @param sinceNanos when that began, monotonic
+   * @return whether it is reported. If not, it is notified again later, while it lasts
+   */
+  default boolean unfenced(Rule rule, long sinceNanos) {
+    return true;
+  }
 
   /** A heartbeat of a limit failed. */
   default void heartbeatFailed(Throwable why) {}

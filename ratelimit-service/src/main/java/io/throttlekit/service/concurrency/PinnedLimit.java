@@ -254,6 +254,7 @@ final class PinnedLimit implements LimiterListener {
             moves,
             remnants -> orphans.granted(sharedKey, remnants),
             home.time,
+            home.timer,
             initial),
         // begins with the number of the process, by which releases of its permits name it
         () ->

@@ -10,6 +10,7 @@ import io.throttlekit.service.concurrency.ConcurrencyLimits;
 import io.throttlekit.service.concurrency.ConcurrencyLimits.DividedLimit;
 import io.throttlekit.service.concurrency.FleetLimit;
 import io.throttlekit.service.concurrency.envoy.SteeringFigures;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.steering.LimiterState;
 import java.util.ArrayList;
@@ -51,7 +52,7 @@ final class ConcurrencyRoute implements Route {
     limits.forEachDivided(limit -> lines.add(tenants(limit)));
     String node = limits.node();
     return "# node: "
-        + (node == null ? "none, as the limits are of this process alone" : printable(node))
+        + (node == null ? "none, as the limits are of this process alone" : PrintableText.of(node))
         + "\n"
         + String.join("", lines)
         + (envoys == null ? "" : text(envoys.get()));
@@ -87,8 +88,8 @@ final class ConcurrencyRoute implements Route {
     text.append(
         "# envoys: replica=%s steering=%s%s epoch=%d plan=%d%s%n"
             .formatted(
-                printable(figures.replica()),
-                figures.steering().isEmpty() ? "-" : printable(figures.steering()),
+                PrintableText.of(figures.replica()),
+                figures.steering().isEmpty() ? "-" : PrintableText.of(figures.steering()),
                 figures.epoch() > 0 ? " (this node)" : "",
                 figures.planEpoch(),
                 plan.number(),
@@ -114,15 +115,15 @@ final class ConcurrencyRoute implements Route {
     return "%s %s: share=%s reserved=%d %s replica=%s%n"
         .formatted(
             name(limit),
-            printable(part.node()),
+            PrintableText.of(part.node()),
             share.granted() < 0 ? "-" : Integer.toString(share.granted()),
             share.reserved(),
             share.acknowledged() ? "acknowledged" : "unacknowledged",
-            printable(figures.holders().getOrDefault(part.token(), "-")));
+            PrintableText.of(figures.holders().getOrDefault(part.token(), "-")));
   }
 
   private static String name(ClusterLimit limit) {
-    return "envoys|" + printable(limit.cluster()) + "|" + limit.priority();
+    return "envoys|" + PrintableText.of(limit.cluster()) + "|" + limit.priority();
   }
 
   private static String line(FleetLimit limit) {
@@ -130,21 +131,14 @@ final class ConcurrencyRoute implements Route {
     String state = figures.nodes() == 0 ? "idle" : "member";
     return "%s: share=%d limit=%d in_flight=%d nodes=%d steering=%s%s%s %s%n"
         .formatted(
-            printable(limit.key()),
+            PrintableText.of(limit.key()),
             figures.share(),
             figures.limit(),
             limit.inFlight(),
             figures.nodes(),
-            figures.steering().isEmpty() ? "-" : printable(figures.steering()),
+            figures.steering().isEmpty() ? "-" : PrintableText.of(figures.steering()),
             figures.epoch() > 0 ? " (this node)" : "",
             figures.sameId() ? " same_node_id" : "",
             figures.fenced() ? "fenced" : state);
-  }
-
-  /** Replaces control characters: keys contain values of requests. */
-  private static String printable(String text) {
-    StringBuilder shown = new StringBuilder(text.length());
-    text.codePoints().forEach(c -> shown.appendCodePoint(Character.isISOControl(c) ? '\uFFFD' : c));
-    return shown.toString();
   }
 }

@@ -217,6 +217,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     if (!reply.contentType().isEmpty()) {
       head.headers().set(HttpHeaderNames.CONTENT_TYPE, reply.contentType());
     }
+    // pages quote requests: a browser must not take them for HTML
+    head.headers().set("x-content-type-options", "nosniff");
     HttpUtil.setContentLength(head, reply.body().length);
     if (last) {
       head.headers().set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);

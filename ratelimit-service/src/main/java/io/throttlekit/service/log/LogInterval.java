@@ -18,6 +18,16 @@ public final class LogInterval {
     this.nextNanos = new AtomicLong(nowNanos);
   }
 
+  /** Returns whether a line was allowed at or after a time. */
+  public boolean isAllowedSince(long sinceNanos) {
+    return nextNanos.get() - nanos - sinceNanos >= 0;
+  }
+
+  /** Allows the next line from now on, because the last one was not written. */
+  public void reopen(long nowNanos) {
+    nextNanos.set(nowNanos);
+  }
+
   /** Returns whether a line may be logged now; if so, the next one is due after the interval. */
   public boolean isDue(long nowNanos) {
     long next = nextNanos.get();

@@ -13,6 +13,7 @@ import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.share.FleetFigures;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
@@ -43,11 +44,16 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
   private final LongAdder droppedOutcomes = new LongAdder();
   private final AtomicBoolean sameNodeLogged = new AtomicBoolean();
 
-  // all limits of a rule are fenced and unfenced together: one line for each rule is enough
+  /**
+   * How long a line counts for other limits of its rule, which are fenced and unfenced with the
+   * first one: shorter than a limit that was unfenced is fenced again.
+   */
+  private static final long TOGETHER_NANOS = TimeUnit.MILLISECONDS.toNanos(1_400);
+
+  // one line for each rule is enough
   private final RuleLog fences;
   private final RuleLog recoveries;
   private final LogInterval rejections;
-  private volatile String lastFailure = "";
   private volatile String lastFailedVisit = "";
 
   /**
@@ -103,39 +109,38 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
   }
 
   @Override
-  public void fenced(Rule rule) {
-    var _ =
-        fences.write(
-            rule,
-            () -> {
-              LOG.warn(
-                  "concurrency limits of {} in domain {} refuse all requests, as the store does"
-                      + " not answer: {}",
-                  rule.path(),
-                  rule.domain(),
-                  lastFailure.isEmpty() ? "no answer yet" : lastFailure);
-              trace("fenced", attributes(rule));
-            });
+  public boolean fenced(Rule rule, String reason, long sinceNanos) {
+    return fences.writeOnce(
+        rule,
+        sinceNanos - TOGETHER_NANOS,
+        () -> {
+          LOG.warn(
+              "concurrency limits of {} in domain {} refuse all requests, as the store does"
+                  + " not answer: {}",
+              rule.path(),
+              rule.domain(),
+              reason.isEmpty() ? "no answer yet" : reason);
+          trace("fenced", attributes(rule));
+        });
   }
 
   @Override
-  public void unfenced(Rule rule) {
-    var _ =
-        recoveries.write(
-            rule,
-            () -> {
-              LOG.info(
-                  "concurrency limits of {} in domain {} admit requests again",
-                  rule.path(),
-                  rule.domain());
-              trace("unfenced", attributes(rule));
-            });
+  public boolean unfenced(Rule rule, long sinceNanos) {
+    return recoveries.writeOnce(
+        rule,
+        sinceNanos - TOGETHER_NANOS,
+        () -> {
+          LOG.info(
+              "concurrency limits of {} in domain {} admit requests again",
+              rule.path(),
+              rule.domain());
+          trace("unfenced", attributes(rule));
+        });
   }
 
   @Override
   public void heartbeatFailed(Throwable why) {
     failures.increment();
-    lastFailure = String.valueOf(why.getMessage());
   }
 
   @Override
@@ -168,13 +173,14 @@ public final class FleetMetrics implements FleetListener, SteeringListener {
         fences.write(() -> {
           LOG.warn(
               "Envoys have to connect to another replica, as the store does not answer: {}",
-              lastFailedVisit);
+              lastFailedVisit.isEmpty() ? "no answer" : lastFailedVisit);
           trace("cut off", Attributes.empty());
         });
   }
 
   @Override
   public void reachable() {
+    lastFailedVisit = "";
     var _ =
         recoveries.write(() -> {
           LOG.info("Envoys are accepted again, as the store has answered");

@@ -51,12 +51,37 @@ final class RuleLog {
   /** Writes a line about a rule if one is due. Returns whether it is written. */
   boolean write(Rule rule, Runnable line) {
     long nanos = time.monotonicNanos();
+    return write(interval(rule, nanos), nanos, line);
+  }
+
+  /**
+   * Writes a line about a rule if one is due. Returns whether it is written, or was since a time.
+   *
+   * @param sinceNanos monotonic
+   */
+  boolean writeOnce(Rule rule, long sinceNanos, Runnable line) {
+    long nanos = time.monotonicNanos();
+    LogInterval interval = interval(rule, nanos);
+    return interval.isAllowedSince(sinceNanos) || write(interval, nanos, line);
+  }
+
+  private boolean write(LogInterval interval, long nanos, Runnable line) {
+    if (!interval.isDue(nanos)) {
+      return false;
+    }
+    boolean isWritten = write(line);
+    if (!isWritten) {
+      interval.reopen(nanos);
+    }
+    return isWritten;
+  }
+
+  private LogInterval interval(Rule rule, long nanos) {
     String name = rule.domain() + ": " + rule.path();
     if (lines.size() >= MAX_LOGGED_RULES && !lines.containsKey(name)) {
       name = "other rules"; // which then share one line per interval
     }
-    return lines.computeIfAbsent(name, _ -> new LogInterval(INTERVAL, nanos)).isDue(nanos)
-        && write(line);
+    return lines.computeIfAbsent(name, _ -> new LogInterval(INTERVAL, nanos));
   }
 
   /** Writes a line. Returns whether it is written: not if too many wait. */

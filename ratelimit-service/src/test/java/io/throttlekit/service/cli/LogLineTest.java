@@ -31,6 +31,20 @@ class LogLineTest {
     assertThat(new LogLine(false).format(record)).contains("IllegalStateException: why");
   }
 
+  @Test
+  void aTextOfOthersStaysOneLineOfBoundedLengthWithoutControlCharacters() {
+    LogRecord record = record(Level.INFO);
+    record.setParameters(new Object[] {"a\u001B[31mb\nc\u202E" + "d".repeat(100_000)});
+    record.setThrown(new IllegalStateException("e\u001Bf" + "g".repeat(100_000)));
+    for (boolean json : new boolean[] {true, false}) {
+      String line = new LogLine(json).format(record);
+      assertThat(line)
+          .contains("a\uFFFD[31mb\uFFFDc\uFFFDd", "dd… (", "e\uFFFDf", "gg… (")
+          .doesNotContain("\u001B", "\u202E")
+          .hasSizeLessThan(20_000);
+    }
+  }
+
   private static LogRecord record(Level level) {
     LogRecord record = new LogRecord(level, "{0} \"file\"");
     record.setParameters(new Object[] {1});

@@ -47,13 +47,15 @@ class SharedConcurrencyTest {
   private final FleetListener listener =
       new FleetListener() {
         @Override
-        public void fenced(Rule rule) {
+        public boolean fenced(Rule rule, String reason, long sinceNanos) {
           events.add("fenced " + rule.path());
+          return true;
         }
 
         @Override
-        public void unfenced(Rule rule) {
+        public boolean unfenced(Rule rule, long sinceNanos) {
           events.add("unfenced " + rule.path());
+          return true;
         }
 
         @Override

@@ -62,6 +62,18 @@ class ConcurrencyRouteTest {
   }
 
   @Test
+  void showsNoCharactersOfRequestsThatReverseHideOrBreakALine() throws Exception {
+    InMemoryConcurrencyCoordinator store =
+        new InMemoryConcurrencyCoordinator(time, Coordination.DEFAULT);
+    try (ConcurrencyLimiter limiter =
+        limiter(new Fleet("pod-1", _ -> store, () -> 1, FleetListener.NONE))) {
+      enter(limiter, "b\u202Ec\u2028d\u2029e\u200Bf\u001B\u0085\u00FC\uD83D\uDE00");
+      assertThat(page(limiter))
+          .contains("b\uFFFDc\uFFFDd\uFFFDe\uFFFDf\uFFFD\uFFFD\u00FC\uD83D\uDE00: share=6");
+    }
+  }
+
+  @Test
   void showsThatALimitIsIdle() throws Exception {
     InMemoryConcurrencyCoordinator store =
         new InMemoryConcurrencyCoordinator(time, Coordination.DEFAULT);

@@ -99,6 +99,15 @@ class HttpServersTest {
   }
 
   @Test
+  void noPageIsTakenForAnotherTypeByABrowser() throws Exception {
+    for (String path : List.of("/", "/concurrency", "/rlconfig", "/stats", "/debug/threads")) {
+      assertThat(debug.get(path).headers().firstValue("X-Content-Type-Options"))
+          .as(path)
+          .hasValue("nosniff");
+    }
+  }
+
+  @Test
   void servesMetricsOnBothPortsInTheAcceptedFormat() throws Exception {
     for (HttpFixture http : List.of(service, debug)) {
       HttpResponse<String> text = http.get("/metrics");

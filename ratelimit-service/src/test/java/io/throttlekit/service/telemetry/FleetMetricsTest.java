@@ -35,26 +35,84 @@ class FleetMetricsTest {
   }
 
   @Test
-  void logsThatARuleIsFencedOnceInTenSecondsWithTheLastFailure() {
+  void logsThatARuleIsFencedOnceInTenSecondsWithTheReason() {
     try (Logged logged = Logged.by(FleetMetrics.class)) {
       FleetMetrics metrics =
           new FleetMetrics(telemetry.meter(), telemetry.tracer(), time, Runnable::run);
-      metrics.heartbeatFailed(new StoreException("connection refused", null));
-      metrics.fenced(one);
-      metrics.fenced(one); // another limit of the rule
-      metrics.fenced(other);
-      metrics.unfenced(one);
-      metrics.unfenced(one);
+      assertThat(metrics.fenced(one, "connection refused", 0)).isTrue();
+      assertThat(metrics.fenced(one, "connection refused", 0)).as("another limit of it").isTrue();
+      assertThat(metrics.fenced(other, "", 0)).isTrue();
+      assertThat(metrics.unfenced(one, 0)).isTrue();
+      assertThat(metrics.unfenced(one, 0)).isTrue();
       assertThat(logged.lines())
           .containsExactly(
               "WARNING concurrency limits of a in domain d refuse all requests, as the store does"
                   + " not answer: connection refused",
               "WARNING concurrency limits of b in domain d refuse all requests, as the store does"
-                  + " not answer: connection refused",
+                  + " not answer: no answer yet",
               "INFO concurrency limits of a in domain d admit requests again");
       time.advance(10_000);
-      metrics.fenced(one);
+      assertThat(metrics.fenced(one, "", time.monotonicNanos())).isTrue();
       assertThat(logged.lines()).hasSize(4);
+    }
+  }
+
+  @Test
+  void logsAnOutageThatBeginsWithinTenSecondsOfTheLastWarningAfterThese() {
+    try (Logged logged = Logged.by(FleetMetrics.class)) {
+      FleetMetrics metrics =
+          new FleetMetrics(telemetry.meter(), telemetry.tracer(), time, Runnable::run);
+      assertThat(metrics.fenced(one, "", 0)).isTrue();
+      assertThat(metrics.unfenced(one, 0)).isTrue();
+      time.advance(5_000);
+      long since = time.monotonicNanos();
+      assertThat(metrics.fenced(one, "", since)).isFalse();
+      time.advance(4_999);
+      assertThat(metrics.fenced(one, "", since)).isFalse();
+      assertThat(logged.lines()).hasSize(2);
+      time.advance(1);
+      assertThat(metrics.fenced(one, "timeout", since)).isTrue();
+      assertThat(logged.lines()).hasSize(3).last().asString().endsWith(": timeout");
+      time.advance(1_000);
+      assertThat(metrics.fenced(one, "", since)).as("another limit of the rule").isTrue();
+      assertThat(logged.lines()).hasSize(3);
+    }
+  }
+
+  @Test
+  void aWarningThatTheLogWasTooSlowForIsWrittenLater() {
+    try (Logged logged = Logged.by(FleetMetrics.class)) {
+      boolean[] isFull = {true};
+      FleetMetrics metrics =
+          new FleetMetrics(
+              telemetry.meter(),
+              telemetry.tracer(),
+              time,
+              line -> {
+                if (isFull[0]) {
+                  throw new RejectedExecutionException();
+                }
+                line.run();
+              });
+      assertThat(metrics.fenced(one, "", 0)).isFalse();
+      isFull[0] = false;
+      time.advance(1_000);
+      assertThat(metrics.fenced(one, "", 0)).isTrue();
+      assertThat(logged.lines()).hasSize(1);
+    }
+  }
+
+  @Test
+  void namesTheLastFailedVisitOfTheSameOutageOnly() {
+    try (Logged logged = Logged.by(FleetMetrics.class)) {
+      FleetMetrics metrics =
+          new FleetMetrics(telemetry.meter(), telemetry.tracer(), time, Runnable::run);
+      metrics.visitFailed("timeout");
+      metrics.cutOff();
+      metrics.reachable();
+      metrics.cutOff();
+      assertThat(logged.lines().getFirst()).endsWith(": timeout");
+      assertThat(logged.lines().getLast()).endsWith(": no answer");
     }
   }
 
@@ -83,8 +141,8 @@ class FleetMetricsTest {
             _ -> {
               throw new RejectedExecutionException();
             });
-    metrics.fenced(one);
-    metrics.unfenced(one);
+    assertThat(metrics.fenced(one, "", 0)).isFalse();
+    assertThat(metrics.unfenced(one, 0)).isFalse();
     metrics.sameNode("pod-1");
   }
 
@@ -122,8 +180,8 @@ class FleetMetricsTest {
       metrics.cutOff();
       metrics.ended();
       metrics.reachable();
-      metrics.fenced(one);
-      metrics.unfenced(one);
+      assertThat(metrics.fenced(one, "", 0)).isTrue();
+      assertThat(metrics.unfenced(one, 0)).isTrue();
       assertThat(spans.getFinishedSpanItems())
           .allMatch(span -> span.getName().equals("ratelimit.replica"))
           .flatExtracting(SpanData::getEvents)
