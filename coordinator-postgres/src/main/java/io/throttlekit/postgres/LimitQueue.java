@@ -21,9 +21,10 @@ import org.jspecify.annotations.Nullable;
  * The order in which calls for concurrency limits take turns at few connections.
  *
  * <p>The heartbeat of a node that may lose its share goes first: the one whose share lasts shortest
- * and still long enough for an answer. All other calls follow in the order of their arrival, on all
- * connections but one: nodes that join, or are fenced, or leave. A limit has one call at a time, so
- * that one whose row is locked occupies one connection.
+ * and still long enough for an answer. All other calls follow, on all connections but one: first
+ * nodes that leave, then those that join or are fenced, the latest first, because requests wait for
+ * it and the others have been refused meanwhile. A limit has one call at a time, so that one whose
+ * row is locked occupies one connection.
  *
  * <p>Where such heartbeats have waited for long, nodes that join are refused at once: each of them
  * would send heartbeats, too. A call that waits too long is not made. Thread-safe and non-blocking.
@@ -96,12 +97,12 @@ final class LimitQueue {
         }
       }
     }
-    return submit(new Turn<>(key, leftNanos, call));
+    return submit(new Turn<>(key, leftNanos, call, true));
   }
 
   /** Sends another call when its turn comes. */
   <T> CompletionStage<T> call(String key, Supplier<CompletionStage<T>> call) {
-    return submit(new Turn<>(key, () -> 0, call));
+    return submit(new Turn<>(key, () -> 0, call, false));
   }
 
   /** Sends all waiting calls now, however many; no later call waits. */
@@ -151,8 +152,8 @@ final class LimitQueue {
       if (left > callNanos && left < least) {
         first = turn;
         least = left;
-      } else if (first == null && hasRoom && left <= callNanos) {
-        first = turn;
+      } else if (least == Long.MAX_VALUE && hasRoom && left <= callNanos) {
+        first = first == null || first.isHeartbeat ? turn : first;
       }
     }
     if (first != null) {
@@ -213,6 +214,7 @@ final class LimitQueue {
     final String key;
     final LongSupplier leftNanos;
     final CompletableFuture<T> answer = new CompletableFuture<>();
+    final boolean isHeartbeat;
     private final Supplier<CompletionStage<T>> call;
 
     /** Since when only other limits keep it waiting. */
@@ -221,7 +223,12 @@ final class LimitQueue {
     long begunNanos;
     boolean isOther;
 
-    Turn(String key, LongSupplier leftNanos, Supplier<CompletionStage<T>> call) {
+    Turn(
+        String key,
+        LongSupplier leftNanos,
+        Supplier<CompletionStage<T>> call,
+        boolean isHeartbeat) {
+      this.isHeartbeat = isHeartbeat;
       this.key = key;
       this.leftNanos = leftNanos;
       this.call = call;
@@ -234,14 +241,14 @@ final class LimitQueue {
       } catch (RuntimeException bug) { // must not end the other calls
         reply = CompletableFuture.failedFuture(bug);
       }
-      if (reply.isDone()) {
-        reply.whenComplete(this::end);
-      } else {
-        reply.whenComplete((value, failure) -> {
-          end(value, failure);
-          LimitQueue.this.begin();
-        });
-      }
+      boolean later = !reply.isDone();
+      var _ =
+          reply.whenComplete((value, failure) -> {
+            end(value, failure);
+            if (later) { // else the caller begins the next one
+              LimitQueue.this.begin();
+            }
+          });
     }
 
     /** First answers, so that the node's next heartbeat, if it waits, reports what it applies. */

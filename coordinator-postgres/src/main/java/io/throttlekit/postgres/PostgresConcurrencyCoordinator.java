@@ -60,7 +60,7 @@ public final class PostgresConcurrencyCoordinator extends Database
   private static final long UNKNOWN = TimeUnit.MILLISECONDS.toNanos(USEFUL_MILLIS);
 
   /** Waits for a lock within a deadline, so that a node can repeat a heartbeat before its fence. */
-  private static final int LOCKS_IN_DEADLINE = 4;
+  private static final int LOCKS_IN_DEADLINE = 3;
 
   private final Epochs epochs;
   private final Coordination terms;
@@ -101,7 +101,9 @@ public final class PostgresConcurrencyCoordinator extends Database
       Timer timer,
       StoreListener listener) {
     return new PostgresConcurrencyCoordinator(
-        settings.withLeaseDeadline(USEFUL_MILLIS), terms, new Surroundings(time, timer, listener, null));
+        settings.withLeaseDeadline(USEFUL_MILLIS),
+        terms,
+        new Surroundings(time, timer, listener, null));
   }
 
   @Override
@@ -139,9 +141,7 @@ public final class PostgresConcurrencyCoordinator extends Database
   }
 
   private CompletionStage<ShareGrant> send(Heartbeat beat) {
-    return call(
-        Deadline.NONE,
-        session -> transaction(session, beat.key()).heartbeat(terms, beat));
+    return call(Deadline.NONE, session -> transaction(session, beat.key()).heartbeat(terms, beat));
   }
 
   private CompletionStage<Void> call(String key, FleetCall work) {

@@ -67,6 +67,21 @@ class LimitQueueTest {
   }
 
   @Test
+  void nodesThatLeaveGoBeforeThoseThatJoinAndTheLatestOfTheseGoesFirst() {
+    beat("join1", JOINS);
+    beat("join2", JOINS);
+    queue.call("leave1", () -> made("leave1"));
+    beat("join3", JOINS);
+    queue.call("leave2", () -> made("leave2"));
+    List<String> order = new ArrayList<>();
+    while (!made.isEmpty()) {
+      order.addAll(made.keySet());
+      answer(order.getLast());
+    }
+    assertThat(order).containsExactly("join1", "leave1", "leave2", "join3", "join2");
+  }
+
+  @Test
   void aHeartbeatThatCannotBeAnsweredInTimeDoesNotGoFirst() {
     beat("slow", 1_000);
     beat("busy", 1_000);
@@ -166,9 +181,7 @@ class LimitQueueTest {
   private CompletionStage<String> beat(String limit, long leftMillis) {
     long until = time.monotonicNanos() + leftMillis * MILLI;
     return queue.heartbeat(
-        limit,
-        () -> leftMillis == JOINS ? 0 : until - time.monotonicNanos(),
-        () -> made(limit));
+        limit, () -> leftMillis == JOINS ? 0 : until - time.monotonicNanos(), () -> made(limit));
   }
 
   private CompletionStage<String> made(String limit) {

@@ -33,17 +33,16 @@ final class HeldCoordinator implements ConcurrencyCoordinator {
       return ConcurrencyCoordinator.super.heartbeat(pending);
     }
     CompletableFuture<ShareGrant> answer = new CompletableFuture<>();
-    turns.add(
-        () ->
-            ConcurrencyCoordinator.super
-                .heartbeat(pending)
-                .whenComplete((grant, failure) -> {
-                  if (failure == null) {
-                    answer.complete(grant);
-                  } else {
-                    answer.completeExceptionally(failure);
-                  }
-                }));
+    turns.add(() ->
+        ConcurrencyCoordinator.super
+            .heartbeat(pending)
+            .whenComplete((grant, failure) -> {
+              if (failure == null) {
+                answer.complete(grant);
+              } else {
+                answer.completeExceptionally(failure);
+              }
+            }));
     return answer;
   }
 

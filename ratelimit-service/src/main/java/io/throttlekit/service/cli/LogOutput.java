@@ -48,7 +48,8 @@ final class LogOutput {
     OURS.setLevel(ours);
     LIFECYCLE.setLevel(Level.INFO);
     DECISIONS.setLevel(Level.INFO);
-    POOL.setLevel(level.equals("trace") ? null : Level.SEVERE); // outages are logged by this program
+    POOL.setLevel(
+        level.equals("trace") ? null : Level.SEVERE); // outages are logged by this program
   }
 
   /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */
