@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -191,9 +192,7 @@ class LimitQueueTest {
   }
 
   private void answer(String limit) {
-    CompletableFuture<String> call = made.remove(limit);
-    assertThat(call).isNotNull();
-    call.complete(limit);
+    Objects.requireNonNull(made.remove(limit), limit).complete(limit);
   }
 
   private static void assertNotSent(CompletionStage<String> call, String why) {
