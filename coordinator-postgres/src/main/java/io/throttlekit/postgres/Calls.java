@@ -108,6 +108,11 @@ final class Calls {
     return call.reply;
   }
 
+  /** Returns whether calls fail at once, except for probes. */
+  boolean isDown() {
+    return breaker.isOpen();
+  }
+
   /** Rejects new calls. */
   void close() {
     threads.shutdown();
@@ -195,7 +200,9 @@ final class Calls {
         if (!answer.isDone()) {
           listener.failed(1, Failures.kind(e), String.valueOf(described.getMessage()));
         }
-        if (breaker.failed()) {
+        if (Failures.isLockTimeout(e)) { // the server answers; one row is locked
+          answered(time.monotonicNanos() - sentNanos);
+        } else if (breaker.failed()) {
           listener.down();
         }
         fail(described);

@@ -62,7 +62,7 @@ class Database implements ExternalStore {
     this.epochs = epochs;
     this.listener = around.listener();
     this.testClock = around.testClock();
-    this.pool = new Pool(settings, durable);
+    this.pool = new Pool(settings, durable, around.time());
     this.calls = new Calls(settings, around.time(), around.timer(), listener);
     this.ended = calls.ended().thenRunAsync(pool::close, Thread::startVirtualThread);
     long every = settings.collectEveryMillis();
@@ -97,8 +97,13 @@ class Database implements ExternalStore {
     return call(Deadline.LEASE, Session::readClock);
   }
 
+  /** Returns whether calls fail at once, except for a few probes. */
+  final boolean isDown() {
+    return calls.isDown();
+  }
+
   @Override
-  public final void close() {
+  public void close() {
     garbage.stop();
     calls.close();
   }
@@ -128,8 +133,8 @@ class Database implements ExternalStore {
   /** Returns whether nothing was committed and a retry may succeed. */
   private boolean mayBeTriedAgain(SQLException failure, Session session) {
     if (Failures.isServerGone(failure)) {
-      pool.forget(); // the other connections lead to the same server
-      return !session.mayBeCommitted();
+      boolean forgotten = pool.forget(); // the other connections lead to the same server
+      return !session.mayBeCommitted() && (forgotten || !Failures.isReadOnly(failure));
     }
     if (Failures.isSchemaOlder(failure)) {
       schema.forget();

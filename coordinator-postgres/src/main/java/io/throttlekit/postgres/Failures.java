@@ -28,6 +28,7 @@ final class Failures {
   private static final Set<String> CONNECTION = Set.of("08", "28", "53", "57P");
 
   private static final String READ_ONLY = "25006"; // read_only_sql_transaction
+  private static final String LOCK_TIMEOUT = "55P03"; // lock_not_available
 
   /** Wraps the failure of a call before its commit, which therefore has no effect. */
   static final class NotCounted extends SQLException {
@@ -71,8 +72,17 @@ final class Failures {
   static boolean isServerGone(SQLException failure) {
     String state = state(failure);
     return state.startsWith("57P")
-        || state.equals(READ_ONLY) // a standby: it was a primary, or the address leads to it now
+        || isReadOnly(failure) // a standby: it was a primary, or the address leads to it now
         || (state.startsWith("08") && !(failure.getCause() instanceof SocketTimeoutException));
+  }
+
+  static boolean isReadOnly(SQLException failure) {
+    return state(failure).equals(READ_ONLY);
+  }
+
+  /** Returns whether another transaction held a lock for too long. */
+  static boolean isLockTimeout(Exception failure) {
+    return failure instanceof SQLException known && state(known).equals(LOCK_TIMEOUT);
   }
 
   static StoreException describe(Throwable failure) {

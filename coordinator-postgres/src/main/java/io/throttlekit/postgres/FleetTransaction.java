@@ -91,6 +91,7 @@ final class FleetTransaction {
   private final Session session;
   private final Epochs epochs;
   private final byte[] name;
+  private final long lockMillis;
 
   private long now;
 
@@ -102,7 +103,13 @@ final class FleetTransaction {
 
   private final List<@Nullable Object> values = new ArrayList<>();
 
-  FleetTransaction(Session session, Epochs epochs, String key) {
+  /**
+   * Creates a transaction.
+   *
+   * @param lockMillis the longest wait for the lock: meanwhile its connection serves no other limit
+   */
+  FleetTransaction(Session session, Epochs epochs, String key, long lockMillis) {
+    this.lockMillis = lockMillis;
     this.session = session;
     this.epochs = epochs;
     this.name = Names.of(key);
@@ -148,10 +155,11 @@ final class FleetTransaction {
   }
 
   private void read(NodeKey self) throws SQLException {
+    String wait = "SET LOCAL lock_timeout = " + lockMillis + ";\n";
     String clock = epochs.after(Session.CLOCK) + ";\n";
+    String read = wait + LOCK + clock + FLEET + NODES;
     try (PreparedStatement sql =
-        session.prepare(
-            LOCK + clock + FLEET + NODES, name, name, self.node(), self.incarnation(), name)) {
+        session.prepare(read, name, name, self.node(), self.incarnation(), name)) {
       sql.execute();
       now =
           Session.rowOf(
@@ -301,8 +309,16 @@ final class FleetTransaction {
         digests);
   }
 
+  /** Reads digests; none if other programs have written what can't be read. */
   private static List<SampleDigest> digests(@Nullable Array column) throws SQLException {
-    List<Long> numbers = column == null ? List.of() : List.of((Long[]) column.getArray());
+    try {
+      return column == null ? List.of() : digests(List.of((Long[]) column.getArray()));
+    } catch (RuntimeException _) { // nulls, dimensions, lengths: they must not end the heartbeats
+      return List.of();
+    }
+  }
+
+  private static List<SampleDigest> digests(List<Long> numbers) {
     List<SampleDigest> digests = new ArrayList<>();
     for (int i = 0; i < numbers.size(); ) {
       int from = i + DIGEST_NUMBERS;

@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.throttlekit.TimeSource;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -34,17 +35,26 @@ final class Pool {
   /** The shortest timeout that Hikari accepts. */
   private static final long MIN_HIKARI_MILLIS = 250;
 
+  /** Between two times when all connections are replaced: each opens all of them. */
+  private static final long RENEW_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final HikariConfig config;
+  private final TimeSource time;
   private volatile HikariDataSource connections;
   private volatile boolean serverGone;
   private boolean closed;
+
+  /** When connections were last replaced or evicted. */
+  private long renewedNanos;
 
   /**
    * Creates a pool without connections.
    *
    * @param durable whether commits wait for the disk
    */
-  Pool(PostgresSettings settings, boolean durable) {
+  Pool(PostgresSettings settings, boolean durable, TimeSource time) {
+    this.time = time;
+    this.renewedNanos = time.monotonicNanos() - RENEW_NANOS;
     this.config = config(settings, durable);
     this.connections = open(config);
   }
@@ -87,10 +97,21 @@ final class Pool {
     }
   }
 
-  /** Evicts all connections after one was lost: they lead to the same server. */
-  void forget() {
+  /**
+   * Evicts all connections after one was lost: they lead to the same server. Connections that are
+   * new stay: the pool itself replaces those that are lost.
+   *
+   * @return whether they were evicted
+   */
+  synchronized boolean forget() {
+    long now = time.monotonicNanos();
+    if (now - renewedNanos < RENEW_NANOS) {
+      return false;
+    }
+    renewedNanos = now;
     serverGone = true;
     connections.getHikariPoolMXBean().softEvictConnections();
+    return true;
   }
 
   synchronized void close() {
@@ -102,6 +123,7 @@ final class Pool {
     if (!closed && connections.equals(known) && isEmpty(known)) { // else another thread was first
       connections = open(config);
       serverGone = false;
+      renewedNanos = time.monotonicNanos();
       var _ = Thread.startVirtualThread(known::close);
     }
   }

@@ -57,6 +57,22 @@ public record PostgresSettings(
     check("collectEveryMillis", collectEveryMillis, 1);
   }
 
+  /** Returns the same with a lease deadline of at most so much. */
+  PostgresSettings withLeaseDeadline(long atMostMillis) {
+    return new PostgresSettings(
+        url,
+        user,
+        password,
+        schema,
+        counters,
+        connections,
+        deadlineMillis,
+        Math.min(leaseDeadlineMillis, atMostMillis),
+        breaker,
+        connectTimeoutMillis,
+        collectEveryMillis);
+  }
+
   @Override
   public String toString() {
     int options = url.indexOf('?');

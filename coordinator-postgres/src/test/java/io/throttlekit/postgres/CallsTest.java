@@ -41,6 +41,27 @@ class CallsTest {
     assertThat(made).isFalse();
   }
 
+  @Test
+  void theFailureOfABugNamesIt() {
+    Calls calls =
+        new Calls(
+            Wanted.of("jdbc:postgresql://unused/db").settings(),
+            TimeSource.system(),
+            TestSurroundings.TIMER,
+            StoreListener.NONE);
+    CompletionStage<Boolean> failed =
+        calls.submit(
+            Deadline.NONE,
+            Long.MAX_VALUE,
+            _ -> {
+              throw new IndexOutOfBoundsException("at 5");
+            });
+    assertThat(StoreCalls.failure(failed))
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("IndexOutOfBoundsException: at 5");
+    calls.close();
+  }
+
   /** Deadlines pass while the only thread takes calls from the queue, in many orders. */
   @Test
   void callsThatTimeOutWhileOthersBeginEndOnceAndLetTheStoreEnd() throws Exception {

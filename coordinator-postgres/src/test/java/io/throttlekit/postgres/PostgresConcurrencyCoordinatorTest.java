@@ -26,6 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How concurrency limits are stored in PostgreSQL, and calls whose answer is lost or late. */
 @RealPostgres
@@ -103,6 +105,19 @@ class PostgresConcurrencyCoordinatorTest {
     assertThat(beat(coordinator, "a", 2).digests()).as("of a, and two of b").hasSize(3);
     assertThat(count("digests IS NOT NULL")).isEqualTo("0");
     assertThat(beat(coordinator, "a", 3).digests()).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{1,2,3}", "{1,2,3,4,0,NULL}", "{1,2,3,4,0,-9}", "{{1,2},{3,4}}"})
+  void digestsThatCannotBeReadCountAsNone(String written) {
+    PostgresConcurrencyCoordinator coordinator = open(Wanted.of(database.url()));
+    beat(coordinator, "a", 1);
+    beat(coordinator, "b", 1);
+    database.run("UPDATE throttlekit.fleet_nodes SET digests = '" + written + "'");
+    assertThat(beat(coordinator, "b", 2).status()).isEqualTo(Status.MEMBER);
+    database.run("UPDATE throttlekit.fleet_nodes SET digests = '" + written + "'");
+    assertThat(beat(coordinator, "a", 2).digests()).as("its own").hasSize(1);
+    assertThat(listener.failures).isEmpty();
   }
 
   @Test

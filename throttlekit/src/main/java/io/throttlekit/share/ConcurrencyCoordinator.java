@@ -1,5 +1,7 @@
 package io.throttlekit.share;
 
+import io.throttlekit.store.StoreException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -18,6 +20,17 @@ public interface ConcurrencyCoordinator extends AutoCloseable {
 
   /** Records a heartbeat. A repeated or overtaken one changes nothing. */
   CompletionStage<ShareGrant> heartbeat(Heartbeat heartbeat);
+
+  /**
+   * Records a heartbeat that is made when its turn to be sent comes. By default that is at once. A
+   * coordinator that sends few calls at a time lets the nodes go first that have a share.
+   */
+  default CompletionStage<ShareGrant> heartbeat(PendingHeartbeat pending) {
+    Heartbeat beat = pending.make();
+    return beat == null
+        ? CompletableFuture.failedStage(StoreException.notSent("the node is closed"))
+        : heartbeat(beat);
+  }
 
   /** Removes a node; later heartbeats of its incarnation are answered as evicted. */
   CompletionStage<Void> leave(Departure departure);

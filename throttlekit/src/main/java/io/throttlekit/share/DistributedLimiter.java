@@ -10,11 +10,11 @@ import io.throttlekit.limiter.LimiterBuilder;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.share.Coordination.Aggregate;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
 import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A node's part in one concurrency limit of a fleet: an {@link AdaptiveLimiter} that admits no more
@@ -67,6 +67,7 @@ public final class DistributedLimiter implements AutoCloseable {
   private long usedNanos;
   private Incarnation incarnation;
   private int waiting;
+  private @Nullable NodeHeartbeat pending;
 
   /**
    * Creates a node and sends its first heartbeat soon.
@@ -225,7 +226,7 @@ public final class DistributedLimiter implements AutoCloseable {
     if (share.isFenced() && fenced.compareAndSet(false, true)) {
       listener.fenced();
     }
-    Heartbeat beat = null;
+    NodeHeartbeat beat = null;
     Departure departure = null;
     long now;
     synchronized (this) {
@@ -238,9 +239,11 @@ public final class DistributedLimiter implements AutoCloseable {
         sleep();
       } else if (schedule.isDue(now)) {
         schedule.sent(now);
-        if (waiting < MAX_WAITING && !(incarnation.isJoining() && waiting > 0)) {
+        boolean isFree = pending == null || !pending.isPending(); // else that one is as fresh
+        if (isFree && waiting < MAX_WAITING && !(incarnation.isJoining() && waiting > 0)) {
           waiting++;
-          beat = report();
+          beat = new NodeHeartbeat(membership.key(), share, time, this::report);
+          pending = beat;
         }
       }
     }
@@ -251,7 +254,7 @@ public final class DistributedLimiter implements AutoCloseable {
     }
     schedule.next(share, now);
     if (beat != null) {
-      send(beat, now);
+      send(beat);
     }
   }
 
@@ -278,12 +281,12 @@ public final class DistributedLimiter implements AutoCloseable {
   private boolean isGivenUp() {
     share.suspend();
     limiter.boundLowered();
-    boolean isUsed = isBusy() || share.takeUsed();
-    if (isUsed) {
+    if (isBusy() || share.takeUsed()) {
       usedNanos = time.monotonicNanos();
       share.resume();
+      return false;
     }
-    return !isUsed;
+    return true;
   }
 
   /** Stops heartbeats until the next request, which joins as a new incarnation. */
@@ -297,35 +300,33 @@ public final class DistributedLimiter implements AutoCloseable {
   }
 
   /** Reads the state of this node: first what it applies, then what is in flight by it. */
-  private Heartbeat report() {
+  private synchronized @Nullable Heartbeat report() {
+    if (closed) {
+      return null; // its departure must not be overtaken
+    }
     SampleDigest digest = limit.take();
     int inFlight = limiter.figures().inFlight();
     share.report(inFlight);
     return incarnation.heartbeat(limit.limit(), inFlight, share.needed(), permitNanos, digest);
   }
 
-  private void send(Heartbeat beat, long sentNanos) {
-    CompletionStage<ShareGrant> answer;
-    try {
-      answer = coordinator.heartbeat(beat);
-    } catch (RuntimeException bug) { // a lost answer must not end the heartbeats
-      failed(bug);
-      return;
-    }
+  private void send(NodeHeartbeat beat) {
     var _ =
-        answer.whenComplete((grant, failure) -> {
-          if (grant == null) {
-            failed(failure == null ? new IllegalStateException("no answer") : failure);
-          } else {
-            answered(beat, sentNanos, grant);
-          }
-        });
+        beat.sendTo(coordinator)
+            .whenComplete((grant, failure) -> {
+              if (grant == null) {
+                failed(beat, failure == null ? new IllegalStateException("no answer") : failure);
+              } else {
+                answered(beat.made(), beat.sentNanos(), grant);
+              }
+            });
   }
 
-  private void failed(Throwable why) {
+  private void failed(NodeHeartbeat beat, Throwable why) {
     boolean isOut;
     synchronized (this) {
       waiting--;
+      pending = beat.equals(pending) ? null : pending;
       isOut = !share.isLeased() && membership.onOutage() == OnOutage.FAIL_CLOSED;
     }
     listener.failed(why);

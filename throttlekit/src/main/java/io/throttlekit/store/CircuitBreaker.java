@@ -77,7 +77,7 @@ public final class CircuitBreaker {
   }
 
   /** Returns whether calls other than probes are to fail at once. */
-  boolean isOpen() {
+  public boolean isOpen() {
     return state.get() instanceof State.Open;
   }
 

@@ -55,9 +55,10 @@ public final class StoreException extends RuntimeException {
    * one.
    */
   public static StoreException of(Throwable failure) {
-    return causeOf(failure) instanceof StoreException known
+    Throwable cause = causeOf(failure);
+    return cause instanceof StoreException known
         ? known
-        : new StoreException("the store failed", failure);
+        : new StoreException("the store failed: " + cause, failure);
   }
 
   /** Returns what made a stage fail: its failure without the exception that stages wrap it in. */

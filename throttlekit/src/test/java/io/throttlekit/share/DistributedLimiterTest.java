@@ -280,6 +280,37 @@ class DistributedLimiterTest {
   }
 
   @Test
+  void aHeartbeatThatWaitedForItsTurnIsAsFreshAsAnyOther() {
+    DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
+    time.run(1);
+    link.holdsTurns = true;
+    time.run(1_400);
+    assertThat(link.turns).hasSize(1);
+    assertThat(acquire(node, 2)).hasSize(2);
+    link.turns.removeFirst().run();
+    assertThat(link.beats.getLast().inFlight()).as("when it was sent").isEqualTo(2);
+    time.run(1_499);
+    assertThat(events).as("its share lasts from then on").isEmpty();
+    time.run(2);
+    assertThat(events).containsExactly("fenced");
+    link.turns.removeFirst().run();
+    assertThat(events).as("at once, though it waited").containsExactly("fenced", "unfenced");
+  }
+
+  @Test
+  void oneHeartbeatWaitsForItsTurnAndNoneIsSentAfterClose() {
+    DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
+    time.run(1);
+    int before = link.beats.size();
+    link.holdsTurns = true;
+    time.run(10_000);
+    assertThat(link.turns).hasSize(1);
+    node.close();
+    link.turns.removeFirst().run();
+    assertThat(link.beats).hasSize(before);
+  }
+
+  @Test
   void aMembershipHasPossibleTimes() {
     assertThatThrownBy(() -> membership("", SECOND, 2 * SECOND, SECOND / 2))
         .hasMessageContaining("id");

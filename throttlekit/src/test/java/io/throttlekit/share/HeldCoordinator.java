@@ -15,12 +15,35 @@ final class HeldCoordinator implements ConcurrencyCoordinator {
   /** Delivers the answers that are held, by the order of their calls. */
   final List<Runnable> answers = new ArrayList<>();
 
+  /** Makes and sends the heartbeats that wait for their turn, while these are held. */
+  final List<Runnable> turns = new ArrayList<>();
+
+  boolean holdsTurns;
   boolean holdsAnswers;
   boolean fails;
   boolean failsToLeave;
 
   HeldCoordinator(ConcurrencyCoordinator coordinator) {
     this.coordinator = coordinator;
+  }
+
+  @Override
+  public CompletionStage<ShareGrant> heartbeat(PendingHeartbeat pending) {
+    if (!holdsTurns) {
+      return ConcurrencyCoordinator.super.heartbeat(pending);
+    }
+    CompletableFuture<ShareGrant> answer = new CompletableFuture<>();
+    turns.add(() ->
+        ConcurrencyCoordinator.super
+            .heartbeat(pending)
+            .whenComplete((grant, failure) -> {
+              if (failure == null) {
+                answer.complete(grant);
+              } else {
+                answer.completeExceptionally(failure);
+              }
+            }));
+    return answer;
   }
 
   @Override

@@ -15,6 +15,9 @@ final class LogOutput {
   private static final Logger LIFECYCLE = Logger.getLogger(RateLimitService.LIFECYCLE);
   private static final Logger DECISIONS = Logger.getLogger("io.throttlekit.service.admission");
 
+  /** The pool of connections to PostgreSQL, which logs a stack trace for each that is lost. */
+  private static final Logger POOL = Logger.getLogger("com.zaxxer.hikari");
+
   private LogOutput() {}
 
   /**
@@ -45,6 +48,8 @@ final class LogOutput {
     OURS.setLevel(ours);
     LIFECYCLE.setLevel(Level.INFO);
     DECISIONS.setLevel(Level.INFO);
+    POOL.setLevel(
+        level.equals("trace") ? null : Level.SEVERE); // outages are logged by this program
   }
 
   /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */

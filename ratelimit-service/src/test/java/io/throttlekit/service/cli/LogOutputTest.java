@@ -42,6 +42,13 @@ class LogOutputTest {
     assertThat(lowest("io.grpc.netty.X")).isEqualTo(Level.parse(libraries));
   }
 
+  @ParameterizedTest
+  @CsvSource({"info, SEVERE", "debug, SEVERE", "trace, FINEST"})
+  void lostConnectionsToPostgresAreNotLoggedOneByOne(String level, String pool) {
+    LogOutput.configure(level, "text");
+    assertThat(lowest("com.zaxxer.hikari.pool.PoolBase")).isEqualTo(Level.parse(pool));
+  }
+
   @Test
   void lifecycleLinesAreLoggedAtAnyLevel() {
     LogOutput.configure("error", "text");
