@@ -47,13 +47,27 @@ local function read_pool(key, order, amounts, is_new)
   return pool
 end
 
+-- The weight and the place of a tenant in the pool that this one inherits from, if it inherits it
+local function inherited_by(pool, name)
+  local inherits = pool.inherits
+  local record = inherits and call('HGET', inherits.key, 't' .. name)
+  if record and record ~= FORGOTTEN then
+    local weight, used, place = unpack('<ddd', record)
+    if used ~= EXPECTED and place <= inherits.last then
+      return weight, place
+    end
+  end
+end
+
 local function tenant_of(pool, name)
   local tenant = pool.tenants[name]
   if not tenant then
     tenant = {name = name, used = 0, calls = ''}
     local record = not pool.is_new and call('HGET', pool.key, 't' .. name)
-    local inherits = not record and pool.inherits
-    local inherited = inherits and call('HGET', inherits.key, 't' .. name)
+    local weight, place = nil, nil
+    if not record then
+      weight, place = inherited_by(pool, name)
+    end
     if record then
       tenant.found = record
     end
@@ -65,11 +79,8 @@ local function tenant_of(pool, name)
       if tenant.used == EXPECTED then
         tenant.used, tenant.is_expected = 0, true
       end
-    elseif inherited and inherited ~= FORGOTTEN then
-      local weight, used, place = unpack('<ddd', inherited)
-      if used ~= EXPECTED and place <= inherits.last then
-        tenant.weight, tenant.place, tenant.is_inherited = weight, place - LISTED_PLACES, true
-      end
+    elseif weight then
+      tenant.weight, tenant.place, tenant.is_inherited = weight, place - LISTED_PLACES, true
     end
     pool.tenants[name] = tenant
     pool.read[#pool.read + 1] = tenant

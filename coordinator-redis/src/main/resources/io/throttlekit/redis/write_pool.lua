@@ -52,7 +52,7 @@ local function write_pool(pool)
     local record
     if place and place > 0 then
       record = pack('<ddd', weight, tenant.is_expected and EXPECTED or used, place) .. tenant.calls
-    elseif not place and (tenant.is_inherited or pool.inherits and tenant.found) then
+    elseif not place and (tenant.is_inherited or tenant.found and inherited_by(pool, name)) then
       record = FORGOTTEN -- or it would be inherited again
     end
     if record ~= tenant.found then
