@@ -19,6 +19,9 @@ local LISTED_PLACES = 4503599627370496 -- 2^52
 -- of that window has it. Both are used where the windows have pools of their own, see fair_budget.lua.
 local EXPECTED, FORGOTTEN = -1, ''
 local FOUND_AT_ONCE = 64
+-- Of one charge: at least 2, so that tenants beyond a bound that was lowered become fewer with each new
+-- one. Until then, decisions differ from those in memory, where all of them are evicted at once.
+local MAX_EVICTED = 8
 
 -- Reads a pool. One that is new replaces what an earlier one has left.
 local function read_pool(key, order, amounts, is_new)
@@ -212,10 +215,13 @@ local function oldest(pool, class)
   end
 end
 
--- Evicts active tenants until at most so many are left: unlisted ones first. Inactive ones, which are
+-- Evicts active tenants until at most so many are left, or MAX_EVICTED: unlisted ones first. Inactive ones, which are
 -- evicted before them in memory, have no effect and are forgotten when the pool is stored.
 local function trim(pool, most)
-  while pool.active > most do
+  for _ = 1, MAX_EVICTED do
+    if pool.active <= most then
+      break
+    end
     local tenant = oldest(pool, UNLISTED) or oldest(pool, LISTED)
     if not tenant then
       break -- Redis has evicted a key of the pool

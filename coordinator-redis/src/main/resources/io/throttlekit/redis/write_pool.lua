@@ -14,6 +14,7 @@ end
 local function forget_inactive(pool)
   local most = 2 * (#pool.entered[LISTED] + #pool.entered[UNLISTED])
   local beyond = pool.size - pool.most
+  beyond = beyond < MAX_EVICTED and beyond or MAX_EVICTED
   most = beyond > most and beyond or most
   for _, first in ipairs({0, LISTED_PLACES}) do
     if pool.size > pool.active and most > 0 then
