@@ -166,6 +166,19 @@ class RedisFairStoreTest {
   }
 
   @Test
+  void aRefusedRequestUsesNothingOfATenantThatItEvictedAndThatCameBack() {
+    RedisCounterStore store = store();
+    FairTerms one = terms.withMaxTenants(1);
+    List<Claim> together = new ArrayList<>();
+    for (String name : List.of("a", "b", "a")) {
+      together.addAll(claims(tenant(name, one), 20, DataLoss.REFILL));
+    }
+    together.addAll(claims(tenant("a", one), 200, DataLoss.REFILL));
+    assertThat(answer(store.acquire(together)).admitted()).isFalse();
+    assertThat(charge(store, tenant("a", one), 100).admitted()).isTrue();
+  }
+
+  @Test
   void aPoolWhoseOrderWasEvictedStillDecides() {
     RedisCounterStore store = store();
     FairTerms one = terms.withMaxTenants(1);
