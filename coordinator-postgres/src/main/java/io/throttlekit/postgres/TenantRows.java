@@ -260,7 +260,9 @@ final class TenantRows implements StoredPool.Rows {
     }
     if (!rows.isEmpty()) {
       statements.append(named(WRITE, table));
-      // Until the end of the next window: of the pool, if it has one window only.
+      // Until the end of the next window: of the pool, if it has one window only. One that is gone
+      // hides a row of the window before.
+      long end = pool().numbers()[0];
       long kept = (before == null ? 1 : 2) * terms.windowMillis() + SLACK_MILLIS;
       Collections.addAll(
           values,
@@ -271,7 +273,10 @@ final class TenantRows implements StoredPool.Rows {
           session.numbers(rows.stream().map(StoredPool.Row::windowEndMillis).toList()),
           session.numbers(rows.stream().map(StoredPool.Row::used).toList()),
           session.numbers(rows.stream().map(StoredPool.Row::place).toList()),
-          session.numbers(rows.stream().map(row -> row.windowEndMillis() + kept).toList()));
+          session.numbers(
+              rows.stream()
+                  .map(row -> (row.windowEndMillis() == GONE ? end : row.windowEndMillis()) + kept)
+                  .toList()));
     }
     if (!gone.isEmpty()) {
       statements.append(named(DELETE, table));

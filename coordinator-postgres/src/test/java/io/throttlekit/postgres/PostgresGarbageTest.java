@@ -16,6 +16,8 @@ import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.ShareGrant.Status;
@@ -176,6 +178,31 @@ class PostgresGarbageTest {
       clock.advance(10_001); // a tenant may be active in the next window without a row of its own
       collect();
       assertThat(count("budget_pools") + count("budget_tenants")).isEqualTo("00");
+    }
+  }
+
+  @Test
+  void aTenantEvictedFromABudgetStaysEvicted() {
+    Budget budget = StoreCalls.budget(window, "a");
+    FairTerms two = FairTerms.of(5, window.windowMillis()).withMaxTenants(2);
+    try (PostgresGlobalCoordinator stored = new PostgresGlobalCoordinator(settings(), around());
+        GlobalCoordinator memory = new InMemoryCoordinator(clock)) {
+      for (String each : List.of("a", "b", "next window", "c", "d", "e", "f")) {
+        if (each.equals("next window")) {
+          clock.advance(window.windowMillis());
+        } else {
+          TenantWeight weight = TenantWeight.listed(each.charAt(0));
+          FairTenant tenant = new FairTenant(tenant(two, each).key(), weight, two);
+          BudgetLease lease =
+              new BudgetLease(
+                  budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL, null, tenant);
+          assertThat(answer(stored.lease(lease))).as(each).isEqualTo(answer(memory.lease(lease)));
+        }
+        collect();
+      }
+      assertThat(count("budget_tenants WHERE window_end_millis < 0"))
+          .as("a to d are marked in the second window")
+          .isEqualTo("4");
     }
   }
 

@@ -15,6 +15,7 @@ final class Script {
   private static final List<String> COUNTERS =
       List.of(
           "numbers",
+          "calls",
           "fixed_window",
           "gcra",
           "token_bucket",
@@ -67,6 +68,7 @@ final class Script {
   static Script ofFairBudget(String first, String second) {
     return ofFederation(
         "structs",
+        "calls",
         "fair_division",
         "fair_pool",
         "write_pool",

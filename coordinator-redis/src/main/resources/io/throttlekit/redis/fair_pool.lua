@@ -19,6 +19,9 @@ local LISTED_PLACES = 4503599627370496 -- 2^52
 -- of that window has it. Both are used where the windows have pools of their own, see fair_budget.lua.
 local EXPECTED, FORGOTTEN = -1, ''
 local FOUND_AT_ONCE = 64
+-- Of one charge: at least 2, so that tenants beyond a bound that was lowered become fewer with each new
+-- one. Until then, decisions differ from those in memory, where all of them are evicted at once.
+local MAX_EVICTED = 8
 
 -- Reads a pool. One that is new replaces what an earlier one has left.
 local function read_pool(key, order, amounts, is_new)
@@ -47,13 +50,27 @@ local function read_pool(key, order, amounts, is_new)
   return pool
 end
 
+-- The weight and the place of a tenant in the pool that this one inherits from, if it inherits it
+local function inherited_by(pool, name)
+  local inherits = pool.inherits
+  local record = inherits and call('HGET', inherits.key, 't' .. name)
+  if record and record ~= FORGOTTEN then
+    local weight, used, place = unpack('<ddd', record)
+    if used ~= EXPECTED and place <= inherits.last then
+      return weight, place
+    end
+  end
+end
+
 local function tenant_of(pool, name)
   local tenant = pool.tenants[name]
   if not tenant then
     tenant = {name = name, used = 0, calls = ''}
     local record = not pool.is_new and call('HGET', pool.key, 't' .. name)
-    local inherits = not record and pool.inherits
-    local inherited = inherits and call('HGET', inherits.key, 't' .. name)
+    local weight, place = nil, nil
+    if not record then
+      weight, place = inherited_by(pool, name)
+    end
     if record then
       tenant.found = record
     end
@@ -65,11 +82,8 @@ local function tenant_of(pool, name)
       if tenant.used == EXPECTED then
         tenant.used, tenant.is_expected = 0, true
       end
-    elseif inherited and inherited ~= FORGOTTEN then
-      local weight, used, place = unpack('<ddd', inherited)
-      if used ~= EXPECTED and place <= inherits.last then
-        tenant.weight, tenant.place, tenant.is_inherited = weight, place - LISTED_PLACES, true
-      end
+    elseif weight then
+      tenant.weight, tenant.place, tenant.is_inherited = weight, place - LISTED_PLACES, true
     end
     pool.tenants[name] = tenant
     pool.read[#pool.read + 1] = tenant
@@ -201,10 +215,13 @@ local function oldest(pool, class)
   end
 end
 
--- Evicts active tenants until at most so many are left: unlisted ones first. Inactive ones, which are
+-- Evicts active tenants until at most so many are left, or MAX_EVICTED: unlisted ones first. Inactive ones, which are
 -- evicted before them in memory, have no effect and are forgotten when the pool is stored.
 local function trim(pool, most)
-  while pool.active > most do
+  for _ = 1, MAX_EVICTED do
+    if pool.active <= most then
+      break
+    end
     local tenant = oldest(pool, UNLISTED) or oldest(pool, LISTED)
     if not tenant then
       break -- Redis has evicted a key of the pool

@@ -149,10 +149,12 @@ local function undo_until(draft, earlier)
   while draft ~= earlier and draft.before do
     local tenant, charged = draft.tenant, draft.charged
     if is_seen(pool, tenant) then
-      use(pool, tenant, -lesser(charged, tenant.used))
-    else -- evicted since, by another charge of the same request
-      pool.used = pool.used - lesser(charged, pool.used)
+      local own = lesser(charged, tenant.used)
+      use(pool, tenant, -own)
+      charged = charged - own
     end
+    -- The rest is of a tenant that was evicted since, by another charge of the same request.
+    pool.used = pool.used - lesser(charged, pool.used)
     draft = draft.before
   end
 end

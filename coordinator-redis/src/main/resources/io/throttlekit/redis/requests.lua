@@ -9,21 +9,9 @@ local function calls_of(flags, counter, window, extra)
   return start and now - start < window and sub(state, 17) or ''
 end
 
--- The number and the units of a sender's last call, and their position
-local function last_call(calls, sender)
-  for at = 1, #calls, 24 do
-    local from, number, units = unpack('<ddd', calls, at)
-    if from == sender then
-      return number, units, at
-    end
-  end
-  return 0, 0, #calls + 1
-end
-
 local function remember(flags, counter, window, extra, sender, number, units)
   local calls = calls_of(flags, counter, window, extra)
-  local _, _, at = last_call(calls, sender)
-  calls = sub(calls, 1, at - 1) .. pack('<ddd', sender, number, units) .. sub(calls, at + 24)
+  calls = with_call(calls, sender, number, units)
   local state = draft[counter]
   if is_shared(flags) then
     local tenant = tenant_of(state.pool, extra.name)

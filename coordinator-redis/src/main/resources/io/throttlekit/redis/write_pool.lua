@@ -14,6 +14,7 @@ end
 local function forget_inactive(pool)
   local most = 2 * (#pool.entered[LISTED] + #pool.entered[UNLISTED])
   local beyond = pool.size - pool.most
+  beyond = beyond < MAX_EVICTED and beyond or MAX_EVICTED
   most = beyond > most and beyond or most
   for _, first in ipairs({0, LISTED_PLACES}) do
     if pool.size > pool.active and most > 0 then
@@ -52,7 +53,7 @@ local function write_pool(pool)
     local record
     if place and place > 0 then
       record = pack('<ddd', weight, tenant.is_expected and EXPECTED or used, place) .. tenant.calls
-    elseif not place and (tenant.is_inherited or pool.inherits and tenant.found) then
+    elseif not place and (tenant.is_inherited or tenant.found and inherited_by(pool, name)) then
       record = FORGOTTEN -- or it would be inherited again
     end
     if record ~= tenant.found then

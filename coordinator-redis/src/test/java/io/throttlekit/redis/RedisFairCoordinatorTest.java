@@ -164,6 +164,39 @@ class RedisFairCoordinatorTest {
         .isEqualTo(49);
   }
 
+  @Test
+  void aRepeatedCallThatGotNothingGetsNothing() {
+    FairTenant tenant = tenant("a", 1, true, FairTerms.of(100, WINDOW));
+    CallId id = new CallId(7, 2);
+    assertThat(lease(stored, "a", tenant, END, 100, new CallId(7, 1)).units()).isEqualTo(100);
+    assertThat(lease(stored, "a", tenant, END, 10, id).units()).isZero();
+    answer(stored.reconcile(new BudgetReturn(budget("a", tenant), "eu", "1", END, 50, tenant)));
+    assertThat(lease(stored, "a", tenant, END, 10, id).units()).isZero();
+    assertThat(lease(stored, "a", tenant, END, 10, new CallId(7, 3)).units()).isEqualTo(10);
+  }
+
+  @Test
+  void evictedTenantsLeaveNothing() {
+    FairTerms three = FairTerms.of(100, WINDOW).withMaxTenants(3);
+    for (int i = 0; i < 20; i++) {
+      clock.advance(i == 10 ? WINDOW : 0);
+      long end = i < 10 ? END : END + WINDOW;
+      CallId id = new CallId(i, 1);
+      lease(stored, "a", tenant("invented" + i, 1, false, three), end, 1, id);
+    }
+    List<String> hashes =
+        redis
+            .command("KEYS", "tkf1:*")
+            .lines()
+            .filter(key -> redis.command("TYPE", key).equals("hash"))
+            .toList();
+    int names = 0;
+    for (String key : hashes) {
+      names += redis.command("HKEYS", key).split("invented", -1).length - 1;
+    }
+    assertThat(names).as("of each window, and marks of those of the window before").isEqualTo(9);
+  }
+
   private void compare(long seed) {
     SplittableRandom random = new SplittableRandom(seed);
     GlobalCoordinator memory = new InMemoryCoordinator(clock);

@@ -145,6 +145,40 @@ class RedisFairStoreTest {
   }
 
   @Test
+  void aLowerBoundOfTenantsIsReachedInManyRequests() {
+    RedisCounterStore store = store();
+    fill(store, terms, 300);
+    FairTerms ten = terms.withMaxTenants(10);
+    int before = 300;
+    for (int i = 0; i < 40; i++) {
+      redis.command("CONFIG", "RESETSTAT");
+      charge(store, tenant("new" + i, ten), 1);
+      assertThat(commands()).as("of a request").isLessThan(120);
+      int remembered = Integer.parseInt(redis.command("ZCARD", order()));
+      assertThat(remembered).isBetween(10, Math.max(10, before - 1));
+      before = remembered;
+    }
+    assertThat(before).isEqualTo(10);
+    fill(store, terms, 300);
+    clock.advance(2 * MINUTE); // they are not active any more
+    charge(store, tenant("a", ten), 1);
+    assertThat(Integer.parseInt(redis.command("ZCARD", order()))).isGreaterThan(250);
+  }
+
+  @Test
+  void aRefusedRequestUsesNothingOfATenantThatItEvictedAndThatCameBack() {
+    RedisCounterStore store = store();
+    FairTerms one = terms.withMaxTenants(1);
+    List<Claim> together = new ArrayList<>();
+    for (String name : List.of("a", "b", "a")) {
+      together.addAll(claims(tenant(name, one), 20, DataLoss.REFILL));
+    }
+    together.addAll(claims(tenant("a", one), 200, DataLoss.REFILL));
+    assertThat(answer(store.acquire(together)).admitted()).isFalse();
+    assertThat(charge(store, tenant("a", one), 100).admitted()).isTrue();
+  }
+
+  @Test
   void aPoolWhoseOrderWasEvictedStillDecides() {
     RedisCounterStore store = store();
     FairTerms one = terms.withMaxTenants(1);
