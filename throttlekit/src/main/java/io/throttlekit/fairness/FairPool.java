@@ -1,5 +1,6 @@
 package io.throttlekit.fairness;
 
+import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
 
@@ -123,6 +124,16 @@ public final class FairPool {
   /** Forgets a tenant; what it has used in this window returns to the others. */
   public void reset(FairTenant tenant) {
     shares.reset(tenant.key());
+  }
+
+  /** Returns the number of remembered tenants, active or not. */
+  public int size() {
+    return shares.size();
+  }
+
+  /** Returns whether the tenant with this key has not been evicted. */
+  public boolean remembers(CounterKey tenant) {
+    return shares.remembers(tenant);
   }
 
   /** Returns the parts charged in the current window. */

@@ -242,6 +242,11 @@ public final class FairShares {
     return tenants.size();
   }
 
+  /** Returns whether a tenant is remembered, active or not. */
+  boolean remembers(CounterKey key) {
+    return tenants.find(key) != null;
+  }
+
   /** Returns counts and sums. */
   public FairFigures figures() {
     return new FairFigures(

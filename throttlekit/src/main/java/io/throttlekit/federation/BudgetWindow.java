@@ -27,6 +27,8 @@ final class BudgetWindow {
 
   private long leased;
   private final Set<String> returned = new HashSet<>();
+
+  /** Those of a pool: at most twice as many as tenants that it remembers. */
   private final Map<CounterKey, CallRecords> calls = new HashMap<>();
 
   /**
@@ -53,19 +55,40 @@ final class BudgetWindow {
 
   /** Leases once; a repeated call returns the same units. */
   LeaseGrant lease(BudgetLease lease, long now) {
-    CallRecords records = calls.computeIfAbsent(lease.callKey(), _ -> new CallRecords());
     FairTenant tenant = lease.tenant();
     if (tenant == null) {
       checkNotShared();
       long limit = lease.budget().window().limit();
-      long units = records.once(lease.id(), endMillis, () -> take(lease.units(), limit));
+      long units = calls(lease).once(lease.id(), endMillis, () -> take(lease.units(), limit));
       return new LeaseGrant(units, endMillis, now, Math.max(0, limit - leased));
     }
     FairPool shared = shared();
     long at = Math.max(now, beginMillis); // it may be leased before it begins
-    long units = records.once(lease.id(), endMillis, () -> take(shared, tenant, lease.units(), at));
+    long units =
+        calls(lease).once(lease.id(), endMillis, () -> take(shared, tenant, lease.units(), at));
+    dropEvicted(shared);
     Decision after = shared.look(tenant, Overrun.COUNT, at);
     return new LeaseGrant(units, endMillis, now, after.remaining()).withLimit(after.limit());
+  }
+
+  private CallRecords calls(BudgetLease lease) {
+    return calls.computeIfAbsent(lease.callKey(), _ -> new CallRecords());
+  }
+
+  /**
+   * Drops the records of evicted tenants, else each invented tenant would leave one. What a call
+   * repeated after that is granted only remains unused.
+   */
+  private void dropEvicted(FairPool shared) {
+    // Only once as many are evicted as remembered, because a search visits all.
+    if (calls.size() > 2 * shared.size()) {
+      calls.keySet().removeIf(tenant -> !shared.remembers(tenant));
+    }
+  }
+
+  /** Returns the number of tenants or budgets whose calls are recorded. */
+  int recorded() {
+    return calls.size();
   }
 
   /** Makes a tenant active that has leased from the window before. */

@@ -129,6 +129,14 @@ public final class InMemoryCoordinator implements GlobalCoordinator {
     return Math.max(windows.size(), agreements.size());
   }
 
+  /** Returns the number of tenants and budgets whose calls are recorded. */
+  synchronized int recorded() {
+    return windows.values().stream()
+        .flatMap(ofBudget -> ofBudget.values().stream())
+        .mapToInt(BudgetWindow::recorded)
+        .sum();
+  }
+
   /** Checks a region's terms against those of the others, each until its last window ends. */
   private @Nullable TermsMismatchException agree(
       Budget budget, String region, long now, long windowEnd) {

@@ -115,8 +115,8 @@ final class PermitPool {
       return !isFull(counts.get());
     }
     synchronized (this) {
-      long now = counts.get();
-      return shares.next(queue.first(), algorithm.limit(), inFlight(now)) == null
+      shares.expire(time.monotonicNanos());
+      return shares.next(queue.first(), algorithm.limit(), inFlight(counts.get())) == null
           && requireNonNull(figures(tenantOf(request))).free() > 0;
     }
   }
@@ -275,19 +275,24 @@ final class PermitPool {
 
   /** Returns the figures of all tenants; null if none share the permits. */
   synchronized @Nullable ShareFigures shareFigures() {
-    return shares == null ? null : shares.figures(algorithm.limit(), inFlight(counts.get()));
+    return shares == null
+        ? null
+        : shares.figures(algorithm.limit(), inFlight(counts.get()), time.monotonicNanos());
   }
 
   /** Returns the figures of a tenant; null if none share the permits. */
   synchronized @Nullable TenantFigures figures(PermitTenant tenant) {
-    return shares == null ? null : shares.peek(tenant, algorithm.limit(), inFlight(counts.get()));
+    return shares == null
+        ? null
+        : shares.peek(tenant, algorithm.limit(), inFlight(counts.get()), time.monotonicNanos());
   }
 
   /** Returns the tenants with the most requests in flight; none if none share the permits. */
   synchronized List<TenantState> busiest(int most) {
     return shares == null
         ? List.of()
-        : shares.busiest(most, algorithm.limit(), inFlight(counts.get()));
+        : shares.busiest(
+            most, algorithm.limit(), inFlight(counts.get()), time.monotonicNanos());
   }
 
   private boolean isFull(long now) {

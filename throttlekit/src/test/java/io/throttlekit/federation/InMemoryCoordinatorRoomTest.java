@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CallId;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.Terms;
 import java.util.List;
@@ -44,6 +48,41 @@ class InMemoryCoordinatorRoomTest {
     time.advance(day);
     assertThat(lease("other", day).join().units()).isEqualTo(1);
     assertThat(coordinator.size()).isEqualTo(1);
+  }
+
+  @Test
+  void recordsTheCallsOfRememberedTenantsOnly() {
+    FixedWindow window = new FixedWindow(1_000, 10_000);
+    Budget budget =
+        new Budget(
+            CounterKey.of("4:shop", "path", "/"), window, new Terms("shop", List.of(window)));
+    FairTerms terms = FairTerms.of(1_000, 10_000).withMaxTenants(100);
+    for (int i = 0; i < 10_000; i++) {
+      LeaseGrant first = lease(budget, terms, i).join();
+      LeaseGrant again = lease(budget, terms, i).join();
+      assertThat(again.units()).as("a repeated call").isEqualTo(first.units());
+      assertThat(again.left()).isEqualTo(first.left());
+      assertThat(coordinator.recorded()).isLessThanOrEqualTo(200);
+    }
+  }
+
+  private CompletableFuture<LeaseGrant> lease(Budget budget, FairTerms terms, int invented) {
+    FairTenant tenant =
+        new FairTenant(
+            CounterKey.of("4:shop", "path", "/", "tenant", "t" + invented),
+            TenantWeight.unlisted(1),
+            terms);
+    return coordinator
+        .lease(
+            new BudgetLease(
+                budget,
+                "eu",
+                BudgetLease.CURRENT,
+                1,
+                DataLoss.REFILL,
+                new CallId(1, 1 + invented),
+                tenant))
+        .toCompletableFuture();
   }
 
   private CompletableFuture<LeaseGrant> lease(String user, long windowMillis) {

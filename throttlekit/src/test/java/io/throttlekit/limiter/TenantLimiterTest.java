@@ -278,6 +278,29 @@ class TenantLimiterTest {
   }
 
   @Test
+  void figuresHaveNoTenantsThatHaveBeenIdleForLong() {
+    AdaptiveLimiter limiter = limiter(fixed(10), null);
+    release(take(limiter, VICTIM));
+    assertThat(limiter.shareFigures()).isEqualTo(new ShareFigures(1, 10, 0));
+    time.advance(1_000);
+    assertThat(limiter.shareFigures()).isEqualTo(new ShareFigures(0, 0, 0));
+    release(take(limiter, VICTIM));
+    time.advance(1_000);
+    assertThat(figures(limiter, FLOOD).part()).isEqualTo(10);
+  }
+
+  @Test
+  void lookingForRoomIgnoresTenantsThatHaveBeenIdleForLong() {
+    AdaptiveLimiter limiter = limiter(fixed(2), null);
+    List<Permit> flooding = flood(limiter, FLOOD, 1);
+    release(take(limiter, VICTIM));
+    assertThat(limiter.canAcquire(request(FLOOD))).as("the other permit is reserved").isFalse();
+    time.advance(1_000);
+    assertThat(limiter.canAcquire(request(FLOOD))).isTrue();
+    flooding.forEach(Permit::release);
+  }
+
+  @Test
   void requestsWithoutATenantShareOne() {
     AdaptiveLimiter limiter = limiter(fixed(2), null);
     release(take(limiter, VICTIM));

@@ -181,8 +181,11 @@ public final class PermitShares<R> {
     return Math.min(untilExpiry(idleListed, nowNanos), untilExpiry(idleUnlisted, nowNanos));
   }
 
-  /** Returns the state that a tenant would have if it sent a request now. Changes nothing. */
-  public TenantFigures peek(PermitTenant of, int limit, int inFlight) {
+  /**
+   * Returns the state that a tenant would have if it sent a request now. Makes no tenant active.
+   */
+  public TenantFigures peek(PermitTenant of, int limit, int inFlight, long nowNanos) {
+    expire(nowNanos);
     Tenant<R> known = tenants.get(of.name());
     if (known != null && known.group.weight.equals(of.weight())) {
       divide(limit);
@@ -205,7 +208,8 @@ public final class PermitShares<R> {
   }
 
   /** Returns counts and sums. */
-  public ShareFigures figures(int limit, int inFlight) {
+  public ShareFigures figures(int limit, int inFlight, long nowNanos) {
+    expire(nowNanos);
     divide(limit);
     long reserve = all.reserve();
     return new ShareFigures(tenants.size(), reserve, inFlight - (all.parts() - reserve));
@@ -215,7 +219,8 @@ public final class PermitShares<R> {
    * Returns the tenants with the most requests in flight, then with the most that wait, in
    * descending order. Visits all tenants that have any.
    */
-  public List<TenantState> busiest(int most, int limit, int inFlight) {
+  public List<TenantState> busiest(int most, int limit, int inFlight, long nowNanos) {
+    expire(nowNanos);
     divide(limit);
     return busy.stream()
         .sorted(

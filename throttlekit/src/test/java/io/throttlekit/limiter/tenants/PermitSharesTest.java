@@ -75,14 +75,14 @@ class PermitSharesTest {
     arrive(shares, listed("paying", 1));
     for (int i = 0; i < 1_000; i++) {
       arrive(shares, unlisted("invented " + i));
-      assertThat(shares.figures(100, 1).tenants()).isLessThanOrEqualTo(12);
+      assertThat(shares.figures(100, 1, 0).tenants()).isLessThanOrEqualTo(12);
     }
-    assertThat(shares.peek(unlisted("busy"), 100, 1).inFlight()).isEqualTo(1);
+    assertThat(shares.peek(unlisted("busy"), 100, 1, 0).inFlight()).isEqualTo(1);
     assertThat(part(shares, listed("paying", 1), 100)).as("still reserved").isEqualTo(100);
-    assertThat(shares.figures(100, 1).reserved()).isEqualTo(100);
+    assertThat(shares.figures(100, 1, 0).reserved()).isEqualTo(100);
     for (int i = 0; i < 1_000; i++) {
       arrive(shares, listed("also paying " + i, 1));
-      assertThat(shares.figures(100, 1).tenants()).isLessThanOrEqualTo(12);
+      assertThat(shares.figures(100, 1, 0).tenants()).isLessThanOrEqualTo(12);
     }
   }
 
@@ -92,7 +92,7 @@ class PermitSharesTest {
     arrive(shares, listed("a", 1));
     assertThat(part(shares, listed("b", 3), 100)).isEqualTo(75);
     assertThat(part(shares, listed("a", 3), 100)).as("with another weight").isEqualTo(100);
-    assertThat(shares.figures(100, 0)).isEqualTo(new ShareFigures(1, 100, 0));
+    assertThat(shares.figures(100, 0, 0)).isEqualTo(new ShareFigures(1, 100, 0));
   }
 
   @Test
@@ -227,13 +227,13 @@ class PermitSharesTest {
       assertThat(parts.values().stream().mapToInt(each -> each).sum()).isLessThanOrEqualTo(limit);
       scan.members.forEach((name, member) -> {
         TenantFigures figures =
-            shares.peek(new PermitTenant(name, member.weight), limit, inFlight.size());
+            shares.peek(new PermitTenant(name, member.weight), limit, inFlight.size(), nanos);
         assertThat(figures.part()).as(name).isEqualTo(parts.get(member));
         assertThat(figures.inFlight()).isEqualTo(member.inFlight);
         assertThat(figures.waiting()).isEqualTo(member.waiting.size());
         assertThat(figures.free() > 0).isEqualTo(scan.admits(member, limit));
       });
-      ShareFigures all = shares.figures(limit, inFlight.size());
+      ShareFigures all = shares.figures(limit, inFlight.size(), nanos);
       assertThat(all.tenants()).isEqualTo(scan.members.size());
       assertThat(all.reserved()).isEqualTo(scan.reserve(limit));
       assertThat(all.borrowed())
@@ -255,7 +255,7 @@ class PermitSharesTest {
   }
 
   private static int part(PermitShares<Integer> shares, PermitTenant tenant, int limit) {
-    return shares.peek(tenant, limit, 0).part();
+    return shares.peek(tenant, limit, 0, 0).part();
   }
 
   private static PermitTenant listed(String name, long weight) {
