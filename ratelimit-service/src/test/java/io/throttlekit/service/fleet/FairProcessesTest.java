@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @RealPostgres
 @Timeout(120)
 @Tag("alone")
-class FairFleetTest {
+class FairProcessesTest {
   private static final long LIMIT = 240;
   private static final long WINDOW_MILLIS = 2_000;
   private static final long QUANTUM = 4;
