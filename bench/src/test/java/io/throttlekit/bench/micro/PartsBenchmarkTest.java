@@ -48,6 +48,22 @@ class PartsBenchmarkTest {
   }
 
   @Test
+  void theFairDecisionsReportTheGuaranteesOfAllUsers() throws InvalidProtocolBufferException {
+    FairDecisionBenchmark benchmark = new FairDecisionBenchmark();
+    benchmark.lease();
+    KeyOrder order = new KeyOrder();
+    RateLimitResponse leased = RateLimitResponse.parseFrom(benchmark.leased(order));
+    RateLimitResponse fair = RateLimitResponse.parseFrom(benchmark.fair(order));
+    assertThat(leased.getOverallCode()).isEqualTo(Code.OK);
+    assertThat(fair.getOverallCode()).isEqualTo(Code.OK);
+    assertThat(unsigned(leased.getStatuses(0).getLimitRemaining())).isEqualTo(3_999_999_998L);
+    assertThat(unsigned(fair.getStatuses(0).getLimitRemaining()))
+        .as("a guarantee among other users")
+        .isBetween(1L, 3_999_999_998L - 1);
+    benchmark.close();
+  }
+
+  @Test
   void allLeasesOfTheBenchmarkAreReleased() throws InvalidProtocolBufferException {
     LeasedDecisionBenchmark benchmark = new LeasedDecisionBenchmark();
     for (int i = 0; i < 1_000; i++) { // ten times the limit
@@ -64,6 +80,10 @@ class PartsBenchmarkTest {
       benchmark.acquireAndRecord();
       benchmark.netflix();
     }
+  }
+
+  private static long unsigned(int units) {
+    return Integer.toUnsignedLong(units);
   }
 
   @ParameterizedTest

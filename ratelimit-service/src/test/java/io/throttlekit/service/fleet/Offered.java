@@ -13,6 +13,7 @@ import io.throttlekit.testkit.WindowTally;
 import io.throttlekit.testkit.WindowTally.Window;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -39,8 +40,8 @@ final class Offered implements AutoCloseable {
   private static final Duration POLL = Duration.ofMillis(20);
   private static final long ANSWER_SECONDS = 5;
 
-  /** The requests that are sent to a node in turn. */
-  private final List<RateLimitRequest> requests;
+  /** The requests that are sent to each node in turn. */
+  private final List<List<RateLimitRequest>> requests;
 
   private final long windowMillis;
   private final List<ManagedChannel> channels = new ArrayList<>();
@@ -91,9 +92,30 @@ final class Offered implements AutoCloseable {
       String key,
       String value,
       List<Integer> costs) {
+    this(
+        ports,
+        perSecond,
+        windowMillis,
+        Collections.nCopies(
+            ports.size(), costs.stream().map(cost -> request(cost, key, value)).toList()));
+  }
+
+  /**
+   * Begins.
+   *
+   * @param ports of the nodes; a process that is several nodes is offered different requests
+   * @param perSecond requests for each node
+   * @param windowMillis length of the policy's window in ms
+   * @param requests those to each node, in turn
+   */
+  Offered(
+      List<Integer> ports,
+      List<Integer> perSecond,
+      long windowMillis,
+      List<List<RateLimitRequest>> requests) {
     this.rate = Rate.fromNow(perSecond);
     this.windowMillis = windowMillis;
-    this.requests = costs.stream().map(cost -> request(key, value, cost)).toList();
+    this.requests = requests;
     this.admitted = new WindowTally(windowMillis, ports.size());
     this.asked = new WindowTally(windowMillis, ports.size());
     this.lastAdmittedNanos = new AtomicLongArray(ports.size());
@@ -110,13 +132,16 @@ final class Offered implements AutoCloseable {
     var _ = ticks.scheduleAtFixedRate(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  private static RateLimitRequest request(String key, String value, int cost) {
+  /** Returns a request of one descriptor: keys and values in turn. */
+  static RateLimitRequest request(int cost, String... entries) {
+    RateLimitDescriptor.Builder descriptor = RateLimitDescriptor.newBuilder();
+    for (int i = 0; i < entries.length; i += 2) {
+      descriptor.addEntriesBuilder().setKey(entries[i]).setValue(entries[i + 1]);
+    }
     return RateLimitRequest.newBuilder()
         .setDomain("fleet")
         .setHitsAddend(cost)
-        .addDescriptors(
-            RateLimitDescriptor.newBuilder()
-                .addEntries(RateLimitDescriptor.Entry.newBuilder().setKey(key).setValue(value)))
+        .addDescriptors(descriptor)
         .build();
   }
 
@@ -208,7 +233,7 @@ final class Offered implements AutoCloseable {
   /** Sends each node one additional request, and waits for all answers. */
   void once() {
     for (int node = 0; node < channels.size(); node++) {
-      sendRequest(node, requests.getFirst());
+      sendRequest(node, requests.get(node).getFirst());
     }
     awaitAnswers();
   }
@@ -237,7 +262,8 @@ final class Offered implements AutoCloseable {
       long due = now.due(node);
       while (now.sent.get(node) < due && underWay.get(node) < maxUnderWay) {
         long turn = now.sent.getAndIncrement(node);
-        sendRequest(node, requests.get(Math.toIntExact(turn % requests.size())));
+        List<RateLimitRequest> inTurn = requests.get(node);
+        sendRequest(node, inTurn.get(Math.toIntExact(turn % inTurn.size())));
       }
     }
   }

@@ -35,6 +35,19 @@ class TopTenantsTest {
   }
 
   @Test
+  void aTenantThatRequestsAtAFixedRhythmIsFoundAmongInventedOnes() {
+    for (int i = 0; i < TopTenants.MAX_TRACKED; i++) {
+      admit("first" + i, 1, 100, 99);
+    }
+    for (int phase = 0; phase < 8; phase++) {
+      for (int i = 0; i < 20_000; i++) {
+        admit(i % 8 == phase ? "rhythmic" + phase : "invented" + i, 1, 100, 99);
+      }
+      assertThat(names()).contains("rhythmic" + phase);
+    }
+  }
+
+  @Test
   void aTenantThatLeftIsReplacedInTime() {
     for (int i = 0; i < 10; i++) {
       admit("old" + i, 100_000, 1_000_000, 900_000);
