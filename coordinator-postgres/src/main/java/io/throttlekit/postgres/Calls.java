@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.federation.TermsMismatchException;
+import io.throttlekit.postgres.Session.SqlFunction;
 import io.throttlekit.store.CircuitBreaker;
 import io.throttlekit.store.DeadlineWheel;
 import io.throttlekit.store.Deadlines;

@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.postgres.Session.SqlFunction;
 import io.throttlekit.store.ExternalStore;
 import io.throttlekit.store.StoreListener;
 import java.sql.Connection;

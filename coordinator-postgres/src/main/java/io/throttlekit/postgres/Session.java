@@ -19,6 +19,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class Session {
   /**
+   * A function that uses a database.
+   *
+   * @param <A> its argument
+   * @param <T> its result
+   */
+  @FunctionalInterface
+  interface SqlFunction<A, T extends @Nullable Object> {
+    T apply(A argument) throws SQLException;
+  }
+
+  /**
    * The server's clock in ms. Read in a statement of its own after the one that locks: in the same
    * statement it would be read before the lock was acquired.
    */

@@ -64,14 +64,17 @@ final class ConcurrencyRoute implements Route {
     text.append(
         "%s: tenants=%d borrowed=%d tenant_reserve=%d%n"
             .formatted(
-                printable(limit.key()), figures.tenants(), figures.borrowed(), figures.reserved()));
+                PrintableText.of(limit.key()),
+                figures.tenants(),
+                figures.borrowed(),
+                figures.reserved()));
     for (TenantState tenant : limit.busiest(MAX_TENANTS)) {
       TenantFigures of = tenant.figures();
       text.append(
           "%s tenant %s: in_flight=%d part=%d waiting=%d%n"
               .formatted(
-                  printable(limit.key()),
-                  printable(tenant.name()),
+                  PrintableText.of(limit.key()),
+                  PrintableText.of(tenant.name()),
                   of.inFlight(),
                   of.part(),
                   of.waiting()));
