@@ -45,6 +45,7 @@ final class BudgetPools {
   private final byte[] budget;
   private final long length;
   private final FairTenant tenant;
+  private final FairTenant bounded;
   private final Map<Long, byte[]> states;
 
   /** The time of the decisions: a window may be leased before it begins. */
@@ -101,6 +102,7 @@ final class BudgetPools {
     } else {
       window.rows().open(States.decode(own));
     }
+    bounded = window.rows().bounded(tenant);
     byte[] ahead = states.get(end + length);
     if (next != null && ahead != null) {
       next.rows().open(States.decode(ahead));
@@ -123,7 +125,7 @@ final class BudgetPools {
     long left = look().remaining();
     // A tenant that gets nothing is active all the same, because it has asked.
     long wanted = Math.max(1, Math.min(most, left));
-    return window.pool().charge(tenant, wanted, Overrun.REFUSE, at).admitted() ? wanted : 0;
+    return window.pool().charge(bounded, wanted, Overrun.REFUSE, at).admitted() ? wanted : 0;
   }
 
   /** Lets the tenant keep its reserve in the next window. */
@@ -135,12 +137,12 @@ final class BudgetPools {
 
   /** Returns what the tenant may take. */
   Decision look() {
-    return window.pool().look(tenant, Overrun.COUNT, at);
+    return window.pool().look(bounded, Overrun.COUNT, at);
   }
 
   /** Takes units of the tenant back. */
   void refund(long units) {
-    var _ = window.pool().refund(tenant, units, at);
+    var _ = window.pool().refund(bounded, units, at);
   }
 
   /** Returns the units leased in the window. */

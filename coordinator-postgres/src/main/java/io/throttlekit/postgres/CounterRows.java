@@ -5,9 +5,11 @@ import io.throttlekit.Overrun;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.HeldCounters;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.Outcome;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -163,8 +165,39 @@ final class CounterRows {
     }
   }
 
+  /** Decides on the counters and commits. */
+  Outcome acquire(List<Claim> claims) throws SQLException {
+    List<Claim> bounded = pools.isEmpty() ? claims : claims.stream().map(this::bounded).toList();
+    Outcome outcome = held.acquire(bounded);
+    write();
+    return outcome;
+  }
+
+  private Claim bounded(Claim claim) {
+    List<Charge> charges =
+        claim.charges().stream()
+            .map(charge -> {
+              FairTenant tenant = bounded(charge.key(), charge.tenant());
+              return new Charge(
+                  charge.key(), charge.algorithm(), charge.cost(), charge.overrun(), tenant);
+            })
+            .toList();
+    return new Claim(claim.role(), charges, claim.onDataLoss());
+  }
+
+  private LeaseRequest bounded(LeaseRequest request) {
+    FairTenant tenant = bounded(request.key(), request.tenant());
+    return tenant == null ? request : request.of(tenant);
+  }
+
+  private @Nullable FairTenant bounded(CounterKey key, @Nullable FairTenant tenant) {
+    TenantRows rows = tenant == null ? null : pools.get(key);
+    return tenant == null || rows == null ? tenant : rows.bounded(tenant);
+  }
+
   /** Leases from the only counter and commits; a repeated call gets its earlier answer. */
-  LeaseGrant lease(LeaseRequest request) throws SQLException {
+  LeaseGrant lease(LeaseRequest wanted) throws SQLException {
+    LeaseRequest request = bounded(wanted);
     if (request.id() == null) {
       LeaseGrant grant = held.lease(request);
       write();
@@ -181,7 +214,8 @@ final class CounterRows {
   }
 
   /** Returns units to the only counter and commits, once for each call. */
-  void returnUnits(LeaseRequest lease, long windowEndMillis, long units) throws SQLException {
+  void returnUnits(LeaseRequest leased, long windowEndMillis, long units) throws SQLException {
+    LeaseRequest lease = bounded(leased);
     if (lease.id() == null) {
       held.returnUnits(lease, windowEndMillis, units);
       write();

@@ -74,14 +74,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
     if (charges.size() > MAX_CHARGES) {
       throw new IllegalArgumentException(charges.size() + " charges are more than " + MAX_CHARGES);
     }
-    return call(
-        waitNanos,
-        session -> {
-          CounterRows rows = new CounterRows(session, epochs, charges);
-          Outcome outcome = rows.held.acquire(claims);
-          rows.write();
-          return outcome;
-        });
+    return call(waitNanos, session -> new CounterRows(session, epochs, charges).acquire(claims));
   }
 
   @Override

@@ -31,6 +31,14 @@ final class TenantRows implements StoredPool.Rows {
   /** Rows are kept for a clock that steps back, and longer than the row of their pool. */
   private static final long SLACK_MILLIS = 60_000;
 
+  /** Evictions of one transaction, besides one for each new tenant: all could exceed its deadline. */
+  private static final int MAX_EVICTED = 8;
+
+  /** Where a pool's numbers have tenants of the first weight: seen ones, and then carried ones. */
+  private static final int SEEN = 5;
+
+  private static final int PER_WEIGHT = 8;
+
   /** The window of a row whose tenant is not active, whatever the window before has. */
   private static final long GONE = -1;
 
@@ -102,6 +110,9 @@ final class TenantRows implements StoredPool.Rows {
   private boolean summed;
 
   private @Nullable StoredPool pool;
+
+  /** The active tenants before the transaction. */
+  private long active;
 
   /** Carries the exception of a query through a decision. */
   static final class Unreadable extends RuntimeException {
@@ -197,8 +208,7 @@ final class TenantRows implements StoredPool.Rows {
     if (stored == null) {
       known.clear(); // of an earlier pool
     }
-    pool = new StoredPool(terms, stored, known, this);
-    return pool;
+    return opened(new StoredPool(terms, stored, known, this));
   }
 
   /**
@@ -211,8 +221,29 @@ final class TenantRows implements StoredPool.Rows {
     if (earlier == null) {
       known.clear();
     }
-    pool = StoredPool.next(terms, earlier, windowEndMillis, known, this);
-    return pool;
+    return opened(StoredPool.next(terms, earlier, windowEndMillis, known, this));
+  }
+
+  /**
+   * Returns a tenant with a bound of tenants that is reached by few evictions. If the rule's bound
+   * was lowered, tenants become fewer with each transaction; until then, decisions differ from
+   * those in memory, where all of them are evicted at once.
+   */
+  FairTenant bounded(FairTenant tenant) {
+    long least = active - MAX_EVICTED;
+    return tenant.terms().maxTenants() >= least
+        ? tenant
+        : new FairTenant(
+            tenant.key(), tenant.weight(), tenant.terms().withMaxTenants(Math.toIntExact(least)));
+  }
+
+  private StoredPool opened(StoredPool opened) {
+    pool = opened;
+    long[] of = opened.numbers();
+    for (int at = SEEN; at < of.length; at += PER_WEIGHT) {
+      active += of[at] + of[at + 1];
+    }
+    return opened;
   }
 
   StoredPool pool() {

@@ -131,6 +131,34 @@ class PostgresFairStoreTest {
   }
 
   @Test
+  void aLowerBoundOfTenantsIsReachedInManyRequests() {
+    try (PostgresCounterStore store =
+        new PostgresCounterStore(
+            Wanted.of(database.url()).settings(), TestSurroundings.notifying(listener))) {
+      List<Claim> all = new ArrayList<>();
+      for (int i = 0; i < 60; i++) {
+        all.add(charge(0, tenant("t" + i), 1));
+      }
+      answer(store.acquire(all));
+      int before = 60;
+      for (int i = 0; i < 8; i++) {
+        FairTenant late =
+            new FairTenant(key("new" + i), TenantWeight.listed(1), terms.withMaxTenants(9));
+        if (i % 2 == 0) {
+          answer(store.acquire(List.of(charge(0, late, 1))));
+        } else {
+          answer(store.lease(lease(0, late, 1, i)));
+        }
+        int active =
+            Integer.parseInt(database.query("SELECT count(*) FROM throttlekit.tenants"));
+        assertThat(active).isEqualTo(Math.max(9, before - 8));
+        before = active;
+      }
+      assertThat(before).isEqualTo(9);
+    }
+  }
+
+  @Test
   void aPoolThatIsResetBeginsWithoutTenants() {
     try (PostgresCounterStore store =
         new PostgresCounterStore(
