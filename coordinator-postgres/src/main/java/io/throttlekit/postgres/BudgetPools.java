@@ -120,10 +120,7 @@ final class BudgetPools {
 
   /** Grants what the tenant may take without units that others have reserved. */
   long take(long most) {
-    long left = look().remaining();
-    // A tenant that gets nothing is active all the same, because it has asked.
-    long wanted = Math.max(1, Math.min(most, left));
-    return window.pool().charge(tenant, wanted, Overrun.REFUSE, at).admitted() ? wanted : 0;
+    return window.pool().lease(tenant, most, at);
   }
 
   /** Lets the tenant keep its reserve in the next window. */

@@ -68,6 +68,19 @@ public final class FairPool {
   }
 
   /**
+   * Charges a tenant what it may take without units that others have reserved.
+   *
+   * @param most the most parts, from 1
+   * @return the parts charged, from 0
+   */
+  public long lease(FairTenant tenant, long most, long nowMillis) {
+    long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
+    // A tenant that gets nothing is active all the same, because it has asked.
+    long wanted = Math.max(1, Math.min(most, left));
+    return charge(tenant, wanted, Overrun.REFUSE, nowMillis).admitted() ? wanted : 0;
+  }
+
+  /**
    * Returns the decision on a cost of 0: {@code remaining} is what the tenant could take without
    * units that others have reserved. The tenant does not become active.
    */
