@@ -137,7 +137,7 @@ final class BudgetPools {
 
   /** Takes units of the tenant back. */
   void refund(long units) {
-    var _ = window.pool().refund(tenant, units, at);
+    var _ = window.pool().refund(tenant, units, window.endMillis(), at);
   }
 
   /** Returns the units leased in the window. */

@@ -115,9 +115,21 @@ public final class FairPool {
 
   /** Refunds parts of the current window to a tenant, at most what it has used. */
   public Decision refund(FairTenant tenant, long parts, long nowMillis) {
+    roll(nowMillis);
+    return refund(tenant, parts, shares.windowEndMillis(), nowMillis);
+  }
+
+  /**
+   * Refunds parts to a tenant, at most what it has used.
+   *
+   * @param takenWindowEndMillis the window that they were charged in; those of an ended window are
+   *     worth nothing
+   */
+  public Decision refund(
+      FairTenant tenant, long parts, long takenWindowEndMillis, long nowMillis) {
     follow(tenant.terms());
     roll(nowMillis);
-    shares.refund(tenant.key(), parts, shares.windowEndMillis());
+    shares.refund(tenant.key(), parts, takenWindowEndMillis);
     Decision after = look(tenant, Overrun.COUNT, nowMillis);
     return Decision.admit(after.limit(), after.remaining(), after.resetAfterMillis());
   }

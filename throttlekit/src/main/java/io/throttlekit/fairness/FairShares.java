@@ -165,11 +165,13 @@ public final class FairShares {
    */
   void undo(CounterKey key, long parts, long lent, long refusedCost) {
     Tenant tenant = tenants.find(key);
+    long own = 0;
     if (tenant != null && tenants.isSeen(tenant)) {
-      use(tenant, -Math.min(parts, tenant.used));
-    } else {
-      used -= Math.min(parts, used); // evicted since, by another charge of the same request
+      own = Math.min(parts, tenant.used);
+      use(tenant, -own);
     }
+    // The rest is of a tenant that was evicted since, by another charge of the same request.
+    used -= Math.min(parts - own, used);
     borrowed -= lent;
     refused -= refusedCost;
   }

@@ -107,7 +107,7 @@ final class BudgetWindow {
       checkNotShared();
       leased = Math.max(0, leased - units.units());
     } else {
-      shared().refund(tenant, units.units(), Math.max(now, beginMillis));
+      var _ = shared().refund(tenant, units.units(), endMillis, Math.max(now, beginMillis));
     }
   }
 
