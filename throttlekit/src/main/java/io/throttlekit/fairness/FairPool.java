@@ -125,8 +125,7 @@ public final class FairPool {
    * @param takenWindowEndMillis the window that they were charged in; those of an ended window are
    *     worth nothing
    */
-  public Decision refund(
-      FairTenant tenant, long parts, long takenWindowEndMillis, long nowMillis) {
+  public Decision refund(FairTenant tenant, long parts, long takenWindowEndMillis, long nowMillis) {
     follow(tenant.terms());
     roll(nowMillis);
     shares.refund(tenant.key(), parts, takenWindowEndMillis);

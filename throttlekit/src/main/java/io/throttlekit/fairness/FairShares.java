@@ -91,8 +91,8 @@ public final class FairShares {
   }
 
   /**
-   * Grants units for the whole window, at most the limit. Fewer than before are ignored, so that
-   * no guarantee falls by it.
+   * Grants units for the whole window, at most the limit. Fewer than before are ignored, so that no
+   * guarantee falls by it.
    */
   public void grant(long granted) {
     long within = Math.min(granted, terms.limit());

@@ -294,8 +294,7 @@ final class PermitPool {
   synchronized List<TenantState> busiest(int most) {
     return shares == null
         ? List.of()
-        : shares.busiest(
-            most, algorithm.limit(), inFlight(counts.get()), time.monotonicNanos());
+        : shares.busiest(most, algorithm.limit(), inFlight(counts.get()), time.monotonicNanos());
   }
 
   private boolean isFullOrQueued(long now) {
