@@ -122,10 +122,7 @@ final class BudgetPools {
 
   /** Grants what the tenant may take without units that others have reserved. */
   long take(long most) {
-    long left = look().remaining();
-    // A tenant that gets nothing is active all the same, because it has asked.
-    long wanted = Math.max(1, Math.min(most, left));
-    return window.pool().charge(bounded, wanted, Overrun.REFUSE, at).admitted() ? wanted : 0;
+    return window.pool().lease(bounded, most, at);
   }
 
   /** Lets the tenant keep its reserve in the next window. */
@@ -142,7 +139,7 @@ final class BudgetPools {
 
   /** Takes units of the tenant back. */
   void refund(long units) {
-    var _ = window.pool().refund(bounded, units, at);
+    var _ = window.pool().refund(bounded, units, window.endMillis(), at);
   }
 
   /** Returns the units leased in the window. */

@@ -68,6 +68,19 @@ public final class FairPool {
   }
 
   /**
+   * Charges a tenant what it may take without units that others have reserved.
+   *
+   * @param most the most parts, from 1
+   * @return the parts charged, from 0
+   */
+  public long lease(FairTenant tenant, long most, long nowMillis) {
+    long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
+    // A tenant that gets nothing is active all the same, because it has asked.
+    long wanted = Math.max(1, Math.min(most, left));
+    return charge(tenant, wanted, Overrun.REFUSE, nowMillis).admitted() ? wanted : 0;
+  }
+
+  /**
    * Returns the decision on a cost of 0: {@code remaining} is what the tenant could take without
    * units that others have reserved. The tenant does not become active.
    */
@@ -102,9 +115,20 @@ public final class FairPool {
 
   /** Refunds parts of the current window to a tenant, at most what it has used. */
   public Decision refund(FairTenant tenant, long parts, long nowMillis) {
+    roll(nowMillis);
+    return refund(tenant, parts, shares.windowEndMillis(), nowMillis);
+  }
+
+  /**
+   * Refunds parts to a tenant, at most what it has used.
+   *
+   * @param takenWindowEndMillis the window that they were charged in; those of an ended window are
+   *     worth nothing
+   */
+  public Decision refund(FairTenant tenant, long parts, long takenWindowEndMillis, long nowMillis) {
     follow(tenant.terms());
     roll(nowMillis);
-    shares.refund(tenant.key(), parts, shares.windowEndMillis());
+    shares.refund(tenant.key(), parts, takenWindowEndMillis);
     Decision after = look(tenant, Overrun.COUNT, nowMillis);
     return Decision.admit(after.limit(), after.remaining(), after.resetAfterMillis());
   }

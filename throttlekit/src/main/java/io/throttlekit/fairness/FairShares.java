@@ -9,9 +9,9 @@ import io.throttlekit.Overrun;
  * Divides the units of one window among tenants by weight, and lends what no active tenant has a
  * claim to.
  *
- * <p>A tenant is active if it was seen in this window or in the one before. Units are granted to
- * this object ({@link #grant}) and windows begin ({@link #roll}) by whatever leases them; {@link
- * WeightedFairEscrow} is a pool with a clock. Not thread-safe: guarded by the pool's lock.
+ * <p>A tenant is active if it was seen in this window or in the one before. The pool begins windows
+ * ({@link #roll}) and grants the limit in each of them ({@link #grant}). Not thread-safe: guarded
+ * by the pool's lock.
  */
 public final class FairShares {
   /*
@@ -91,8 +91,8 @@ public final class FairShares {
   }
 
   /**
-   * Sets all units that were granted in this window. Fewer than before are ignored, and what
-   * exceeds the limit.
+   * Grants units for the whole window, at most the limit. Fewer than before are ignored, so that no
+   * guarantee falls by it.
    */
   public void grant(long granted) {
     long within = Math.min(granted, terms.limit());
@@ -165,11 +165,13 @@ public final class FairShares {
    */
   void undo(CounterKey key, long parts, long lent, long refusedCost) {
     Tenant tenant = tenants.find(key);
+    long own = 0;
     if (tenant != null && tenants.isSeen(tenant)) {
-      use(tenant, -Math.min(parts, tenant.used));
-    } else {
-      used -= Math.min(parts, used); // evicted since, by another charge of the same request
+      own = Math.min(parts, tenant.used);
+      use(tenant, -own);
     }
+    // The rest is of a tenant that was evicted since, by another charge of the same request.
+    used -= Math.min(parts - own, used);
     borrowed -= lent;
     refused -= refusedCost;
   }

@@ -1,7 +1,7 @@
 package io.throttlekit.fairness;
 
 /** Exact quotients and comparisons of products that may exceed 64 bits. */
-final class Products {
+public final class Products {
   private Products() {}
 
   /**
@@ -28,7 +28,7 @@ final class Products {
   }
 
   /** Returns the sign of a · b − c · d, for numbers from 0. */
-  static int compare(long a, long b, long c, long d) {
+  public static int compare(long a, long b, long c, long d) {
     int high = Long.compare(Math.multiplyHigh(a, b), Math.multiplyHigh(c, d));
     return high != 0 ? high : Long.compareUnsigned(a * b, c * d);
   }

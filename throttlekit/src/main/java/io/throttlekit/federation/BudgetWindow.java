@@ -65,7 +65,7 @@ final class BudgetWindow {
     FairPool shared = shared();
     long at = Math.max(now, beginMillis); // it may be leased before it begins
     long units =
-        calls(lease).once(lease.id(), endMillis, () -> take(shared, tenant, lease.units(), at));
+        calls(lease).once(lease.id(), endMillis, () -> shared.lease(tenant, lease.units(), at));
     dropEvicted(shared);
     Decision after = shared.look(tenant, Overrun.COUNT, at);
     return new LeaseGrant(units, endMillis, now, after.remaining()).withLimit(after.limit());
@@ -107,7 +107,7 @@ final class BudgetWindow {
       checkNotShared();
       leased = Math.max(0, leased - units.units());
     } else {
-      shared().refund(tenant, units.units(), Math.max(now, beginMillis));
+      var _ = shared().refund(tenant, units.units(), endMillis, Math.max(now, beginMillis));
     }
   }
 
@@ -129,14 +129,6 @@ final class BudgetWindow {
     long units = Math.min(most, Math.max(0, limit - leased));
     leased += units;
     return units;
-  }
-
-  /** Grants what a tenant may take without units that others have reserved. */
-  private static long take(FairPool pool, FairTenant tenant, long most, long at) {
-    long left = pool.look(tenant, Overrun.COUNT, at).remaining();
-    // A tenant that gets nothing is active all the same, because it has asked.
-    long wanted = Math.max(1, Math.min(most, left));
-    return pool.charge(tenant, wanted, Overrun.REFUSE, at).admitted() ? wanted : 0;
   }
 
   @Override

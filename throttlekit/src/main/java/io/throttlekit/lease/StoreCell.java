@@ -260,6 +260,7 @@ public final class StoreCell extends LeaseCell {
    * Returns how many units outlive their window. A node that leases on demand and serves the
    * waiting requests has less than a batch left; if those have timed out, it may have a whole
    * batch. A tenant's units never do: there is no bound on the tenants that could have some.
+   * Policies reject such rules; in the library, options may have both.
    */
   private long carried() {
     boolean coupled = options.windowCoupled() || isShared();

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  * permit is taken and released without the lock.
  */
 final class PermitPool {
+  /** A limit algorithm raises no limit of which less than one part in so many is in flight. */
+  private static final int RAISE_DIVISOR = 2;
+
   private final AdaptiveLimiter limiter;
   private final SynchronizedLimit algorithm;
   private final TimeSource time;
@@ -85,7 +88,7 @@ final class PermitPool {
     if (shares != null) {
       return take(shares, request);
     }
-    for (long now = counts.get(); !isFull(now); now = counts.get()) {
+    for (long now = counts.get(); !isFullOrQueued(now); now = counts.get()) {
       if (counts.compareAndSet(now, now + ONE_IN_FLIGHT)) {
         return permit(request, null, inFlight(now) + 1);
       }
@@ -112,7 +115,7 @@ final class PermitPool {
   /** Returns whether {@link #take} would return a permit. */
   boolean canTake(PermitRequest request) {
     if (shares == null) {
-      return !isFull(counts.get());
+      return !isFullOrQueued(counts.get());
     }
     synchronized (this) {
       shares.expire(time.monotonicNanos());
@@ -263,7 +266,7 @@ final class PermitPool {
   int used(Permit permit) {
     return shares == null || heldBackNanos - permit.startNanos < 0
         ? permit.inFlight
-        : Math.max(permit.inFlight, (algorithm.limit() - 1) / 2);
+        : Math.max(permit.inFlight, (algorithm.limit() - 1) / RAISE_DIVISOR);
   }
 
   /** Applies other terms, if tenants share the permits. */
@@ -294,7 +297,7 @@ final class PermitPool {
         : shares.busiest(most, algorithm.limit(), inFlight(counts.get()), time.monotonicNanos());
   }
 
-  private boolean isFull(long now) {
+  private boolean isFullOrQueued(long now) {
     return queued(now) > 0 || inFlight(now) >= algorithm.limit(); // no request overtakes the queue
   }
 

@@ -89,6 +89,19 @@ final class Counter extends Keyed {
     }
   }
 
+  /** Refunds units to a tenant of this counter, if the current window is theirs. */
+  void refund(FairTenant tenant, long units, long windowEndMillis, long nowMillis) {
+    if (take()) { // what a retired counter has counted is lost
+      try {
+        if (other instanceof FairPool pool) {
+          var _ = pool.refund(tenant, units, windowEndMillis, nowMillis);
+        }
+      } finally {
+        STATUS.lazySet(this, FREE);
+      }
+    }
+  }
+
   /** Locks this counter and makes its state the draft; false when it is retired. */
   boolean hold() {
     if (!take()) {

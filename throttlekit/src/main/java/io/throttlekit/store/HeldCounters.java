@@ -3,6 +3,7 @@ package io.throttlekit.store;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
+import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import java.util.HashMap;
 import java.util.List;
@@ -90,7 +91,12 @@ public final class HeldCounters {
 
   /** Returns units of a grant, if the current window of the added counter is theirs. */
   public void returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
-    Leasing.returnUnits(lease, windowEndMillis, units, nowMillis, this::decide);
+    FairTenant tenant = lease.tenant();
+    if (tenant == null) {
+      Leasing.returnUnits(lease, windowEndMillis, units, nowMillis, this::decide);
+    } else {
+      held(lease.key()).refund(tenant, units, windowEndMillis, nowMillis);
+    }
   }
 
   private Decision decide(Charge charge) {

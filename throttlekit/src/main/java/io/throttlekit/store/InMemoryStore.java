@@ -239,11 +239,22 @@ public final class InMemoryStore implements CounterStore {
                   lease.id(),
                   lease.window().endMillis(now),
                   () -> {
-                    Leasing.returnUnits(
-                        lease, windowEndMillis, units, now, charge -> decide(charge, now));
+                    returnUnits(lease, windowEndMillis, units, now);
                     return units;
                   }))
           .thenApply(_ -> null);
+    }
+  }
+
+  private void returnUnits(LeaseRequest lease, long windowEndMillis, long units, long now) {
+    FairTenant tenant = lease.tenant();
+    if (tenant == null) {
+      Leasing.returnUnits(lease, windowEndMillis, units, now, charge -> decide(charge, now));
+      return;
+    }
+    Counter counter = known(lease.key(), now);
+    if (counter != null) {
+      counter.refund(tenant, units, windowEndMillis, now);
     }
   }
 

@@ -61,6 +61,7 @@ final class Leasing {
     return request.tenant() == null ? grant : grant.withLimit(rest.limit());
   }
 
+  /** Returns units of a counter that no tenants share. */
   static void returnUnits(
       LeaseRequest lease,
       long windowEndMillis,

@@ -66,6 +66,30 @@ class FairPoolTest {
     assertThat(left(next, b, WINDOW)).as("it was seen with another one").isEqualTo(75);
   }
 
+  @Test
+  void aRefundOfTheWindowBeforeIsWorthNothing() {
+    charge(pool, a, 60, 0);
+    charge(pool, a, 40, WINDOW);
+    pool.refund(a, 10, WINDOW, WINDOW);
+    assertThat(pool.used()).isEqualTo(40);
+    pool.refund(a, 10, 2 * WINDOW, WINDOW);
+    assertThat(pool.used()).isEqualTo(30);
+  }
+
+  @Test
+  void anUndoneChargeOfATenantThatWasEvictedAndCameBackIsNotUsed() {
+    FairTerms one = terms.withMaxTenants(1);
+    FairTenant first = new FairTenant(a.key(), a.weight(), one);
+    FairTenant other = new FairTenant(b.key(), b.weight(), one);
+    charge(pool, first, 10, 0);
+    charge(pool, other, 1, 0); // evicts the first
+    charge(pool, first, 3, 0);
+    pool.undo(first, 3, 0, 0);
+    pool.undo(other, 1, 0, 0);
+    pool.undo(first, 10, 0, 0);
+    assertThat(pool.used()).isZero();
+  }
+
   private FairTenant tenant(String name, long weight) {
     return new FairTenant(Keys.tenant(name), TenantWeight.listed(weight), terms);
   }

@@ -1,9 +1,7 @@
 package io.throttlekit.service.concurrency;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
-import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.Rule;
-import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.limiter.tenants.PermitTenant;
 import org.jspecify.annotations.Nullable;
 
@@ -30,9 +28,7 @@ public record ReachedLimit(
     if (rule.fairShare() == null) {
       return null;
     }
-    FairShare.Weight weight = rule.tenantWeight(entries);
-    return new PermitTenant(
-        rule.tenant(entries), new TenantWeight(weight.thousandths(), weight.listed()));
+    return new PermitTenant(rule.tenant(entries), rule.tenantWeight(entries).inThousandths());
   }
 
   /** Returns the value of the first entry with this key, or null if there is none. */

@@ -1,6 +1,7 @@
 package io.throttlekit.limiter.tenants;
 
 import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.Products;
 import io.throttlekit.fairness.TenantWeight;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -271,11 +272,7 @@ public final class PermitShares<R> {
   private boolean isUnlistedAbove(int millionths) {
     long some = unlisted.weights();
     long sum = some + listed.weights();
-    // The products may exceed 64 bits.
-    int high =
-        Long.compare(Math.multiplyHigh(some, FairTerms.ALL), Math.multiplyHigh(sum, millionths));
-    return high > 0
-        || (high == 0 && Long.compareUnsigned(some * FairTerms.ALL, sum * millionths) > 0);
+    return Products.compare(some, FairTerms.ALL, sum, millionths) > 0;
   }
 
   /** Returns the group of a weight; it counts once it has a tenant. */
