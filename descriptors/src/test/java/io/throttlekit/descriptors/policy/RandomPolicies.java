@@ -196,14 +196,7 @@ public final class RandomPolicies {
       rule = undivided(rule);
     }
     return new DescriptorNode(
-        location,
-        key,
-        value,
-        shareThreshold,
-        valueToMetric,
-        detailedMetric,
-        rule,
-        children);
+        location, key, value, shareThreshold, valueToMetric, detailedMetric, rule, children);
   }
 
   private static boolean takesAnOwnEntry(DescriptorNode child) {
