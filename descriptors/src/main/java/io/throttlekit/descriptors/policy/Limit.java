@@ -43,6 +43,18 @@ public record Limit(
   }
 
   /**
+   * Returns the key of the counter that a request is charged to.
+   *
+   * @param rule whose limit this is
+   * @param entries of a request that the rule matched; strings in it may be replaced by equal ones
+   */
+  public CounterKey counter(Rule rule, String[] entries) {
+    String[] charged = rule.chargedEntries(entries);
+    RecentKey pool = rule.pool;
+    return pool == null ? CounterKey.of(counterScope, charged) : pool.of(counterScope, charged);
+  }
+
+  /**
    * Returns the tenant that a request is charged to; null where the limit is not divided.
    *
    * @param rule whose limit this is

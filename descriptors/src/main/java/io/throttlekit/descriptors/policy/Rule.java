@@ -36,6 +36,9 @@ public final class Rule {
   private final List<String> staticMetricKeys;
   private final boolean dynamicMetricKeys;
 
+  /** The key of the pool; null where no tenants share one. */
+  final @Nullable RecentKey pool;
+
   /**
    * Joined on first use: the rule of a request's own limit is created per request and seldom needs
    * it.
@@ -51,6 +54,7 @@ public final class Rule {
     this.domain = domain;
     this.spec = spec;
     this.path = List.copyOf(path);
+    this.pool = spec.fairShare() == null ? null : new RecentKey();
     this.limits =
         spec.limits().stream().map(limit -> Limit.of(domain, limit, spec.fairShare())).toList();
     this.unlimited = spec.unlimited();

@@ -56,6 +56,18 @@ class FairShareMatchingTest {
   }
 
   @Test
+  void requestsInTurnHaveTheKeysOfTheirOwnPools() {
+    PolicyBook book = limited("api", PLANS);
+    for (String version : List.of("v1", "v1", "v2", "v1")) {
+      String[] entries = {"api", version, "org", "acme"};
+      Rule rule = Objects.requireNonNull(match(book, entries));
+      Limit limit = rule.limits().getFirst();
+      assertThat(limit.counter(rule, entries))
+          .isEqualTo(CounterKey.of(limit.counterScope(), "api", version));
+    }
+  }
+
+  @Test
   void withoutATenantTheRuleIsNotReached() {
     PolicyBook book = limited("api", PLANS);
     assertThat(match(book, "api", "v1")).isNull();

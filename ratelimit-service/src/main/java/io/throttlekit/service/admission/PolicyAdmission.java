@@ -120,7 +120,7 @@ public final class PolicyAdmission implements Admission {
 
   static Charge chargeOf(Rule rule, Limit limit, String[] entries, long cost, boolean count) {
     Overrun overrun = count ? Overrun.COUNT : rule.overdraft() ? Overrun.OVERDRAFT : Overrun.REFUSE;
-    CounterKey key = CounterKey.of(limit.counterScope(), rule.chargedEntries(entries));
+    CounterKey key = limit.counter(rule, entries);
     return new Charge(key, limit.algorithm(), cost, overrun, limit.tenant(rule, entries));
   }
 

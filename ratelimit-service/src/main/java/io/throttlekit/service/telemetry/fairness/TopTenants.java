@@ -22,7 +22,7 @@ final class TopTenants {
    * that is more than twice as much, so that similar tenants do not take turns in the metrics.
    *
    * Among many tenants, most requests are of one that is not tracked, and finding the place takes
-   * longer than the rest of a decision. So only one in eight of these requests takes one.
+   * longer than the rest of a decision. So only one in 16 of these requests takes one.
    */
 
   /** The tenants that are counted by name. */
@@ -48,7 +48,7 @@ final class TopTenants {
   /** The golden ratio's fraction, of 2^64. */
   private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
 
-  private static final int LOG_REQUESTS_PER_PLACE = 3;
+  private static final int LOG_REQUESTS_PER_PLACE = 4;
 
   private static final long UNKNOWN = -1;
 

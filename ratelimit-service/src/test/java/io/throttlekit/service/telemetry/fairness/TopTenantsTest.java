@@ -39,9 +39,9 @@ class TopTenantsTest {
     for (int i = 0; i < TopTenants.MAX_TRACKED; i++) {
       admit("first" + i, 1, 100, 99);
     }
-    for (int phase = 0; phase < 8; phase++) {
+    for (int phase = 0; phase < 16; phase++) {
       for (int i = 0; i < 20_000; i++) {
-        admit(i % 8 == phase ? "rhythmic" + phase : "invented" + i, 1, 100, 99);
+        admit(i % 16 == phase ? "rhythmic" + phase : "invented" + i, 1, 100, 99);
       }
       assertThat(names()).contains("rhythmic" + phase);
     }
