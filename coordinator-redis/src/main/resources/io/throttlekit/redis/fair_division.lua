@@ -6,6 +6,7 @@
 
 local ALL = 1000000 -- the whole limit, in millionths
 local LIMB = 1048576
+local MAX_OFF = 1000 -- of a guarantee in doubles from the exact one
 local LISTED, UNLISTED, BOTH = 1, -1, 0
 
 local function limbs(a)
@@ -99,11 +100,16 @@ local function guarantee_of(groups, division, weight)
   local part, whole, exact = limbs(each), limbs(units), exact_weight_of(groups, among.class)
   local guarantee = floor(each / by * units) -- off by a few
   guarantee = guarantee < units and guarantee or units
-  while is_less(part, whole, limbs(guarantee), exact) do
-    guarantee = guarantee - 1
-  end
-  while not is_less(part, whole, limbs(guarantee + 1), exact) do
-    guarantee = guarantee + 1
+  -- bounded: sums that are not those of the tenants, in a key that others have written, must not hold
+  -- up all of Redis
+  for _ = 1, MAX_OFF do
+    if is_less(part, whole, limbs(guarantee), exact) then
+      guarantee = guarantee - 1
+    elseif not is_less(part, whole, limbs(guarantee + 1), exact) then
+      guarantee = guarantee + 1
+    else
+      break
+    end
   end
   return guarantee
 end

@@ -23,6 +23,15 @@ local FOUND_AT_ONCE = 64
 -- one. Until then, decisions differ from those in memory, where all of them are evicted at once.
 local MAX_EVICTED = 8
 
+local function unreadable(key)
+  error('the key ' .. string.gsub(sub(key, 1, 200), '[^ -~]', '?') .. ' has no data of a pool of tenants')
+end
+
+-- Whether a number that is never negative was written as one: no NaN, and exact
+local function is_number(number)
+  return number >= 0 and number <= MAX
+end
+
 -- Reads a pool. One that is new replaces what an earlier one has left.
 local function read_pool(key, order, amounts, is_new)
   local pool = {
@@ -39,9 +48,16 @@ local function read_pool(key, order, amounts, is_new)
   local state = not is_new and call('HGET', key, 'pool')
   pool.is_new = not state
   if state then
+    if #state < 48 or fmod(#state, 48) ~= 0 then
+      unreadable(key)
+    end
     pool.ends, pool.used, pool.place, pool.first, pool.before, pool.size = unpack('<dddddd', state)
     for at = 49, #state, 48 do
       local weight, seen, carried, guarantee, high, low = unpack('<dddddd', state, at)
+      local size = weight < 0 and -weight or weight
+      if not (is_number(size) and weight ~= 0 and is_number(seen) and is_number(carried)) then
+        unreadable(key)
+      end
       pool.groups[weight] =
         {seen = seen, carried = carried, guarantee = guarantee, high = high, low = low}
       pool.active = pool.active + seen + carried

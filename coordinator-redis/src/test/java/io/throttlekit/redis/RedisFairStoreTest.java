@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import static io.throttlekit.redis.StoreCalls.answer;
+import static io.throttlekit.redis.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The keys of a pool, and what its decisions cost Redis. */
 @RealRedis
@@ -70,6 +73,25 @@ class RedisFairStoreTest {
     charge(store, tenant("a", terms), -1);
     answer(store.resetTenant(POOL, tenant("a", terms)));
     assertThat(redis.command("DBSIZE")).isEqualTo("2"); // the epoch, and the server's history
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {95, 96})
+  void aPoolThatCannotBeReadFailsTheRequestAndIsNamed(int length) {
+    RedisCounterStore store = store();
+    charge(store, tenant("a", terms), 1);
+    String pool = "";
+    for (String key : redis.command("KEYS", "*").lines().toList()) {
+      if (redis.command("TYPE", key).strip().equals("hash")
+          && redis.command("HEXISTS", key, "pool").strip().equals("1")) {
+        pool = key;
+      }
+    }
+    redis.command("HSET", pool, "pool", "x".repeat(length)); // weights of 10^233
+    CompletionStage<?> answer = store.acquire(claims(tenant("a", terms), 1, DataLoss.REFILL));
+    assertThat(failure(answer))
+        .hasMessageContaining("has no data of a pool of tenants")
+        .hasMessageContaining(pool.substring(0, 8));
   }
 
   @Test
