@@ -194,8 +194,7 @@ class PostgresGarbageTest {
           TenantWeight weight = TenantWeight.listed(each.charAt(0));
           FairTenant tenant = new FairTenant(tenant(two, each).key(), weight, two);
           BudgetLease lease =
-              new BudgetLease(
-                  budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL, null, tenant);
+              new BudgetLease(budget, "eu", BudgetLease.CURRENT, 1, DataLoss.REFILL, null, tenant);
           assertThat(answer(stored.lease(lease))).as(each).isEqualTo(answer(memory.lease(lease)));
         }
         collect();
