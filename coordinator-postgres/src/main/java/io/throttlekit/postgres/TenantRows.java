@@ -31,7 +31,7 @@ final class TenantRows implements StoredPool.Rows {
   /** Rows are kept for a clock that steps back, and longer than the row of their pool. */
   private static final long SLACK_MILLIS = 60_000;
 
-  /** Evictions of one transaction, besides one for each new tenant: all could exceed its deadline. */
+  /** Evictions of a transaction, besides one for each new tenant: all could exceed its deadline. */
   private static final int MAX_EVICTED = 8;
 
   /** Where a pool's numbers have tenants of the first weight: seen ones, and then carried ones. */
@@ -225,9 +225,8 @@ final class TenantRows implements StoredPool.Rows {
   }
 
   /**
-   * Returns a tenant with a bound of tenants that is reached by few evictions. If the rule's bound
-   * was lowered, tenants become fewer with each transaction; until then, decisions differ from
-   * those in memory, where all of them are evicted at once.
+   * Returns a tenant with a bound that few evictions reach: after a rule's bound was lowered, each
+   * transaction evicts some. Until it is reached, decisions differ from those in memory.
    */
   FairTenant bounded(FairTenant tenant) {
     long least = active - MAX_EVICTED;
@@ -239,9 +238,9 @@ final class TenantRows implements StoredPool.Rows {
 
   private StoredPool opened(StoredPool opened) {
     pool = opened;
-    long[] of = opened.numbers();
-    for (int at = SEEN; at < of.length; at += PER_WEIGHT) {
-      active += of[at] + of[at + 1];
+    long[] now = opened.numbers();
+    for (int at = SEEN; at < now.length; at += PER_WEIGHT) {
+      active += now[at] + now[at + 1];
     }
     return opened;
   }

@@ -149,8 +149,7 @@ class PostgresFairStoreTest {
         } else {
           answer(store.lease(lease(0, late, 1, i)));
         }
-        int active =
-            Integer.parseInt(database.query("SELECT count(*) FROM throttlekit.tenants"));
+        int active = Integer.parseInt(database.query("SELECT count(*) FROM throttlekit.tenants"));
         assertThat(active).isEqualTo(Math.max(9, before - 8));
         before = active;
       }
