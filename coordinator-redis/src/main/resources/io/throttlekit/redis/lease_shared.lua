@@ -16,7 +16,7 @@ if sender and last > number then
 end
 if not sender or last < number then
   local _, _, left = fair_window(draft, 0, COUNT, nil, window, of)
-  -- A tenant that gets nothing is active all the same, because it has asked.
+  -- A tenant that gets nothing is active all the same, because it has requested units.
   local wanted = greater(1, lesser(units, left))
   local _, admitted = fair_window(draft, wanted, REFUSE, nil, window, of)
   granted = admitted and wanted or 0

@@ -30,7 +30,7 @@ local function lease_to_tenant(flags, counter, cost, limit, window, tenant)
   local granted = 0
   for _ = 1, 2 do -- its first charge may evict another one, which changes what it may take
     local _, left = charge(looks, counter, 0, limit, window, tenant)
-    -- A tenant that gets nothing is active all the same, because it has asked.
+    -- A tenant that gets nothing is active all the same, because it has requested units.
     local wanted = greater(1, lesser(cost, left))
     local admitted = charge(flags, counter, wanted, limit, window, tenant)
     if admitted or left == 0 then

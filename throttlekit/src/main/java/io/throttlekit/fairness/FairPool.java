@@ -75,7 +75,7 @@ public final class FairPool {
    */
   public long lease(FairTenant tenant, long most, long nowMillis) {
     long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
-    // A tenant that gets nothing is active all the same, because it has asked.
+    // A tenant that gets nothing is active all the same, because it has requested units.
     long wanted = Math.max(1, Math.min(most, left));
     return charge(tenant, wanted, Overrun.REFUSE, nowMillis).admitted() ? wanted : 0;
   }

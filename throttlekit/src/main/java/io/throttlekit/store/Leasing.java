@@ -37,7 +37,7 @@ final class Leasing {
     Charge look = request.charge(0, Overrun.COUNT);
     while (true) {
       long left = counters.apply(look).remaining();
-      // A tenant that gets nothing is active all the same, because it has asked.
+      // A tenant that gets nothing is active all the same, because it has requested units.
       long wanted = Math.max(1, Math.min(request.units(), left));
       Decision decision = counters.apply(request.charge(wanted, Overrun.REFUSE));
       if (decision.admitted() || left == 0) {

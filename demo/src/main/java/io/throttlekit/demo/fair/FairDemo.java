@@ -88,7 +88,7 @@ public final class FairDemo {
       String url = "http://127.0.0.1:" + envoyPort(envoy, service, folder, started) + "/api";
       progress.accept("sending the requests of three tenants to " + url);
       progress.accept(
-          "a tenant more, without a plan, is refused from its part on: curl -s -i -H 'x-org: you'"
+          "try a fourth tenant, which gets 429 after its part: curl -s -i -H 'x-org: you'"
               + " '"
               + url
               + "?[1-40]' | tail -n 10");

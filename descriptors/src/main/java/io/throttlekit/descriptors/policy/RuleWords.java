@@ -93,7 +93,7 @@ final class RuleWords {
             ? "without other tenants"
             : share.weightEntry() == null
                 ? "beside all listed tenants"
-                : "beside one tenant of each listed weight";
+                : "beside one tenant of each listed weight, and unlisted ones";
     boolean bounded = weight.listed() && share.weightEntry() == null;
     String more = bounded ? "" : ", less with more tenants";
     String none =

@@ -168,8 +168,8 @@ class FairShareReaderTest {
     String plans = limited("tenant: org, weight_entry: plan, weights: {gold: 4, silver: 2}", "");
     assertThat(explain(plans, "plan", "gold", "org", "acme"))
         .contains(
-            "  guarantee: 33333 of 100000 per second, beside one tenant of each listed weight, less"
-                + " with more tenants");
+            "  guarantee: 33333 of 100000 per second, beside one tenant of each listed weight, and"
+                + " unlisted ones, less with more tenants");
     assertThat(explain(limited("tenant: org", ""), "org", "acme"))
         .contains(
             "  guarantee: 100000 of 100000 per second, without other tenants, less with more"
