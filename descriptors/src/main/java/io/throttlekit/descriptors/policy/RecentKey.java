@@ -5,9 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The key of the counter that was charged last: tenants that share a limit charge the same one, and
- * hashing it for each request would be a tenth of a decision from memory. Thread-safe: a lost race
- * only computes a key again.
+ * The key of the counter that was charged last: tenants that share a limit charge the same one, so
+ * most requests need not hash it again. Thread-safe: a lost race only computes a key again.
  */
 final class RecentKey {
   private @Nullable Known known;
