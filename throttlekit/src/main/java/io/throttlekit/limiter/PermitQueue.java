@@ -1,6 +1,5 @@
 package io.throttlekit.limiter;
 
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -10,9 +9,9 @@ import org.jspecify.annotations.Nullable;
  * both indexes at once, so cancelled requests use no memory. Not thread-safe.
  */
 final class PermitQueue {
-  private final LinkedHashSet<QueuedRequest> inOrder = new LinkedHashSet<>();
+  private final TreeSet<QueuedRequest> inOrder = new TreeSet<>(QueuedRequest::compareOrders);
   private final TreeSet<QueuedRequest> byDeadline = new TreeSet<>(QueuedRequest::compareDeadlines);
-  private long joined;
+  private long joined = 1; // 0 is the order of a request that was never added
 
   void add(QueuedRequest request) {
     request.joined(joined++);

@@ -75,6 +75,11 @@ final class QueuedRequest implements PendingPermit {
     return refusal;
   }
 
+  /** Orders by arrival. */
+  int compareOrders(QueuedRequest other) {
+    return Long.compare(order, other.order);
+  }
+
   /** Orders by deadline, then by arrival. */
   int compareDeadlines(QueuedRequest other) {
     // Deadlines are monotonic times: only their difference is safe against overflow.
