@@ -207,7 +207,7 @@ final class TopTenants {
    * has its part of the places.
    */
   private boolean takesPlace() {
-    return ++untracked * GOLDEN >>> (Long.SIZE - LOG_REQUESTS_PER_PLACE) == 0;
+    return (++untracked * GOLDEN) >>> (Long.SIZE - LOG_REQUESTS_PER_PLACE) == 0;
   }
 
   private void show(Tenant tenant) {
