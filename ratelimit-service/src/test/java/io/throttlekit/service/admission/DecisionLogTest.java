@@ -68,8 +68,8 @@ class DecisionLogTest {
       shared.ask(ofTenant("acme"));
       assertThat(logged.lines().getLast())
           .endsWith(
-              "8 of 8 left (memory), tenant acme of weight 4: others had used its part before"
-                  + " it asked");
+              "8 of 8 left (memory), tenant acme of weight 4: other tenants had used its"
+                  + " part before its request");
     }
   }
 
