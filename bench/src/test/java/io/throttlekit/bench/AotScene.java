@@ -51,8 +51,9 @@ abstract class AotScene {
 
   void assertTrainingEnded() throws IOException {
     for (String file : List.of("hangs", "child")) {
-      long pid = Long.parseLong(Files.readString(program.home().resolve(file)).strip());
-      eventually(() -> hasEnded(pid));
+      Path written = program.home().resolve(file);
+      // the shell creates the file before it writes the number
+      eventually(() -> hasEnded(Long.parseLong(Files.readString(written).strip())));
     }
     eventually(() -> trainers().isEmpty());
     assertThat(files(".aot")).isSubsetOf("training.lock", "training.log");
