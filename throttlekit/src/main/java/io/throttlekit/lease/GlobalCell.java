@@ -68,7 +68,7 @@ public final class GlobalCell extends LeaseCell {
       current.refund(first ? -cost : 0);
       return taken(false, now);
     }
-    lastUsedNanos = now;
+    use(now);
     if (cost > window.limit()) {
       return refusal(Decision.NEVER, now);
     }
@@ -162,8 +162,13 @@ public final class GlobalCell extends LeaseCell {
    */
   public synchronized @Nullable LeaseRequest refillNext(long now) {
     roll(now);
-    // Without demand in this window the next one is leased only when a request needs it.
-    if (!clock.isKnown() || retired || leasingAhead || next.isGranted() || pace.offered() == 0) {
+    // Else the next window is leased when a request needs it. Idle units would be returned at once.
+    if (!clock.isKnown()
+        || retired
+        || leasingAhead
+        || next.isGranted()
+        || pace.offered() == 0
+        || isIdle(now)) {
       return null;
     }
     leasingAhead = true;
@@ -222,13 +227,13 @@ public final class GlobalCell extends LeaseCell {
       LeaseGrant grant, boolean ahead, long sentNanos, long answeredNanos) {
     WindowUnits of = retired ? null : learn(grant, ahead, sentNanos, answeredNanos);
     if (of != null) {
-      // Without idle returns no units come back before the windows end; else other processes may
-      // return some.
-      long retryNanos =
-          idleNanos() == 0
-              ? clock.overByNanos() + clock.lengthNanos()
-              : answeredNanos + idleNanos();
-      of.credit(grant, retryNanos);
+      of.credit(grant);
+      if (!grant.isOfEscrow()) { // an escrow does not know what is left
+        of.retryAt(
+            idle.isNever()
+                ? clock.overByNanos() + clock.lengthNanos()
+                : answeredNanos + idle.retryNanos(of.refusals()));
+      }
       learnLimit(grant);
     }
     return of;
@@ -328,6 +333,11 @@ public final class GlobalCell extends LeaseCell {
   /** Returns when to lease the next window ahead. */
   private long nextLeaseNanos() {
     return clock.lastsUntilNanos() - lead.nanos();
+  }
+
+  @Override
+  boolean hasUnits() {
+    return !leasingAhead && current.units() + next.units() > 0;
   }
 
   @Override

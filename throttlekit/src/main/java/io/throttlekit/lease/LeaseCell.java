@@ -55,6 +55,11 @@ public abstract class LeaseCell extends Keyed {
   volatile boolean retired;
   long lastUsedNanos;
 
+  final IdleTime idle;
+
+  /** When the caller of {@link #nanosToIdle} calls {@link #takeIdle}. */
+  private long checkNanos;
+
   /** Units of ended windows that have not been reported by {@link #takeForfeited}. */
   private long forfeited;
 
@@ -67,6 +72,8 @@ public abstract class LeaseCell extends Keyed {
     this.window = (FixedWindow) charge.algorithm();
     this.tier = tier;
     this.lastUsedNanos = now;
+    this.checkNanos = now;
+    this.idle = new IdleTime(tier.returnIdleAfterMillis(), window.windowMillis(), tenant != null);
   }
 
   /** Creates a cell for charges like this one, to a fixed window, without units. */
@@ -124,11 +131,36 @@ public abstract class LeaseCell extends Keyed {
    */
   public abstract boolean putBack(long units, long takenWindowEndMillis);
 
-  /** Takes all units if the cell was idle for {@link Tier.Leasing#returnIdleAfterMillis}. */
+  /** Takes all units if the cell is idle. */
   public final synchronized Leftover takeIdle(long now) {
     roll(now);
     return isIdle(now) ? takeAll() : Leftover.NONE;
   }
+
+  /**
+   * Returns in how many ns units of this cell may be idle, once until then.
+   *
+   * @return from 1; 0 when {@link #takeIdle} need not be called
+   */
+  public final synchronized long nanosToIdle(long now) {
+    // Called again after the answer of a lease in flight.
+    if (idle.isNever() || retired || leasing || checkNanos - now > 0 || !hasUnits()) {
+      return 0;
+    }
+    // Not later than the shortest time: more requests may come, and shorten it.
+    long nanos = Math.clamp(lastUsedNanos + idle.nanos() - now, 1, idle.minNanos());
+    checkNanos = now + nanos;
+    return nanos;
+  }
+
+  /** Notes a request. */
+  final void use(long now) {
+    idle.observe(now - lastUsedNanos);
+    lastUsedNanos = now;
+  }
+
+  /** Returns whether there are units that could be returned. */
+  abstract boolean hasUnits();
 
   /** Retires this cell and takes all its units. */
   public final synchronized Leftover retire(long now) {
@@ -283,14 +315,8 @@ public abstract class LeaseCell extends Keyed {
     return !leasing && waiters.isEmpty() && now - lastUsedNanos >= kept;
   }
 
-  /** Returns the ns without a request after which units are returned; 0 for never. */
-  final long idleNanos() {
-    return MonotonicSpan.nanos(tier.returnIdleAfterMillis());
-  }
-
-  /** Returns whether no request used the cell for {@link #idleNanos} and no lease is in flight. */
+  /** Returns whether no request used the cell for some time and no lease is in flight. */
   boolean isIdle(long now) {
-    long idleNanos = idleNanos();
-    return idleNanos > 0 && now - lastUsedNanos >= idleNanos && !leasing;
+    return !idle.isNever() && now - lastUsedNanos >= idle.nanos() && !leasing;
   }
 }

@@ -71,6 +71,9 @@ public final class StoreCell extends LeaseCell {
   /** When an exhausted store gets the next request: units may have been returned to it. */
   private long retryNanos;
 
+  /** Grants of this window without units, since the last one with some. */
+  private int refusals;
+
   /** The last requested size, without what only a larger cost required. */
   private long batch;
 
@@ -87,7 +90,7 @@ public final class StoreCell extends LeaseCell {
     if (retired) {
       return new AcquireResult(this, Kind.RETIRED);
     }
-    lastUsedNanos = now;
+    use(now);
     roll(now);
     if (first) {
       offer(cost, now);
@@ -183,10 +186,15 @@ public final class StoreCell extends LeaseCell {
       creditsEndNanos = creditsEnd;
       windowEndNanos = windowEnd;
       windowLasts = true;
+      refusals = 0;
     }
     offer(0, answeredNanos);
     // Without idle returns no units come back before the window ends.
-    retryNanos = idleNanos() == 0 ? windowEndNanos : answeredNanos + Math.min(idleNanos(), nanos);
+    refusals = grant.units() == 0 ? refusals + 1 : 0;
+    retryNanos =
+        idle.isNever()
+            ? windowEndNanos
+            : answeredNanos + Math.min(idle.retryNanos(refusals), nanos);
   }
 
   @Override
@@ -247,6 +255,11 @@ public final class StoreCell extends LeaseCell {
             batch,
             leasing ? "leasing for " + waiting() : "",
             retired ? " retired" : "");
+  }
+
+  @Override
+  boolean hasUnits() {
+    return credits > 0;
   }
 
   @Override

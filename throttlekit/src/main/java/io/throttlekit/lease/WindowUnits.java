@@ -11,6 +11,8 @@ final class WindowUnits {
   private boolean exhausted;
   private long retryNanos;
 
+  private int refusals;
+
   long units() {
     return units;
   }
@@ -37,14 +39,24 @@ final class WindowUnits {
     exhausted = false;
   }
 
-  void credit(LeaseGrant leased, long retryAtNanos) {
+  /** Returns the number of grants without units, since the last one with some. */
+  int refusals() {
+    return refusals;
+  }
+
+  /** Sets when an exhausted source gets the next request. */
+  void retryAt(long nanos) {
+    retryNanos = nanos;
+  }
+
+  void credit(LeaseGrant leased) {
     granted = true;
     units += leased.units();
     // An escrow does not report what is left.
     if (leased.left() != LeaseGrant.UNKNOWN) {
       left = leased.left();
       exhausted = left == 0 || leased.units() == 0;
-      retryNanos = retryAtNanos;
+      refusals = leased.units() == 0 ? refusals + 1 : 0;
     }
   }
 

@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  */
 final class CellSweep {
   /** The period of a round, for up to {@code MAX_STEPS · STEP_CELLS} cells. */
-  private static final long ROUND_NANOS = TimeUnit.SECONDS.toNanos(1);
+  static final long ROUND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   /** Cells per step; more would delay the requests of the timer's thread. */
   private static final int STEP_CELLS = 5_000;

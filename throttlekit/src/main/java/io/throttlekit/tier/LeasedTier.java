@@ -20,12 +20,8 @@ import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecentKeys;
 import io.throttlekit.store.StoreException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,14 +41,9 @@ final class LeasedTier implements AutoCloseable {
   private final Cache<CounterKey, LeaseCell> cells;
   private final RecentKeys<LeaseCell> recent = new RecentKeys<>();
   private final CellSweep sweep;
-  private final LeaseSource region;
-  private final @Nullable LeaseSource allRegions;
+  private final IdleCells idle;
+  private final LeaseCalls calls;
   private final AtomicBoolean closed = new AtomicBoolean();
-
-  /** Calls of the sources without an answer, for which a shutdown waits; one more until close(). */
-  private final AtomicLong inFlight = new AtomicLong(1);
-
-  private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
   private final Suspension suspension;
   private volatile long clockCheckedNanos;
 
@@ -70,8 +61,7 @@ final class LeasedTier implements AutoCloseable {
       Timer timer,
       long maxCells,
       TierListener listener) {
-    this.region = region;
-    this.allRegions = allRegions;
+    this.calls = new LeaseCalls(region, allRegions);
     this.time = time;
     this.timer = timer;
     this.listener = listener;
@@ -83,6 +73,7 @@ final class LeasedTier implements AutoCloseable {
             .executor(Runnable::run) // the removal listener runs at once, on the calling thread
             .removalListener(this::removed)
             .build();
+    this.idle = new IdleCells(time, timer, this::returnIdle);
     this.sweep = new CellSweep(cells.asMap().values());
     sweep.later(timer, closed::get, this::sweep);
   }
@@ -162,7 +153,9 @@ final class LeasedTier implements AutoCloseable {
   }
 
   private void putBack(LeaseCell cell, long units, long windowEndMillis) {
-    if (!cell.putBack(units, windowEndMillis)) {
+    if (cell.putBack(units, windowEndMillis)) {
+      idle.add(cell);
+    } else {
       returnUnits(cell, units, windowEndMillis);
     }
   }
@@ -218,12 +211,17 @@ final class LeasedTier implements AutoCloseable {
         cells.asMap().remove(cell.key(), cell); // removed() returns what it holds
         return;
       }
-      returnUnits(cell, cell.takeIdle(now));
-      reportForfeits(cell);
+      returnIdle(cell);
       if (cell instanceof GlobalCell global && global.isNextDue(now)) {
         leaseNext(global);
       }
     });
+  }
+
+  private void returnIdle(LeaseCell cell) {
+    returnUnits(cell, cell.takeIdle(now()));
+    reportForfeits(cell);
+    idle.add(cell);
   }
 
   /** Returns all units. */
@@ -232,45 +230,20 @@ final class LeasedTier implements AutoCloseable {
     boolean first = closed.compareAndSet(false, true); // calls are stopped only once
     cells.invalidateAll();
     if (first) {
-      end();
+      calls.close();
     }
   }
 
   /** Completes when this is closed and every return has been answered or has failed. */
   CompletionStage<?> ended() {
-    return ended;
+    return calls.ended();
   }
 
   private void lease(LeaseCell cell, LeaseRequest request) {
-    call(
+    calls.call(
         request,
         source -> source.lease(request, late -> late(cell, request, late)),
         (answer, failure) -> answered(cell, request, answer, failure));
-  }
-
-  /** Calls the source of a request; calls that follow from its answer begin before it ends. */
-  private <T> void call(
-      LeaseRequest request,
-      Function<LeaseSource, CompletionStage<T>> send,
-      BiConsumer<@Nullable T, @Nullable Throwable> answered) {
-    inFlight.incrementAndGet();
-    LeaseSource source = request.terms() == null ? region : allRegions;
-    CompletionStage<T> answer;
-    try {
-      if (source == null) {
-        throw new StoreException("there is no coordinator to lease from", null);
-      }
-      answer = send.apply(source);
-    } catch (RuntimeException refused) { // else the cell would wait for an answer forever
-      answer = CompletableFuture.failedFuture(refused);
-    }
-    answer.whenComplete(answered).whenComplete((_, _) -> end());
-  }
-
-  private void end() {
-    if (inFlight.decrementAndGet() == 0) {
-      ended.complete(true);
-    }
   }
 
   private void answered(
@@ -295,6 +268,7 @@ final class LeasedTier implements AutoCloseable {
     for (LeaseWaiter waiter : completed.waiting()) {
       waiter.leaseEnded(cell, completed.end(), why);
     }
+    idle.add(cell);
   }
 
   /** Credits the units of a late answer. */
@@ -314,6 +288,7 @@ final class LeasedTier implements AutoCloseable {
     for (LeaseWaiter waiter : cell.takeWaiters()) {
       waiter.leaseEnded(cell, LeaseWaiter.End.CREDITED, null);
     }
+    idle.add(cell);
   }
 
   private void tooLate(LeaseCell cell, long units, long windowEndMillis) {
@@ -336,7 +311,7 @@ final class LeasedTier implements AutoCloseable {
     LeaseRequest request = closed.get() ? null : cell.refillNext(now());
     if (request != null) {
       listener.refillAhead();
-      call(
+      calls.call(
           request,
           source -> source.lease(request, late -> late(cell, request, late)),
           (answer, _) -> leasedNext(cell, request, answer));
@@ -357,6 +332,7 @@ final class LeasedTier implements AutoCloseable {
       scheduleNextLease(cell);
     }
     reportForfeits(cell);
+    idle.add(cell);
   }
 
   private void returnUnits(LeaseCell cell, Leftover left) {
@@ -368,7 +344,8 @@ final class LeasedTier implements AutoCloseable {
     if (units > 0) {
       listener.unitsReturned(units);
       LeaseRequest leased = cell.leased(units, windowEndMillis);
-      call(leased, source -> source.returnUnits(leased, windowEndMillis, units), (_, _) -> {});
+      calls.call(
+          leased, source -> source.returnUnits(leased, windowEndMillis, units), (_, _) -> {});
     }
   }
 

@@ -291,6 +291,16 @@ class GlobalCellTest {
   }
 
   @Test
+  void theNextWindowOfAnIdleCellIsNotLeasedAhead() {
+    GlobalCell each = GlobalCells.cell(IDLE);
+    lease(each, 1, units(10, END, 10_000, 90), 0, 0);
+    assertThat(take(each, 1, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(GlobalCells.wantedNext(each, ms(IDLE))).isZero();
+    assertThat(take(each, 1, ms(IDLE)).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(GlobalCells.wantedNext(each, ms(2 * IDLE) - 1)).isPositive();
+  }
+
+  @Test
   void idleUnitsAreKeptDuringALease() {
     GlobalCell each = GlobalCells.cell(IDLE);
     lease(each, 1, units(10, END, 10_000, 90), 0, 0);

@@ -94,7 +94,7 @@ class FairFleetTest {
     Tier tier = global(LIMIT);
     assertThat(node(0).admitted(10, rule.claim(tier, early, 1))).isEqualTo(10);
     assertThat(node(1).admitted(10, rule.claim(tier, late, 1))).as("all is leased").isZero();
-    pass(1_100); // idle for a quarter of a window, and one round of the sweep
+    pass(WINDOW / 4 + 10); // the sweep comes once a second
     assertThat(node(0).counted.unitsReturned).isEqualTo(LIMIT - 10);
     assertThat(node(1).admitted(LOAD * (int) LIMIT, rule.claim(tier, late, 1)))
         .as("its guarantee")

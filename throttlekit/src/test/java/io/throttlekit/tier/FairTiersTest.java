@@ -115,6 +115,45 @@ class FairTiersTest {
   }
 
   @Test
+  void idleUnitsOfATenantReturnWithinAWindowOfASecond() {
+    FairRule perSecond = FairRule.of(100, 1_000);
+    Tier tier = new Tier.Leased(new LeaseSize.Fixed(40), true, 0, 30_000);
+    FairTenant moving = perSecond.tenant("moving", 1);
+    node.admitted(40, perSecond.claim(tier, moving, 1));
+    assertThat(node.ask(perSecond.claim(tier, moving, 1)).admitted()).isTrue();
+    time.advance(124); // an eighth of the window, less 1 ms
+    node.timer.run();
+    assertThat(store.givenBack).isEmpty();
+    time.advance(11);
+    node.timer.run();
+    assertThat(store.givenBack).containsExactly(39L);
+    assertThat(new Node(store, time, 10).admitted(100, perSecond.claim(tier, moving, 1)))
+        .as("at another process, in the same window")
+        .isEqualTo(100 - 41);
+  }
+
+  @Test
+  void aRefusedTenantAsksAgainInAWindowOfASecondForWhatOthersReturned() {
+    FairRule perSecond = FairRule.of(100, 1_000);
+    Tier tier = new Tier.Leased(new LeaseSize.Fixed(50), true, 0, 30_000);
+    TieredClaim claim = perSecond.claim(tier, perSecond.tenant("moving", 1), 1);
+    Node other = new Node(store, time, 10);
+    assertThat(node.ask(claim).admitted()).isTrue();
+    assertThat(other.admitted(60, claim)).isEqualTo(50);
+    int leases = store.leases.size();
+    int admitted = 0;
+    for (int millis = 0; millis < 900; millis += 10) {
+      time.advance(10);
+      node.timer.run();
+      other.timer.run();
+      admitted += other.admitted(1, claim);
+    }
+    assertThat(node.counted.unitsReturned).isEqualTo(49);
+    assertThat(admitted).as("in the second half of the window").isBetween(40, 41);
+    assertThat(store.leases.size() - leases).as("after a quarter, and after half").isEqualTo(2);
+  }
+
+  @Test
   void aRefundAtTheStoreReopensTheTenantOnly() {
     activateBoth();
     node.admitted(100, rule.claim(TENS, a, 1));

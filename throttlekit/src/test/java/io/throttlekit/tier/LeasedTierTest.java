@@ -4,11 +4,15 @@ import static io.throttlekit.tier.Node.claim;
 import static io.throttlekit.tier.Node.leased;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.Charge;
+import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Node.Reply;
@@ -268,6 +272,55 @@ class LeasedTierTest {
     node.timer.run();
     assertThat(store.givenBack).containsExactly(59L);
     assertThat(new Node(store).admitted(200, one)).isEqualTo(99);
+  }
+
+  @Test
+  void unitsThatAreIdleBeforeTheNextSweepAreReturnedInTime() {
+    Tier.Leased returning = new Tier.Leased(new LeaseSize.Fixed(60), true, 0, 200);
+    TieredClaim one = Node.claim(Role.ENFORCED, returning, "user", hundred, 1);
+    assertThat(node.ask(one).admitted()).isTrue();
+    advance(150);
+    assertThat(node.ask(one).admitted()).isTrue();
+    advance(199);
+    node.timer.run();
+    assertThat(store.givenBack).as("used meanwhile").isEmpty();
+    advance(10);
+    node.timer.run();
+    assertThat(store.givenBack).containsExactly(58L);
+  }
+
+  @Test
+  void unitsPutBackAreReturnedBeforeTheNextSweepToo() {
+    Tier.Leased returning = new Tier.Leased(new LeaseSize.Fixed(5), true, 0, 200);
+    FixedWindow three = new FixedWindow(3, WINDOW);
+    Node other = new Node(store);
+    assertThat(other.admitted(3, claim(Role.ENFORCED, returning, "b", three, 1))).isEqualTo(3);
+    Claim both =
+        new Claim(
+            Role.ENFORCED,
+            List.of(
+                new Charge(Node.charge("a", hundred).key(), hundred, 5, Overrun.REFUSE),
+                Node.charge("b", three)),
+            DataLoss.REFILL);
+    assertThat(node.ask(new TieredClaim(both, returning, Outage.ERROR)).admitted()).isFalse();
+    advance(210);
+    node.timer.run();
+    assertThat(store.givenBack).containsExactly(5L);
+  }
+
+  @Test
+  void cellsThatMayBeIdleSoonShareATimer() {
+    assertThat(node.ask(leased(hundred, 1, 1)).admitted()).isTrue();
+    int timers = node.timer.size();
+    Tier.Leased returning = new Tier.Leased(new LeaseSize.Fixed(2), true, 0, 200);
+    for (int i = 0; i < 500; i++) {
+      node.admitted(1, claim(Role.ENFORCED, returning, "user " + i, hundred, 1));
+    }
+    assertThat(node.timer.size()).isEqualTo(timers + 1);
+    advance(200);
+    node.timer.run();
+    assertThat(store.givenBack).hasSize(500);
+    assertThat(node.timer.size()).as("not for cells without units").isLessThanOrEqualTo(timers);
   }
 
   @Test

@@ -11,9 +11,6 @@ import java.util.stream.Collectors;
 
 /** The classic picture in one process, three processes and three regions. */
 final class FleetShares {
-  /** A tenth of a slow window. */
-  private static final long RETURN_MILLIS = 1_000;
-
   private final List<List<FairCourse>> courses;
   private final List<SizeRow> sizes;
 
@@ -41,11 +38,11 @@ final class FleetShares {
     }
     List<SizeRow> sizes =
         List.of(
-            row("1", new LeaseSize.Fixed(1), RETURN_MILLIS, seed),
-            row("10", new LeaseSize.Fixed(10), RETURN_MILLIS, seed),
-            row("50", new LeaseSize.Fixed(50), RETURN_MILLIS, seed),
+            row("1", new LeaseSize.Fixed(1), FleetShape.RETURN_MILLIS, seed),
+            row("10", new LeaseSize.Fixed(10), FleetShape.RETURN_MILLIS, seed),
+            row("50", new LeaseSize.Fixed(50), FleetShape.RETURN_MILLIS, seed),
             row("50, kept until the window ends", new LeaseSize.Fixed(50), 0, seed),
-            row("`adaptive`", new LeaseSize.Adaptive(), RETURN_MILLIS, seed),
+            row("`adaptive`", new LeaseSize.Adaptive(), FleetShape.RETURN_MILLIS, seed),
             row("`adaptive`, kept until the window ends", new LeaseSize.Adaptive(), 0, seed));
     return new FleetShares(courses, sizes);
   }

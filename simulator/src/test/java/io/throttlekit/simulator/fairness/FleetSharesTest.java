@@ -14,8 +14,8 @@ class FleetSharesTest {
   private static final long LEASE = 10;
   private static final long OF_PROCESSES = 3 * LEASE;
 
-  /** Six processes, each of which leases as much for its region's escrow as for itself. */
-  private static final long OF_REGIONS = 6 * 2 * LEASE;
+  /** Six processes. What they lease for the escrows as well is returned in time. */
+  private static final long OF_REGIONS = 6 * LEASE;
 
   private static final FleetShape PROCESSES = FleetShape.ofProcesses();
   private static final FleetShape REGIONS = FleetShape.ofRegions();
@@ -30,17 +30,32 @@ class FleetSharesTest {
 
   @ParameterizedTest
   @EnumSource(Spread.class)
-  void inThreeRegionsATenantLacksAtMostOneLeaseOfEachProcessFromTheCoordinator(Spread spread) {
+  void inThreeRegionsATenantLacksAtMostOneLeaseOfEachProcess(Spread spread) {
     FairCourse course = play(FairScenario.nextWindow(), REGIONS.with(spread), 1);
     assertFair(course, OF_REGIONS);
-    assertThat(course.utilization()).isGreaterThan(spread == Spread.MOVING ? 0.8 : 0.92);
+    assertThat(course.utilization()).isGreaterThan(0.93);
+  }
+
+  @Test
+  void unitsThatAreKeptAreMissingInTheNextRegion() {
+    FleetShape keeping = REGIONS.with(Spread.MOVING).with(FleetShape.LEASE, 0);
+    FairCourse course = play(FairScenario.nextWindow(), keeping, 1);
+    assertThat(course.worstMissing()).isGreaterThan(OF_REGIONS);
+    assertThat(course.utilization()).isLessThan(0.85);
   }
 
   @ParameterizedTest
   @EnumSource(Spread.class)
   void unitsThatARegionReturnsAreOfUseToTheNextOneInTheSameWindow(Spread spread) {
-    FleetShape shape = REGIONS.with(spread).with(FleetShape.LEASE, 1_000);
-    assertFair(play(FairScenario.slowly(), shape, 1), 2 * LEASE);
+    assertFair(play(FairScenario.slowly(), REGIONS.with(spread), 1), 2 * LEASE);
+  }
+
+  @Test
+  void idleUnitsAreReturnedAtTheCostOfFewCalls() {
+    FairScenario scenario = FairScenario.nextWindow();
+    double kept = play(scenario, REGIONS.with(FleetShape.LEASE, 0), 1).callsPerRequest();
+    double returned = play(scenario, REGIONS, 1).callsPerRequest();
+    assertThat(returned).isBetween(kept, 1.4 * kept);
   }
 
   @Test
