@@ -8,11 +8,11 @@ import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
+import io.throttlekit.lease.AcquireResult;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Charge;
-import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Node.Reply;
@@ -292,20 +292,17 @@ class LeasedTierTest {
   @Test
   void unitsPutBackAreReturnedBeforeTheNextSweepToo() {
     Tier.Leased returning = new Tier.Leased(new LeaseSize.Fixed(5), true, 0, 200);
-    FixedWindow three = new FixedWindow(3, WINDOW);
-    Node other = new Node(store);
-    assertThat(other.admitted(3, claim(Role.ENFORCED, returning, "b", three, 1))).isEqualTo(3);
-    Claim both =
-        new Claim(
-            Role.ENFORCED,
-            List.of(
-                new Charge(Node.charge("a", hundred).key(), hundred, 5, Overrun.REFUSE),
-                Node.charge("b", three)),
-            DataLoss.REFILL);
-    assertThat(node.ask(new TieredClaim(both, returning, Outage.ERROR)).admitted()).isFalse();
+    assertThat(node.ask(claim(Role.ENFORCED, returning, "user", hundred, 1)).admitted()).isTrue();
+    Charge four = new Charge(Node.charge("user", hundred).key(), hundred, 4, Overrun.REFUSE);
+    AcquireResult taken =
+        node.tiers.leases.tryAcquire(
+            four, returning, DataLoss.REFILL, true, node.time.monotonicNanos());
     advance(210);
     node.timer.run();
-    assertThat(store.givenBack).containsExactly(5L);
+    node.tiers.leases.putBack(taken, 4);
+    advance(210);
+    node.timer.run();
+    assertThat(store.givenBack).containsExactly(4L);
   }
 
   @Test
