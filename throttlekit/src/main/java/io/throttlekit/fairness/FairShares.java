@@ -65,7 +65,8 @@ public final class FairShares {
   }
 
   /**
-   * Changes limit, number of tenants or the unlisted part; charges are kept.
+   * Changes limit, number of tenants or the unlisted part; charges are kept. The next charges evict
+   * a few tenants each, until only as many are left.
    *
    * @throws IllegalArgumentException when window or resolution differ
    */
@@ -76,7 +77,6 @@ public final class FairShares {
     }
     terms = newest;
     units = Math.min(units, newest.limit());
-    tenants.trim(newest.maxTenants());
     divide();
   }
 

@@ -12,6 +12,9 @@ class Tenants {
   /** Tenants forgotten at once: removing all in one decision would delay it. */
   private static final int MAX_FORGOTTEN = 2;
 
+  /** Tenants evicted at once after the bound was lowered, besides one for each new tenant. */
+  private static final int MAX_EVICTED = 8;
+
   final TenantClass listed;
   final TenantClass unlisted;
   private final long windowMillis;
@@ -96,13 +99,16 @@ class Tenants {
   /**
    * Returns the tenant, which is seen in this window from now on.
    *
-   * @param max the most tenants that may be remembered; others are evicted
+   * @param max the most tenants that may be remembered; others are evicted, a few at once
    */
   Tenant enter(CounterKey key, TenantWeight weight, int max) {
     forgetInactive();
+    for (int i = 0; i < MAX_EVICTED && size() > max; i++) {
+      evictOldest();
+    }
     Tenant known = table.find(key);
     if (known == null) {
-      trim(max - 1);
+      makeRoom(max);
       return create(key, weight, 0);
     }
     if (isSeen(known)) {
@@ -130,7 +136,7 @@ class Tenants {
     if (known != null) {
       remove(known);
     }
-    trim(max - 1);
+    makeRoom(max);
     Tenant tenant = probe(key, weight, 0);
     tenant.windowEndMillis = windowEndMillis - windowMillis;
     add(tenant, false);
@@ -150,9 +156,9 @@ class Tenants {
     }
   }
 
-  /** Evicts tenants until only {@code max} are left. */
-  void trim(int max) {
-    while (size() > max) {
+  /** Makes room for another tenant. */
+  private void makeRoom(int max) {
+    if (size() >= max) {
       evictOldest();
     }
   }

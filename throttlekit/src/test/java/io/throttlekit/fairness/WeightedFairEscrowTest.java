@@ -171,6 +171,23 @@ class WeightedFairEscrowTest {
   }
 
   @Test
+  void aLoweredBoundEvictsAFewTenantsWithEachRequest() {
+    restart(FairTerms.of(10, WINDOW));
+    for (int i = 0; i < 100; i++) {
+      charge("tenant " + i, ONE, 1);
+    }
+    escrow.change(FairTerms.of(10, WINDOW).withMaxTenants(3));
+    charge("tenant 99", ONE, 1);
+    assertThat(escrow.figures(now).listed()).isEqualTo(92);
+    for (int i = 0; i < 12; i++) {
+      charge("tenant 99", ONE, 1);
+    }
+    assertThat(escrow.figures(now).listed()).isEqualTo(3);
+    charge("another", ONE, 1);
+    assertThat(escrow.figures(now).listed()).isEqualTo(3);
+  }
+
+  @Test
   void inventedTenantsEvictEachOtherAndNoListedOne() {
     restart(FairTerms.of(10, WINDOW).withMaxTenants(2));
     charge("a", ONE, 1);
