@@ -58,9 +58,14 @@ public final class FairPool {
    */
   public FairDecision charge(FairTenant tenant, long cost, Overrun overrun, long nowMillis) {
     follow(tenant.terms());
+    return charge(tenant.key(), tenant.weight(), cost, overrun, nowMillis);
+  }
+
+  FairDecision charge(
+      CounterKey tenant, TenantWeight weight, long cost, Overrun overrun, long nowMillis) {
     roll(nowMillis);
     long untilEnd = shares.windowEndMillis() - nowMillis;
-    FairDecision decision = shares.charge(tenant.key(), tenant.weight(), cost, overrun, untilEnd);
+    FairDecision decision = shares.charge(tenant, weight, cost, overrun, untilEnd);
     if (shares.size() > room) {
       room = 2 * shares.size();
     }
@@ -86,8 +91,7 @@ public final class FairPool {
    */
   public Decision look(FairTenant tenant, Overrun overrun, long nowMillis) {
     follow(tenant.terms());
-    roll(nowMillis);
-    TenantState state = shares.peek(tenant.key(), tenant.weight());
+    TenantState state = peek(tenant.key(), tenant.weight(), nowMillis);
     long untilEnd = shares.windowEndMillis() - nowMillis;
     long remaining = untouched(state);
     long limit = Math.max(state.guarantee(), state.used() + remaining);
@@ -96,6 +100,12 @@ public final class FairPool {
         ? Decision.admit(limit, remaining, untilEnd)
         : Decision.refuse(
             limit, remaining, untilEnd, terms.limit() == 0 ? Decision.NEVER : untilEnd);
+  }
+
+  /** Returns the state that a tenant would have if it sent a request now. */
+  TenantState peek(CounterKey tenant, TenantWeight weight, long nowMillis) {
+    roll(nowMillis);
+    return shares.peek(tenant, weight);
   }
 
   /**
@@ -127,10 +137,14 @@ public final class FairPool {
    */
   public Decision refund(FairTenant tenant, long parts, long takenWindowEndMillis, long nowMillis) {
     follow(tenant.terms());
-    roll(nowMillis);
-    shares.refund(tenant.key(), parts, takenWindowEndMillis);
+    refund(tenant.key(), parts, takenWindowEndMillis, nowMillis);
     Decision after = look(tenant, Overrun.COUNT, nowMillis);
     return Decision.admit(after.limit(), after.remaining(), after.resetAfterMillis());
+  }
+
+  void refund(CounterKey tenant, long parts, long takenWindowEndMillis, long nowMillis) {
+    roll(nowMillis);
+    shares.refund(tenant, parts, takenWindowEndMillis);
   }
 
   /**
@@ -147,7 +161,16 @@ public final class FairPool {
 
   /** Forgets a tenant; what it has used in this window returns to the others. */
   public void reset(FairTenant tenant) {
-    shares.reset(tenant.key());
+    reset(tenant.key());
+  }
+
+  void reset(CounterKey tenant) {
+    shares.reset(tenant);
+  }
+
+  /** Forgets all tenants, and what was used in this window. */
+  void reset() {
+    shares.reset();
   }
 
   /** Returns the number of remembered tenants, active or not. */
@@ -184,8 +207,13 @@ public final class FairPool {
     return shares.figures();
   }
 
+  /**
+   * Changes limit, number of tenants or the unlisted part; charges are kept.
+   *
+   * @throws IllegalArgumentException when window or resolution differ
+   */
   @SuppressWarnings("ReferenceEquality") // almost always the same rule
-  private void follow(FairTerms newest) {
+  void follow(FairTerms newest) {
     if (terms != newest && !terms.equals(newest)) {
       shares.change(newest);
       shares.grant(newest.limit());

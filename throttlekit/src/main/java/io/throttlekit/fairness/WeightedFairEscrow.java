@@ -19,13 +19,11 @@ import io.throttlekit.Overrun;
  * that was charged since the last change. {@code FairShareBenchmark} measures both.
  */
 public final class WeightedFairEscrow {
-  private final FairShares shares;
-  private FairTerms terms;
+  private final FairPool pool;
 
   /** Creates a pool without tenants. */
   public WeightedFairEscrow(FairTerms terms) {
-    this.terms = terms;
-    this.shares = new FairShares(terms);
+    this.pool = new FairPool(terms);
   }
 
   /**
@@ -46,32 +44,28 @@ public final class WeightedFairEscrow {
     if (cost < 0 || cost > Cost.MAX) {
       throw new IllegalArgumentException("cost must be from 0 to 2^53-1, was " + cost);
     }
-    roll(nowMillis);
-    long untilEndMillis = shares.windowEndMillis() - nowMillis;
-    return shares.charge(tenant, weight, cost, overrun, untilEndMillis);
+    return pool.charge(tenant, weight, cost, overrun, nowMillis);
   }
 
   /** Refunds parts that a tenant was charged in a window, if that has not ended. */
   public synchronized void refund(
       CounterKey tenant, long parts, long takenWindowEndMillis, long nowMillis) {
-    roll(nowMillis);
-    shares.refund(tenant, parts, takenWindowEndMillis);
+    pool.refund(tenant, parts, takenWindowEndMillis, nowMillis);
   }
 
   /** Returns the state that a tenant would have if it sent a request now. Changes nothing. */
   public synchronized TenantState peek(CounterKey tenant, TenantWeight weight, long nowMillis) {
-    roll(nowMillis);
-    return shares.peek(tenant, weight);
+    return pool.peek(tenant, weight, nowMillis);
   }
 
   /** Forgets a tenant; what it has used in this window returns to the others. */
   public synchronized void reset(CounterKey tenant) {
-    shares.reset(tenant);
+    pool.reset(tenant);
   }
 
   /** Forgets all tenants, and what was used in this window. */
   public synchronized void reset() {
-    shares.reset();
+    pool.reset();
   }
 
   /**
@@ -80,23 +74,11 @@ public final class WeightedFairEscrow {
    * @throws IllegalArgumentException when window or resolution differ
    */
   public synchronized void change(FairTerms newest) {
-    shares.change(newest);
-    terms = newest;
-    shares.grant(newest.limit());
+    pool.follow(newest);
   }
 
   /** Returns counts and sums. */
   public synchronized FairFigures figures(long nowMillis) {
-    roll(nowMillis);
-    return shares.figures();
-  }
-
-  private void roll(long nowMillis) {
-    long end = shares.windowEndMillis();
-    if (nowMillis >= end) {
-      end = nowMillis - Math.floorMod(nowMillis, terms.windowMillis()) + terms.windowMillis();
-      shares.roll(end);
-      shares.grant(terms.limit());
-    }
+    return pool.figures(nowMillis);
   }
 }
