@@ -89,6 +89,19 @@ final class Counter extends Keyed {
     }
   }
 
+  /** Leases units to a tenant; null when this counter is retired. */
+  @Nullable LeaseGrant lease(LeaseRequest request, FairTenant tenant, long nowMillis) {
+    if (!take()) {
+      return null;
+    }
+    try {
+      remember(request.window());
+      return Leasing.ofTenant(poolFor(tenant), request, tenant, nowMillis);
+    } finally {
+      STATUS.lazySet(this, FREE);
+    }
+  }
+
   /** Refunds units to a tenant of this counter, if the current window is theirs. */
   void refund(FairTenant tenant, long units, long windowEndMillis, long nowMillis) {
     if (take()) { // what a retired counter has counted is lost
@@ -250,21 +263,26 @@ final class Counter extends Keyed {
   }
 
   private Decision chargePool(Charge charge, FairTenant tenant, long nowMillis) {
-    FairPool pool = (FairPool) other;
     long cost = charge.cost();
-    if (pool == null) {
-      if (cost <= 0) {
-        return transition(charge, null, nowMillis).decision(); // an unused one has the whole limit
-      }
-      pool = new FairPool(tenant.terms());
-      other = pool;
+    if (other == null && cost <= 0) {
+      return transition(charge, null, nowMillis).decision(); // an unused one has the whole limit
     }
+    FairPool pool = poolFor(tenant);
     if (cost > 0) {
       return pool.charge(tenant, cost, charge.overrun(), nowMillis).decision();
     }
     return cost == 0
         ? pool.look(tenant, charge.overrun(), nowMillis)
         : pool.refund(tenant, -cost, nowMillis);
+  }
+
+  private FairPool poolFor(FairTenant tenant) {
+    FairPool pool = (FairPool) other;
+    if (pool == null) {
+      pool = new FairPool(tenant.terms());
+      other = pool;
+    }
+    return pool;
   }
 
   private <S> @Nullable S load(RateAlgorithm<S> algorithm) {

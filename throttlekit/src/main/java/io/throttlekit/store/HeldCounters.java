@@ -67,11 +67,7 @@ public final class HeldCounters {
     for (int i = 0; i < settlement.size(); i++) {
       settlement.use(i, held(settlement.charge(i).key()));
     }
-    Outcome outcome = settlement.settle();
-    if (outcome == null) {
-      throw new IllegalStateException("a counter that is held was retired");
-    }
-    return outcome;
+    return notRetired(settlement.settle());
   }
 
   /** Grants and counts what is left of an added counter, up to the request. */
@@ -80,6 +76,10 @@ public final class HeldCounters {
         request.onDataLoss() == DataLoss.DENY
             ? Denial.millisLeft(request.window(), lossMillis, nowMillis)
             : 0;
+    FairTenant tenant = request.tenant();
+    if (tenant != null && denied == 0) {
+      return notRetired(held(request.key()).lease(request, tenant, nowMillis));
+    }
     return Leasing.grant(
         request, nowMillis, denied > 0 ? charge -> Denial.of(look(charge), denied) : this::decide);
   }
@@ -100,11 +100,14 @@ public final class HeldCounters {
   }
 
   private Decision decide(Charge charge) {
-    Decision decision = held(charge.key()).charge(charge, nowMillis);
-    if (decision == null) {
+    return notRetired(held(charge.key()).charge(charge, nowMillis));
+  }
+
+  private static <T> T notRetired(@Nullable T result) {
+    if (result == null) {
       throw new IllegalStateException("a counter that is held was retired");
     }
-    return decision;
+    return result;
   }
 
   /** Returns the decision of a charge that does not count. A tenant becomes active. */

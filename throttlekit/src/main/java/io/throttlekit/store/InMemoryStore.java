@@ -6,7 +6,9 @@ import com.github.benmanes.caffeine.cache.Policy;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
+import io.throttlekit.Overrun;
 import io.throttlekit.TimeSource;
+import io.throttlekit.fairness.FairPool;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
@@ -129,7 +131,7 @@ public final class InMemoryStore implements CounterStore {
       }
       Decision decision = counter.charge(charge, now);
       if (decision != null) {
-        keep(counter, charge, decision, now);
+        keep(counter, charge, decision.resetAfterMillis(), now);
         return decision;
       }
       recent.drop(charge.key());
@@ -154,8 +156,10 @@ public final class InMemoryStore implements CounterStore {
     long now = time.wallMillis();
     Settlement settlement = new Settlement(claims, now, Denial.NO_LOSS);
     Map<CounterKey, Counter> lost = Map.of();
+    // A second attempt would find the tenants active that the first one has charged.
+    boolean once = settlement.chargesSeveralTenants();
     for (int attempt = 0; ; attempt++) {
-      lookUp(settlement, attempt > 0, now);
+      lookUp(settlement, once || attempt > 0, now);
       if (attempt >= MAX_ATTEMPTS) {
         lost = lost.isEmpty() ? new HashMap<>() : lost;
         standInForRetired(settlement, lost, now);
@@ -163,7 +167,8 @@ public final class InMemoryStore implements CounterStore {
       Outcome outcome = settlement.settle();
       if (outcome != null) {
         for (int i = 0; i < settlement.size(); i++) {
-          keep(settlement.counter(i), settlement.charge(i), outcome.decisions().get(i), now);
+          long resetAfter = outcome.decisions().get(i).resetAfterMillis();
+          keep(settlement.counter(i), settlement.charge(i), resetAfter, now);
         }
         forgotten.add(lost.size());
         return outcome;
@@ -259,7 +264,23 @@ public final class InMemoryStore implements CounterStore {
   }
 
   private LeaseGrant grant(LeaseRequest request, long now) {
-    return Leasing.grant(request, now, charge -> decide(charge, now));
+    FairTenant tenant = request.tenant();
+    if (tenant == null) {
+      return Leasing.grant(request, now, charge -> decide(charge, now));
+    }
+    Charge first = request.charge(1, Overrun.REFUSE); // activates the tenant
+    for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      Counter counter = counter(first, now);
+      LeaseGrant grant = counter.lease(request, tenant, now);
+      if (grant != null) {
+        keep(counter, first, grant.windowEndMillis() - now, now);
+        return grant;
+      }
+      recent.drop(request.key());
+      Thread.onSpinWait();
+    }
+    forgotten.increment();
+    return Leasing.ofTenant(new FairPool(tenant.terms()), request, tenant, now);
   }
 
   private CallRecords records(CounterKey key) {
@@ -325,12 +346,12 @@ public final class InMemoryStore implements CounterStore {
   }
 
   /** Extends the expiry of a counter so that it outlives what it counts. */
-  private void keep(Counter counter, Charge charge, Decision decision, long now) {
+  private void keep(Counter counter, Charge charge, long resetAfterMillis, long now) {
     if (charge.tenant() != null) {
       weigh(counter);
     }
     if (!Lifetime.extend(
-        counter, unusedAt(charge, decision, now), charge.algorithm().windowMillis())) {
+        counter, unusedAt(charge, resetAfterMillis, now), charge.algorithm().windowMillis())) {
       return;
     }
     // Of two threads, the one with the earlier expiry may write last; it then sees the later
@@ -351,10 +372,10 @@ public final class InMemoryStore implements CounterStore {
     }
   }
 
-  private static long unusedAt(Charge charge, Decision decision, long now) {
+  private static long unusedAt(Charge charge, long resetAfterMillis, long now) {
     // Tenants of this window keep their reserve during the next one.
     long reserved = charge.tenant() == null ? 0 : charge.algorithm().windowMillis();
-    return now + decision.resetAfterMillis() + reserved;
+    return now + resetAfterMillis + reserved;
   }
 
   private void forget(@Nullable Counter counter) {

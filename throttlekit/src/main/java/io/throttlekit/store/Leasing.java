@@ -2,6 +2,8 @@ package io.throttlekit.store;
 
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import io.throttlekit.fairness.FairPool;
+import io.throttlekit.fairness.FairTenant;
 import java.util.function.Function;
 
 /**
@@ -13,52 +15,34 @@ final class Leasing {
 
   static LeaseGrant grant(
       LeaseRequest request, long nowMillis, Function<Charge, Decision> counters) {
-    if (request.tenant() != null) {
-      return grantToTenant(request, nowMillis, counters);
-    }
     // Another lease may come between two attempts; then less is left.
     for (long wanted = request.units(); ; ) {
       Decision decision = counters.apply(request.charge(wanted, Overrun.REFUSE));
       long granted = decision.admitted() ? wanted : 0;
-      if (granted > 0 || decision.remaining() == 0) {
-        return new LeaseGrant(
-            granted, nowMillis + decision.resetAfterMillis(), nowMillis, decision.remaining());
+      if (granted > 0 || decision.remaining() <= 0) {
+        return granted(granted, decision, request.tenant() != null, nowMillis);
       }
       wanted = Math.min(wanted, decision.remaining());
     }
   }
 
-  /**
-   * Grants what the tenant may take now. A refusal's {@code remaining} may have been used by
-   * others, so what is left is read before each attempt.
-   */
-  private static LeaseGrant grantToTenant(
-      LeaseRequest request, long nowMillis, Function<Charge, Decision> counters) {
-    Charge look = request.charge(0, Overrun.COUNT);
-    while (true) {
-      long left = counters.apply(look).remaining();
-      // A tenant that gets nothing is active all the same, because it has requested units.
-      long wanted = Math.max(1, Math.min(request.units(), left));
-      Decision decision = counters.apply(request.charge(wanted, Overrun.REFUSE));
-      if (decision.admitted() || left == 0) {
-        Decision after = counters.apply(look);
-        return new LeaseGrant(
-                decision.admitted() ? wanted : 0,
-                nowMillis + after.resetAfterMillis(),
-                nowMillis,
-                after.remaining())
-            .withLimit(after.limit());
-      }
-    }
+  /** Returns a grant to a tenant, which has what it may take under one lock of the counter. */
+  static LeaseGrant ofTenant(FairPool pool, LeaseRequest request, FairTenant tenant, long now) {
+    long units = pool.lease(tenant, request.units(), now);
+    return granted(units, pool.look(tenant, Overrun.COUNT, now), true, now);
   }
 
   /** Returns the grant of a repeated call: its units, with what is left now. */
   static LeaseGrant granted(
       LeaseRequest request, long units, long nowMillis, Function<Charge, Decision> counters) {
     Decision rest = counters.apply(request.charge(0, Overrun.COUNT));
+    return granted(units, rest, request.tenant() != null, nowMillis);
+  }
+
+  private static LeaseGrant granted(long units, Decision rest, boolean shared, long nowMillis) {
     LeaseGrant grant =
         new LeaseGrant(units, nowMillis + rest.resetAfterMillis(), nowMillis, rest.remaining());
-    return request.tenant() == null ? grant : grant.withLimit(rest.limit());
+    return shared ? grant.withLimit(rest.limit()) : grant;
   }
 
   /** Returns units of a counter that no tenants share. */

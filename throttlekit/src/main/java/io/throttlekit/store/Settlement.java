@@ -5,6 +5,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import io.throttlekit.fairness.FairTenant;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -68,6 +69,21 @@ final class Settlement {
 
   Charge charge(int index) {
     return charges[index];
+  }
+
+  /**
+   * Returns whether several tenants are charged, each of which changes what the others may take.
+   */
+  boolean chargesSeveralTenants() {
+    FairTenant known = null;
+    for (Charge charge : charges) {
+      FairTenant tenant = charge.tenant();
+      if (tenant != null && known != null && !tenant.key().equals(known.key())) {
+        return true;
+      }
+      known = tenant == null ? known : tenant;
+    }
+    return false;
   }
 
   Counter counter(int index) {

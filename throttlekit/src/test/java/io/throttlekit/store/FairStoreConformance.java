@@ -140,6 +140,24 @@ public abstract class FairStoreConformance {
     assertThat(remaining(a)).isEqualTo(22);
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void decidesTenantsOfARequestInItsOrderAlsoWithANewCounter(boolean known) {
+    FairTenant a = tenant(1, true, terms);
+    FairTenant b = tenant(5, true, terms);
+    Charge open = Charges.charge(new FixedWindow(5, MINUTE), "open", 1);
+    acquire(store, charge(a, 1, Overrun.REFUSE));
+    if (known) {
+      acquire(store, open);
+    }
+    // Once b is active, a may take 16 units of its own and 17 that are in no reserve.
+    assertThat(acquire(store, charge(a, 40, Overrun.REFUSE), charge(b, 1, Overrun.REFUSE), open))
+        .extracting(Outcome::admitted)
+        .isEqualTo(true);
+    assertThat(acquire(store, charge(open, 0)).decisions().getFirst().remaining())
+        .isEqualTo(known ? 3 : 4);
+  }
+
   @Test
   void keepsAnOverdraftOfARefusedRequest() {
     FairTenant a = tenant(1, true, terms);
