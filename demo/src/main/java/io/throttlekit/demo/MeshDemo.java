@@ -46,7 +46,8 @@ public final class MeshDemo {
     MeshScenario scenario = MeshScenario.within(seconds);
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
-      environment.report("starting the coordinator, and three regions: two replicas and a Redis each");
+      environment.report(
+          "starting the coordinator, and three regions: two replicas and a Redis each");
       RedisProcess coordinator =
           MeshRedis.start(started, "--appendonly", "yes", "--appendfsync", "always");
       List<MeshRegion> regions =
@@ -56,7 +57,8 @@ public final class MeshDemo {
       started.push(story::close);
       story.begin();
       long windows = seconds * 1000L / scenario.windowMillis();
-      while (!story.advance(windows) && !environment.awaitStop(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
+      while (!story.advance(windows)
+          && !environment.awaitStop(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
         // continue with the next step
       }
       return story.end();

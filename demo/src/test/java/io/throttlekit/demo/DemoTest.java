@@ -127,7 +127,8 @@ class DemoTest {
 
   private Summary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new Demo(new DemoEnvironment(_ -> envoy, progress::add), LONG_TIMEOUT).run(seconds, 7, out, false);
+      return new Demo(new DemoEnvironment(_ -> envoy, progress::add), LONG_TIMEOUT)
+          .run(seconds, 7, out, false);
     }
   }
 

@@ -15,7 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Tag("tlc")
 class PermitSharesSpecTest {
-  private static final String PROPERTIES = "BelowLimit StaysCovered LentWhenCovered Shielded InOrder";
+  private static final String PROPERTIES =
+      "BelowLimit StaysCovered LentWhenCovered Shielded InOrder";
   private static final Configuration THREE = Configuration.of("PermitShares");
   private static final Configuration INVENTED =
       THREE.with("Limits", "{3, 4}").with("Invented", "{\"b\", \"c\"}");

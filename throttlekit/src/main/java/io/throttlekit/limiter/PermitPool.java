@@ -46,7 +46,8 @@ final class PermitPool {
 
   /**
    * @param onUse called after the first request has come, and after the last one has left
-   * @param onAnswered receives waiting requests that {@link #take} admitted; called without the lock
+   * @param onAnswered receives waiting requests that {@link #take} admitted; called without the
+   *     lock
    */
   PermitPool(
       AdaptiveLimiter limiter,

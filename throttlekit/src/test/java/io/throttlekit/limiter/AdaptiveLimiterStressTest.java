@@ -26,8 +26,6 @@ class AdaptiveLimiterStressTest {
     assertThat(stress.live).hasValue(0);
     assertThat(stress.maxLive).hasValue(LIMIT);
     assertThat(stress.maxQueued.get()).isBetween(MAX_QUEUED / 2, MAX_QUEUED);
-    assertThat(stress.cancelled.sum())
-        .as("cancelled in time")
-        .isGreaterThan(LimiterStress.THREADS);
+    assertThat(stress.cancelled.sum()).as("cancelled in time").isGreaterThan(LimiterStress.THREADS);
   }
 }

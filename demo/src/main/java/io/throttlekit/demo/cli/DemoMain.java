@@ -158,9 +158,9 @@ public final class DemoMain implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
     return show(environment -> {
-          OverloadSummary summary = new Overload(environment).run(plan, System.out, terminal);
-          return !json ? summary.words() : terminal ? summary.json() : summary.textAndJson();
-        });
+      OverloadSummary summary = new Overload(environment).run(plan, System.out, terminal);
+      return !json ? summary.words() : terminal ? summary.json() : summary.textAndJson();
+    });
   }
 
   private int showFleet(String count) {
@@ -171,34 +171,34 @@ public final class DemoMain implements Callable<Integer> {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
     return show(environment -> {
-          FleetSummary summary = new FleetDemo(environment).run(plan, System.out);
-          return json ? summary.textAndJson() : summary.words();
-        });
+      FleetSummary summary = new FleetDemo(environment).run(plan, System.out);
+      return json ? summary.textAndJson() : summary.words();
+    });
   }
 
   private int show() {
     int end = seconds == null ? 0 : seconds(seconds, 1);
     return show(environment -> {
-          Summary summary = new Demo(environment).run(end, seed, System.out, terminal);
-          return json ? summary.json() : summary.words();
-        });
+      Summary summary = new Demo(environment).run(end, seed, System.out, terminal);
+      return json ? summary.json() : summary.words();
+    });
   }
 
   private int showMesh() {
     int end =
         seconds == null ? MeshScenario.USUAL_SECONDS : seconds(seconds, MeshScenario.MIN_SECONDS);
     return show(environment -> {
-          MeshSummary summary = new MeshDemo(environment).run(end, System.out);
-          return json ? summary.json() : summary.words();
-        });
+      MeshSummary summary = new MeshDemo(environment).run(end, System.out);
+      return json ? summary.json() : summary.words();
+    });
   }
 
   private int showFair() {
     int end = seconds == null ? 0 : seconds(seconds, 1);
     return show(environment -> {
-          FairSummary summary = new FairDemo(environment).run(end, System.out, terminal);
-          return json ? summary.json() : summary.words();
-        });
+      FairSummary summary = new FairDemo(environment).run(end, System.out, terminal);
+      return json ? summary.json() : summary.words();
+    });
   }
 
   /** A demo that runs and returns a summary. */

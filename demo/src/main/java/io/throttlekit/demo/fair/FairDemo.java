@@ -1,7 +1,7 @@
 package io.throttlekit.demo.fair;
 
-import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.DemoService;
 import io.throttlekit.demo.Undo;

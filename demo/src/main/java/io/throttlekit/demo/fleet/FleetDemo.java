@@ -1,7 +1,7 @@
 package io.throttlekit.demo.fleet;
 
-import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.Undo;
 import io.throttlekit.demo.UnusableEnvoyException;
@@ -139,7 +139,9 @@ public final class FleetDemo {
       return new FleetSummary(plan, capacity.perSecond(), rows);
     }
 
-    /** Runs one load, from a second of the course. Returns empty after {@link DemoEnvironment#stop}. */
+    /**
+     * Runs one load, from a second of the course. Returns empty after {@link DemoEnvironment#stop}.
+     */
     private Optional<FleetSummary.Row> one(int start, int times)
         throws IOException, InterruptedException {
       int counted = start + plan.length() / 4; // before, the limit adapts
@@ -167,7 +169,8 @@ public final class FleetDemo {
         return Optional.empty();
       }
       boolean _ =
-          environment.awaitStop(CLIENT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS); // the last responses
+          environment.awaitStop(
+              CLIENT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS); // the last responses
       return Optional.of(
           new FleetSummary.Row(
               times,

@@ -1,8 +1,8 @@
 package io.throttlekit.demo.overload;
 
-import io.throttlekit.demo.DemoEnvironment;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.Undo;
 import io.throttlekit.demo.UnusableEnvoyException;

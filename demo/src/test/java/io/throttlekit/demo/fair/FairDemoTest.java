@@ -46,8 +46,7 @@ class FairDemoTest {
   @Test
   @Timeout(120)
   void aFloodTakesNothingFromTheOthersAndOneTenantMoreIsRefusedWithItsOwnLimit() throws Exception {
-    DemoEnvironment environment =
-        environment(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"));
+    DemoEnvironment environment = environment(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"));
     FairDemo demo = new FairDemo(environment, LONG_TIMEOUT);
     Future<FairSummary> running;
     try (ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor();
@@ -76,7 +75,9 @@ class FairDemoTest {
   @Test
   void failsWithoutAnEnvoy() {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      assertThatThrownBy(() -> new FairDemo(environment(new EnvoyLookup.Unavailable("no network")), LONG_TIMEOUT).run(1, out, false))
+      assertThatThrownBy(() ->
+              new FairDemo(environment(new EnvoyLookup.Unavailable("no network")), LONG_TIMEOUT)
+                  .run(1, out, false))
           .isInstanceOf(IOException.class)
           .hasMessage("no Envoy: no network");
     }

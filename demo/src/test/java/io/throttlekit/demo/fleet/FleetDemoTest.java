@@ -58,7 +58,8 @@ class FleetDemoTest {
   private FleetSummary run(EnvoyLookup envoy) throws Exception {
     FleetPlan plan = FleetPlan.of("3", null, null, "2", "40", 1);
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new FleetDemo(new DemoEnvironment(_ -> envoy, progress::add), Capacity.USUAL).run(plan, out);
+      return new FleetDemo(new DemoEnvironment(_ -> envoy, progress::add), Capacity.USUAL)
+          .run(plan, out);
     }
   }
 }

@@ -31,7 +31,7 @@ record Key(
     return switch (value) {
       case YamlNode.Mapping _ -> type.equals("mapping") || type.equals("free");
       case YamlNode.Sequence _ -> type.equals("list");
-      case YamlNode.Scalar scalar 
+      case YamlNode.Scalar scalar
           when scalar.kind() == ScalarKind.INTEGER || scalar.kind() == ScalarKind.FLOAT ->
           type.equals("number") || type.equals("decimal");
       case YamlNode.Scalar _ -> !Set.of("mapping", "free", "list").contains(type);

@@ -81,9 +81,7 @@ record Place(
       return "did you mean " + (meant == null ? nearest : meant) + "?";
     }
     String elsewhere =
-        nearest == null
-            ? Wording.nearest(written, PolicyLanguage.declared().keys())
-            : null;
+        nearest == null ? Wording.nearest(written, PolicyLanguage.declared().keys()) : null;
     return elsewhere == null
         ? Wording.suggest(written, names())
         : "did you mean " + elsewhere + "? " + home(elsewhere);

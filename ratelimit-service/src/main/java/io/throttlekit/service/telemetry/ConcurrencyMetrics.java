@@ -147,7 +147,12 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
             measured.record(
                 count,
                 Attributes.of(
-                    LimitGauges.DOMAIN, name.domain, LimitGauges.RULE, name.path, REASON, reason))));
+                    LimitGauges.DOMAIN,
+                    name.domain,
+                    LimitGauges.RULE,
+                    name.path,
+                    REASON,
+                    reason))));
   }
 
   @Override

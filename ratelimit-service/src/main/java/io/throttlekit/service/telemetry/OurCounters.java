@@ -106,8 +106,8 @@ final class OurCounters {
 
     /** Passes each value with the constant's name in lower case. */
     void forEach(ObjLongConsumer<String> reader) {
-      counters.forEach((word, counter) ->
-          reader.accept(word.name().toLowerCase(Locale.ROOT), counter.sum()));
+      counters.forEach(
+          (word, counter) -> reader.accept(word.name().toLowerCase(Locale.ROOT), counter.sum()));
     }
 
     long sum(E word) {

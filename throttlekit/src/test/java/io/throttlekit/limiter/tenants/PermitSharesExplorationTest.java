@@ -176,8 +176,7 @@ class PermitSharesExplorationTest {
 
     /** Returns the waiting request that comes first by the promise. */
     private int expected() {
-      List<Integer> may =
-          queue.keySet().stream().filter(each -> admits(queue.get(each))).toList();
+      List<Integer> may = queue.keySet().stream().filter(each -> admits(queue.get(each))).toList();
       return may.stream()
           .filter(each -> isBelow(queue.get(each)))
           .findFirst()
@@ -230,7 +229,9 @@ class PermitSharesExplorationTest {
         }
       }
       boolean invented = active.stream().anyMatch(each -> each >= inventedFrom);
-      if (!invented && active.size() <= limit && active.stream().anyMatch(each -> part(each) == 0)) {
+      if (!invented
+          && active.size() <= limit
+          && active.stream().anyMatch(each -> part(each) == 0)) {
         return "AtLeastOne";
       }
       int others = active.stream().filter(each -> each >= inventedFrom).mapToInt(this::part).sum();
