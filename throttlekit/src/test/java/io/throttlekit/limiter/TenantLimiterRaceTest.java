@@ -23,10 +23,8 @@ import org.junit.jupiter.api.parallel.Isolated;
  * queue.
  */
 @Isolated("Lincheck changes the classes that it checks, for all threads")
-@Tag("exploration")
+@Tag("thorough")
 public class TenantLimiterRaceTest {
-  private static final boolean THOROUGH = Boolean.getBoolean("throttlekit.thorough");
-
   private final AdaptiveLimiter limiter =
       AdaptiveLimiter.of(TestLimits.fixed(6))
           .queueing(Queueing.of(3, 3))
@@ -80,7 +78,7 @@ public class TenantLimiterRaceTest {
   @Test
   void isLinearizableInModelChecking() {
     new ModelCheckingOptions()
-        .iterations(THOROUGH ? 10 : 2)
+        .iterations(6)
         .invocationsPerIteration(50)
         .threads(2)
         .actorsPerThread(2)

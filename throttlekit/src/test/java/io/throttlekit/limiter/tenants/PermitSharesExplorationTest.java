@@ -13,6 +13,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -169,24 +170,28 @@ class PermitSharesExplorationTest {
         broken = "InOrder";
         return;
       }
-      int number = queue.get(next);
+      int number = waiting(next);
       take(number, arrive(number));
       leave(next);
     }
 
     /** Returns the waiting request that comes first by the promise. */
     private int expected() {
-      List<Integer> may = queue.keySet().stream().filter(each -> admits(queue.get(each))).toList();
+      List<Integer> may = queue.keySet().stream().filter(each -> admits(waiting(each))).toList();
       return may.stream()
-          .filter(each -> isBelow(queue.get(each)))
+          .filter(each -> isBelow(waiting(each)))
           .findFirst()
           .orElseGet(() -> may.isEmpty() ? -1 : may.getFirst());
     }
 
     private void leave(Integer request) {
-      int number = queue.get(request);
+      int number = waiting(request);
       shares.remove(arrive(number), request, nanos);
       queue.remove(request);
+    }
+
+    private int waiting(Integer request) {
+      return Objects.requireNonNull(queue.get(request));
     }
 
     /** Lets all other tenants send a request just before this one has been idle for a second. */
