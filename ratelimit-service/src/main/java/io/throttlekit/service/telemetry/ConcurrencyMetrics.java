@@ -119,7 +119,11 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
             "Requests that found no room below a concurrency limit",
             measured -> {
               // Rules begin with 0, so that the first refusal is an increase.
-              limiter.limits().forEach((rule, _) -> refusals(rule));
+              limiter
+                  .limits()
+                  .forEach((rule, _) -> {
+                    var _ = refusals(rule);
+                  });
               record(refusals, measured);
             });
   }
