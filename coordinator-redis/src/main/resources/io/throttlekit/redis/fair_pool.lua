@@ -23,8 +23,21 @@ local FOUND_AT_ONCE = 64
 -- one. Until then, decisions differ from those in memory, where all of them are evicted at once.
 local MAX_EVICTED = 8
 
-local function unreadable(key)
-  error('the key ' .. string.gsub(sub(key, 1, 200), '[^ -~]', '?') .. ' has no data of a pool of tenants')
+local function unreadable(key, why)
+  error('the key ' .. string.gsub(sub(key, 1, 200), '[^ -~]', '?') .. ' has no data of a pool of tenants'
+    .. (why or ''))
+end
+
+-- Calls a command on a key that may have another type: the error of Redis does not name the key.
+local function call_on(command, key, ...)
+  local reply = redis.pcall(command, key, ...)
+  if type(reply) == 'table' and reply.err then
+    if string.find(reply.err, 'WRONGTYPE', 1, true) then
+      unreadable(key, ': WRONGTYPE')
+    end
+    return call(command, key, ...) -- fails again, with the reply that clients expect
+  end
+  return reply
 end
 
 -- Whether a number that is never negative was written as one: no NaN, and exact
@@ -45,7 +58,7 @@ local function read_pool(key, order, amounts, is_new)
     entered = {[LISTED] = {}, [UNLISTED] = {}}, -- the tenants that got a place, with that place
     passed = {[LISTED] = 0, [UNLISTED] = 0}, -- how many of these have another one now
   }
-  local state = not is_new and call('HGET', key, 'pool')
+  local state = not is_new and call_on('HGET', key, 'pool')
   pool.is_new = not state
   if state then
     if #state < 48 or fmod(#state, 48) ~= 0 then
@@ -199,7 +212,7 @@ end
 local function first_of(pool, order, search, class, last, offset)
   while search[class] and search[class] <= last do
     local found =
-      call('ZRANGEBYSCORE', order, search[class], last, 'WITHSCORES', 'LIMIT', 0, 1)
+      call_on('ZRANGEBYSCORE', order, search[class], last, 'WITHSCORES', 'LIMIT', 0, 1)
     local score = tonumber(found[2])
     search[class] = score and score + 1
     local tenant = score and tenant_of(pool, found[1])
@@ -299,7 +312,7 @@ local function between(pool, weight, low, high)
     local from = '(' .. pack('>dd', weight, low) .. '\255'
     local to = '[' .. pack('>dd', weight, high) .. '\255'
     repeat
-      local found = call('ZRANGEBYLEX', pool.amounts, from, to, 'LIMIT', 0, FOUND_AT_ONCE)
+      local found = call_on('ZRANGEBYLEX', pool.amounts, from, to, 'LIMIT', 0, FOUND_AT_ONCE)
       local amount
       for i = 1, #found do
         amount = unpack('>d', found[i], 9)

@@ -5,7 +5,7 @@ local ARGUMENTS_AT_ONCE = 1000 -- even, for pairs; Lua cannot unpack 8,000
 local function call_with_all(command, key, arguments)
   for i = 1, #arguments, ARGUMENTS_AT_ONCE do
     local last = i + ARGUMENTS_AT_ONCE - 1
-    call(command, key, values(arguments, i, last < #arguments and last or #arguments))
+    call_on(command, key, values(arguments, i, last < #arguments and last or #arguments))
   end
 end
 
@@ -18,7 +18,7 @@ local function forget_inactive(pool)
   most = beyond > most and beyond or most
   for _, first in ipairs({0, LISTED_PLACES}) do
     if pool.size > pool.active and most > 0 then
-      local names = call('ZRANGEBYSCORE', pool.order, first, first + pool.before - 1,
+      local names = call_on('ZRANGEBYSCORE', pool.order, first, first + pool.before - 1,
         'LIMIT', 0, most)
       local fields = {}
       for i = 1, #names do

@@ -95,6 +95,30 @@ class RedisFairStoreTest {
   }
 
   @Test
+  void aKeyOfAnotherTypeFailsTheRequestAndIsNamed() {
+    RedisCounterStore store = store();
+    charge(store, tenant("a", terms), 1);
+    List<String> ofPool = new ArrayList<>();
+    for (String key : redis.command("KEYS", "*").lines().toList()) {
+      String type = redis.command("TYPE", key).strip();
+      if (type.equals("zset")
+          || (type.equals("hash") && redis.command("HEXISTS", key, "pool").strip().equals("1"))) {
+        ofPool.add(key);
+      }
+    }
+    assertThat(ofPool).hasSize(3);
+    for (String key : ofPool) {
+      redis.command("RENAME", key, "kept");
+      redis.command("SET", key, "written by others");
+      CompletionStage<?> answer = store.acquire(claims(tenant("b", terms), 1, DataLoss.REFILL));
+      assertThat(failure(answer))
+          .hasMessageContaining("the key " + key.replaceAll("[^ -~]", "?"))
+          .hasMessageContaining(" has no data of a pool of tenants: WRONGTYPE");
+      redis.command("RENAME", "kept", key);
+    }
+  }
+
+  @Test
   void aDecisionVisitsNoOtherTenants() {
     RedisCounterStore store = store();
     int few = commandsOfDecisions(store, 10);

@@ -1,6 +1,5 @@
 package io.throttlekit.demo;
 
-import io.throttlekit.testkit.envoy.EnvoyBinary;
 import io.throttlekit.testkit.envoy.EnvoyLookup;
 import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
 import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
@@ -10,44 +9,26 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Starts all processes, shows traffic and counts, and stops the processes. Used once. */
 public final class Demo {
-  private final Function<Consumer<String>, EnvoyLookup> envoys;
-  private final Consumer<String> progress;
+  private final DemoEnvironment environment;
   private final String filterTimeout;
-  private final CountDownLatch stop = new CountDownLatch(1);
 
-  /**
-   * @param envoys finds Envoy; its argument receives progress messages
-   * @param progress receives one-line messages about slow steps
-   * @param filterTimeout timeout of Envoy's filter for the service
-   */
-  Demo(
-      Function<Consumer<String>, EnvoyLookup> envoys,
-      Consumer<String> progress,
-      String filterTimeout) {
-    this.envoys = envoys;
-    this.progress = progress;
+  /** Creates a demo with the usual timeout of Envoy's filter for the service. */
+  public Demo(DemoEnvironment environment) {
+    this(environment, DemoFiles.FILTER_TIMEOUT);
+  }
+
+  Demo(DemoEnvironment environment, String filterTimeout) {
+    this.environment = environment;
     this.filterTimeout = filterTimeout;
   }
 
-  public static Demo ofThisMachine(Consumer<String> progress) {
-    return new Demo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
-  }
-
-  /** Ends {@link #run} soon. Thread-safe. */
-  public void stop() {
-    stop.countDown();
-  }
-
   /**
-   * Runs until {@link #stop}, or for the given time.
+   * Runs until {@link DemoEnvironment#stop}, or for the given time.
    *
    * @param seconds duration from 1, or 0 for no limit
    * @param seed of the order of requests
@@ -57,18 +38,15 @@ public final class Demo {
    */
   public Summary run(int seconds, long seed, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
-    EnvoyLookup envoy = envoys.apply(progress);
-    if (envoy instanceof Unusable(String reason)) {
-      throw new UnusableEnvoyException(reason);
-    }
+    EnvoyLookup envoy = environment.findEnvoy();
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
       Path policyFile =
           Files.writeString(folder.resolve("policy.yaml"), DemoFiles.text("policy.yaml"));
       DemoPolicy policy = DemoPolicy.read(policyFile);
-      progress.accept("the policy:\n" + DemoFiles.text("policy.yaml").indent(2).stripTrailing());
+      environment.report("the policy:\n" + DemoFiles.text("policy.yaml").indent(2).stripTrailing());
 
-      progress.accept("starting the service with in-memory counters");
+      environment.report("starting the service with in-memory counters");
       DemoService service = DemoService.start(policyFile, folder.resolve("service.log"));
       started.push(service::close);
 
@@ -93,17 +71,17 @@ public final class Demo {
         started.push(upstream::close);
         envoy = startEnvoy(program, version, servicePort, upstream.port(), folder);
       }
-      case Unavailable(String reason) -> progress.accept("no Envoy: " + reason);
-      case Unusable(String reason) -> throw new IllegalStateException(reason); // see run
+      case Unavailable(String reason) -> environment.report("no Envoy: " + reason);
+      case Unusable(String reason) -> throw new IllegalStateException(reason); // see findEnvoy
     }
     if (envoy == null) {
-      progress.accept("sending the same traffic to the service over gRPC");
+      environment.report("sending the same traffic to the service over gRPC");
       return new GrpcSender(servicePort);
     }
     started.push(envoy::close);
     String url = "http://127.0.0.1:" + envoy.port();
-    progress.accept("sending 40 requests a second to " + url);
-    progress.accept(
+    environment.report("sending 40 requests a second to " + url);
+    environment.report(
         "the fourth of your calls in a minute gets 429: curl -i -H 'x-user: you' " + url + "/api");
     return new HttpSender(envoy.port());
   }
@@ -111,7 +89,7 @@ public final class Demo {
   private @Nullable EnvoyProcess startEnvoy(
       Path program, String version, int servicePort, int upstreamPort, Path folder)
       throws IOException {
-    progress.accept("starting Envoy " + version);
+    environment.report("starting Envoy " + version);
     String bootstrap =
         DemoFiles.bootstrap("envoy.yaml", filterTimeout)
             .replace("@SERVICE@", Integer.toString(servicePort))
@@ -119,14 +97,14 @@ public final class Demo {
     try {
       return EnvoyProcess.start(program, bootstrap, folder);
     } catch (IOException e) {
-      progress.accept("Envoy does not start: " + e.getMessage());
+      environment.report("Envoy does not start: " + e.getMessage());
       return null;
     }
   }
 
   private int show(int seconds, Counts counts, Screen screen) throws InterruptedException {
     int second = 0;
-    while ((seconds == 0 || second < seconds) && !stop.await(1, TimeUnit.SECONDS)) {
+    while ((seconds == 0 || second < seconds) && !environment.awaitStop(1, TimeUnit.SECONDS)) {
       second++;
       screen.show(second, counts);
     }

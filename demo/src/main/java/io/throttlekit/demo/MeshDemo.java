@@ -1,11 +1,6 @@
 package io.throttlekit.demo;
 
 import io.throttlekit.TimeSource;
-import io.throttlekit.testkit.envoy.EnvoyBinary;
-import io.throttlekit.testkit.envoy.EnvoyLookup;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unusable;
 import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -13,12 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Function;
 
 /**
  * Starts three regions and a coordinator as processes of this machine, reports what happens, and
@@ -27,37 +19,22 @@ import java.util.function.Function;
 public final class MeshDemo {
   private static final int STEP_MILLIS = 50;
 
-  private final Function<Consumer<String>, EnvoyLookup> envoys;
-  private final Consumer<String> progress;
+  private final DemoEnvironment environment;
   private final String filterTimeout;
   private final TimeSource time = TimeSource.system();
-  private final CountDownLatch stop = new CountDownLatch(1);
 
-  /**
-   * @param envoys finds Envoy; its argument receives progress messages
-   * @param progress receives one-line messages about slow steps
-   * @param filterTimeout timeout of Envoy's filter for the service
-   */
-  MeshDemo(
-      Function<Consumer<String>, EnvoyLookup> envoys,
-      Consumer<String> progress,
-      String filterTimeout) {
-    this.envoys = envoys;
-    this.progress = progress;
+  /** Creates a demo with the usual timeout of Envoy's filter for the service. */
+  public MeshDemo(DemoEnvironment environment) {
+    this(environment, DemoFiles.FILTER_TIMEOUT);
+  }
+
+  MeshDemo(DemoEnvironment environment, String filterTimeout) {
+    this.environment = environment;
     this.filterTimeout = filterTimeout;
   }
 
-  public static MeshDemo ofThisMachine(Consumer<String> progress) {
-    return new MeshDemo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
-  }
-
-  /** Ends {@link #run} soon. Thread-safe. */
-  public void stop() {
-    stop.countDown();
-  }
-
   /**
-   * Runs as many whole windows as fit into the time, or until {@link #stop}.
+   * Runs as many whole windows as fit into the time, or until {@link DemoEnvironment#stop}.
    *
    * @param seconds from {@link MeshScenario#MIN_SECONDS}
    * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
@@ -65,11 +42,12 @@ public final class MeshDemo {
    * @throws IOException if there is no Envoy, or a process does not start
    */
   public MeshSummary run(int seconds, PrintStream out) throws IOException, InterruptedException {
-    Path envoy = envoy();
+    Path envoy = environment.envoy();
     MeshScenario scenario = MeshScenario.within(seconds);
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
-      progress.accept("starting the coordinator, and three regions: two replicas and a Redis each");
+      environment.report(
+          "starting the coordinator, and three regions: two replicas and a Redis each");
       RedisProcess coordinator =
           MeshRedis.start(started, "--appendonly", "yes", "--appendfsync", "always");
       List<MeshRegion> regions =
@@ -79,19 +57,12 @@ public final class MeshDemo {
       started.push(story::close);
       story.begin();
       long windows = seconds * 1000L / scenario.windowMillis();
-      while (!story.advance(windows) && !stop.await(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
+      while (!story.advance(windows)
+          && !environment.awaitStop(STEP_MILLIS, TimeUnit.MILLISECONDS)) {
         // continue with the next step
       }
       return story.end();
     }
-  }
-
-  private Path envoy() throws IOException {
-    return switch (envoys.apply(progress)) {
-      case Found(Path program, String _) -> program;
-      case Unavailable(String reason) -> throw new IOException("no Envoy: " + reason);
-      case Unusable(String reason) -> throw new UnusableEnvoyException(reason);
-    };
   }
 
   static Path policy(MeshScenario scenario, Path folder) throws IOException {
@@ -111,7 +82,7 @@ public final class MeshDemo {
     }
     for (MeshRegion region : regions) {
       region.awaitReady(envoy, filterTimeout, started);
-      progress.accept("region " + region.name() + " is ready: " + region.envoy());
+      environment.report("region " + region.name() + " is ready: " + region.envoy());
     }
     started.push(() -> endTogether(regions));
     return regions;

@@ -51,16 +51,17 @@ class DemoTest {
 
   @Test
   void printsThePolicyAndACommandThatIsLimitedAfterThreeCalls() throws Exception {
-    Demo demo =
-        new Demo(
-            _ -> new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), progress::add, LONG_TIMEOUT);
+    DemoEnvironment environment =
+        new DemoEnvironment(
+            _ -> new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"), progress::add);
+    Demo demo = new Demo(environment, LONG_TIMEOUT);
     Future<?> running;
     try (ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor();
         PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
       running = thread.submit(() -> demo.run(0, 7, out, false));
       await().atMost(Duration.ofMinutes(2)).until(() -> commandToTry().find());
       List<HttpResponse<String>> answers = callUntilLimited(commandToTry());
-      demo.stop();
+      environment.stop();
       assertThat(answers).as("two windows, if a minute ended").hasSizeBetween(4, 7);
       assertThat(answers.getLast().statusCode()).isEqualTo(429);
       assertThat(answers.getLast().headers().firstValue("x-ratelimit-limit").orElse(""))
@@ -126,7 +127,8 @@ class DemoTest {
 
   private Summary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new Demo(_ -> envoy, progress::add, LONG_TIMEOUT).run(seconds, 7, out, false);
+      return new Demo(new DemoEnvironment(_ -> envoy, progress::add), LONG_TIMEOUT)
+          .run(seconds, 7, out, false);
     }
   }
 

@@ -70,7 +70,8 @@ class MeshDemoTest {
 
   private MeshSummary run(EnvoyLookup envoy, int seconds) throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new MeshDemo(_ -> envoy, progress::add, LONG_TIMEOUT).run(seconds, out);
+      return new MeshDemo(new DemoEnvironment(_ -> envoy, progress::add), LONG_TIMEOUT)
+          .run(seconds, out);
     }
   }
 }

@@ -79,7 +79,7 @@ public final class AdaptiveLimiter implements AutoCloseable {
     this.wakeups = new Wakeups(builder.timer, RESOLUTION_NANOS, this::serve);
     this.random = builder.random;
     this.algorithm = new SynchronizedLimit(builder, time.monotonicNanos());
-    this.pool = new PermitPool(this, algorithm, time, builder.tenants, this::reportUse);
+    this.pool = new PermitPool(this, algorithm, builder, this::reportUse, callbacks::deliver);
   }
 
   /**

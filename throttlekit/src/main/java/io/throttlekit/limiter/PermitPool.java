@@ -15,7 +15,9 @@ import io.throttlekit.limiter.tenants.Tenant;
 import io.throttlekit.limiter.tenants.TenantFigures;
 import io.throttlekit.limiter.tenants.TenantState;
 import io.throttlekit.limiter.tenants.TenantTerms;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,23 +39,28 @@ final class PermitPool {
   private final PermitQueue queue = new PermitQueue();
   private final @Nullable PermitShares<QueuedRequest> shares;
 
+  private final Consumer<List<QueuedRequest>> onAnswered;
+
   /** When a request was last held back although permits were free. */
   private volatile long heldBackNanos;
 
   /**
    * @param onUse called after the first request has come, and after the last one has left
+   * @param onAnswered receives waiting requests that {@link #take} admitted; called without the
+   *     lock
    */
   PermitPool(
       AdaptiveLimiter limiter,
       SynchronizedLimit algorithm,
-      TimeSource time,
-      @Nullable TenantTerms tenants,
-      Runnable onUse) {
+      LimiterBuilder builder,
+      Runnable onUse,
+      Consumer<List<QueuedRequest>> onAnswered) {
     this.limiter = limiter;
     this.algorithm = algorithm;
-    this.time = time;
-    this.shares = tenants == null ? null : new PermitShares<>(tenants);
+    this.time = builder.time;
+    this.shares = builder.tenants == null ? null : new PermitShares<>(builder.tenants);
     this.counts = new RequestCounts(onUse);
+    this.onAnswered = onAnswered;
     this.heldBackNanos = time.monotonicNanos() - 1; // before the first request
   }
 
@@ -86,7 +93,10 @@ final class PermitPool {
   /** Returns a permit if one is free for this request, and for none that waits; else null. */
   @Nullable Permit take(PermitRequest request) {
     if (shares != null) {
-      return take(shares, request);
+      List<QueuedRequest> answered = new ArrayList<>(0); // rarely used: takes no memory before
+      Permit permit = take(shares, request, answered);
+      onAnswered.accept(answered);
+      return permit;
     }
     for (long now = counts.get(); !isFullOrQueued(now); now = counts.get()) {
       if (counts.compareAndSet(now, now + ONE_IN_FLIGHT)) {
@@ -97,22 +107,22 @@ final class PermitPool {
   }
 
   private synchronized @Nullable Permit take(
-      PermitShares<QueuedRequest> shares, PermitRequest request) {
+      PermitShares<QueuedRequest> shares, PermitRequest request, List<QueuedRequest> answered) {
     Tenant<QueuedRequest> tenant = shares.arrived(tenantOf(request), time.monotonicNanos());
     for (long now = counts.get(); ; now = counts.get()) {
       int limit = algorithm.limit();
-      if (shares.next(queue.first(), limit, inFlight(now)) != null // it is about to be admitted
-          || !shares.admits(tenant, limit, inFlight(now))) {
+      if (shares.next(queue.first(), limit, inFlight(now)) != null) {
+        admitWaiting(answered); // a permit has ended since the last call, or parts have changed
+      } else if (!shares.admits(tenant, limit, inFlight(now))) {
         return null;
-      }
-      if (counts.compareAndSet(now, now + ONE_IN_FLIGHT)) {
+      } else if (counts.compareAndSet(now, now + ONE_IN_FLIGHT)) {
         shares.took(tenant);
         return permit(request, tenant, inFlight(now) + 1);
       }
     }
   }
 
-  /** Returns whether {@link #take} would return a permit. */
+  /** Returns whether {@link #take} would return a permit without admitting another request. */
   boolean canTake(PermitRequest request) {
     if (shares == null) {
       return !isFullOrQueued(counts.get());
@@ -189,14 +199,18 @@ final class PermitPool {
     if (shares != null) {
       shares.expire(nowNanos);
     }
-    for (QueuedRequest next = admitNext(); next != null; next = admitNext()) {
-      answered.add(next);
-    }
+    admitWaiting(answered);
     QueuedRequest due = queue.firstDue();
     long untilDue = due == null ? Long.MAX_VALUE : due.deadlineNanos - nowNanos;
     boolean held = shares != null && queue.first() != null && !isFull();
     // What is reserved for a tenant is free for the others once it is not active any more.
     return held ? Math.min(untilDue, requireNonNull(shares).untilExpiry(nowNanos)) : untilDue;
+  }
+
+  private void admitWaiting(List<QueuedRequest> answered) {
+    for (QueuedRequest next = admitNext(); next != null; next = admitNext()) {
+      answered.add(next);
+    }
   }
 
   private @Nullable QueuedRequest admitNext() {

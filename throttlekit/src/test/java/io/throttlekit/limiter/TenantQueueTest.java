@@ -204,4 +204,16 @@ class TenantQueueTest {
     assertThat(overtaken[0]).isFalse();
     assertThat(asking.notified()).containsExactly("other 1", "other 2", "victim 1");
   }
+
+  @Test
+  void aRequestWithinItsPartIsAdmittedAfterAWaitingOneThatMayHaveAnotherPermit() {
+    AdaptiveLimiter limiter = requests.limiter(fixed(4), Queueing.of(3, 3));
+    release(take(limiter, VICTIM));
+    PermitCallbacks asking = new PermitCallbacks(limiter);
+    ask(asking, "flood", FLOOD, 3);
+    assertThat(asking.notified()).containsExactly("flood 1", "flood 2");
+    assertThat(limiter.tryAcquire(request(listed("flood", 3)))).as("its part is 3 now").isNull();
+    assertThat(asking.notified()).containsExactly("flood 3");
+    assertThat(limiter.tryAcquire(request(VICTIM))).as("its part is 1").isNotNull();
+  }
 }

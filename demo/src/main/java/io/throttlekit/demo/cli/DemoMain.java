@@ -1,6 +1,7 @@
 package io.throttlekit.demo.cli;
 
 import io.throttlekit.demo.Demo;
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.MeshDemo;
 import io.throttlekit.demo.MeshScenario;
 import io.throttlekit.demo.MeshSummary;
@@ -156,13 +157,10 @@ public final class DemoMain implements Callable<Integer> {
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
-    Overload demo = Overload.ofThisMachine(System.err::println);
-    return show(
-        demo::stop,
-        () -> {
-          OverloadSummary summary = demo.run(plan, System.out, terminal);
-          return !json ? summary.words() : terminal ? summary.json() : summary.textAndJson();
-        });
+    return show(environment -> {
+      OverloadSummary summary = new Overload(environment).run(plan, System.out, terminal);
+      return !json ? summary.words() : terminal ? summary.json() : summary.textAndJson();
+    });
   }
 
   private int showFleet(String count) {
@@ -172,61 +170,50 @@ public final class DemoMain implements Callable<Integer> {
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }
-    FleetDemo demo = FleetDemo.ofThisMachine(System.err::println);
-    return show(
-        demo::stop,
-        () -> {
-          FleetSummary summary = demo.run(plan, System.out);
-          return json ? summary.textAndJson() : summary.words();
-        });
+    return show(environment -> {
+      FleetSummary summary = new FleetDemo(environment).run(plan, System.out);
+      return json ? summary.textAndJson() : summary.words();
+    });
   }
 
   private int show() {
     int end = seconds == null ? 0 : seconds(seconds, 1);
-    Demo demo = Demo.ofThisMachine(System.err::println);
-    return show(
-        demo::stop,
-        () -> {
-          Summary summary = demo.run(end, seed, System.out, terminal);
-          return json ? summary.json() : summary.words();
-        });
+    return show(environment -> {
+      Summary summary = new Demo(environment).run(end, seed, System.out, terminal);
+      return json ? summary.json() : summary.words();
+    });
   }
 
   private int showMesh() {
     int end =
         seconds == null ? MeshScenario.USUAL_SECONDS : seconds(seconds, MeshScenario.MIN_SECONDS);
-    MeshDemo demo = MeshDemo.ofThisMachine(System.err::println);
-    return show(
-        demo::stop,
-        () -> {
-          MeshSummary summary = demo.run(end, System.out);
-          return json ? summary.json() : summary.words();
-        });
+    return show(environment -> {
+      MeshSummary summary = new MeshDemo(environment).run(end, System.out);
+      return json ? summary.json() : summary.words();
+    });
   }
 
   private int showFair() {
     int end = seconds == null ? 0 : seconds(seconds, 1);
-    FairDemo demo = FairDemo.ofThisMachine(System.err::println);
-    return show(
-        demo::stop,
-        () -> {
-          FairSummary summary = demo.run(end, System.out, terminal);
-          return json ? summary.json() : summary.words();
-        });
+    return show(environment -> {
+      FairSummary summary = new FairDemo(environment).run(end, System.out, terminal);
+      return json ? summary.json() : summary.words();
+    });
   }
 
   /** A demo that runs and returns a summary. */
   @FunctionalInterface
   private interface Show {
-    String run() throws IOException, InterruptedException;
+    String run(DemoEnvironment environment) throws IOException, InterruptedException;
   }
 
-  private static int show(Runnable stop, Show show) {
+  private static int show(Show show) {
+    DemoEnvironment environment = DemoEnvironment.ofThisMachine(System.err::println);
     CountDownLatch ended = new CountDownLatch(1);
-    Thread atInterrupt = Thread.ofPlatform().unstarted(() -> stop(stop, ended));
+    Thread atInterrupt = Thread.ofPlatform().unstarted(() -> stop(environment, ended));
     Runtime.getRuntime().addShutdownHook(atInterrupt);
     try {
-      System.out.println(show.run());
+      System.out.println(show.run(environment));
       System.out.flush();
       return CommandLine.ExitCode.OK;
     } catch (UnusableEnvoyException e) {
@@ -276,8 +263,8 @@ public final class DemoMain implements Callable<Integer> {
     return CommandLine.ExitCode.USAGE;
   }
 
-  private static void stop(Runnable stop, CountDownLatch ended) {
-    stop.run();
+  private static void stop(DemoEnvironment environment, CountDownLatch ended) {
+    environment.stop();
     try {
       // The JVM halts when its hooks end: processes need time to be stopped and files deleted.
       boolean _ = ended.await(20, TimeUnit.SECONDS);

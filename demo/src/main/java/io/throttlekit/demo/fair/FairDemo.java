@@ -1,17 +1,13 @@
 package io.throttlekit.demo.fair;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.DemoService;
 import io.throttlekit.demo.Undo;
 import io.throttlekit.demo.UnusableEnvoyException;
 import io.throttlekit.demo.Upstream;
 import io.throttlekit.demo.fair.FairTally.Figures;
-import io.throttlekit.testkit.envoy.EnvoyBinary;
-import io.throttlekit.testkit.envoy.EnvoyLookup;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unusable;
 import io.throttlekit.testkit.envoy.EnvoyProcess;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -19,10 +15,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Function;
 
 /**
  * Tenants that share one limit by weight, through a real Envoy: one floods, and another one is
@@ -34,37 +27,22 @@ public final class FairDemo {
   /** A second is shown this long after it has ended, when its responses have arrived. */
   private static final long SHOWN_AFTER_MILLIS = 100;
 
-  private final Function<Consumer<String>, EnvoyLookup> envoys;
-  private final Consumer<String> progress;
+  private final DemoEnvironment environment;
   private final String filterTimeout;
   private final TimeSource time = TimeSource.system();
-  private final CountDownLatch stop = new CountDownLatch(1);
 
-  /**
-   * @param envoys finds Envoy; its argument receives progress messages
-   * @param progress receives one-line messages about slow steps
-   * @param filterTimeout timeout of Envoy's filter for the service
-   */
-  FairDemo(
-      Function<Consumer<String>, EnvoyLookup> envoys,
-      Consumer<String> progress,
-      String filterTimeout) {
-    this.envoys = envoys;
-    this.progress = progress;
+  /** Creates a demo with the usual timeout of Envoy's filter for the service. */
+  public FairDemo(DemoEnvironment environment) {
+    this(environment, DemoFiles.FILTER_TIMEOUT);
+  }
+
+  FairDemo(DemoEnvironment environment, String filterTimeout) {
+    this.environment = environment;
     this.filterTimeout = filterTimeout;
   }
 
-  public static FairDemo ofThisMachine(Consumer<String> progress) {
-    return new FairDemo(EnvoyBinary::find, progress, DemoFiles.FILTER_TIMEOUT);
-  }
-
-  /** Ends {@link #run} soon. Thread-safe. */
-  public void stop() {
-    stop.countDown();
-  }
-
   /**
-   * Runs until {@link #stop}, or for the given time.
+   * Runs until {@link DemoEnvironment#stop}, or for the given time.
    *
    * @param seconds duration from 1, or 0 for no limit
    * @param terminal whether {@code out} is a terminal to draw on
@@ -74,34 +52,26 @@ public final class FairDemo {
    */
   public FairSummary run(int seconds, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
-    Path envoy = envoy();
+    Path envoy = environment.envoy();
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
       String text = DemoFiles.text(POLICY);
       Path file = Files.writeString(folder.resolve("policy.yaml"), text);
       FairPolicy policy = FairPolicy.read(file);
-      progress.accept("the policy:\n" + text.indent(2).stripTrailing());
+      environment.report("the policy:\n" + text.indent(2).stripTrailing());
 
-      progress.accept("starting the service with in-memory counters, and Envoy");
+      environment.report("starting the service with in-memory counters, and Envoy");
       DemoService service = DemoService.start(file, folder.resolve("service.log"));
       started.push(service::close);
       String url = "http://127.0.0.1:" + envoyPort(envoy, service, folder, started) + "/api";
-      progress.accept("sending the requests of three tenants to " + url);
-      progress.accept(
+      environment.report("sending the requests of three tenants to " + url);
+      environment.report(
           "try a fourth tenant, which gets 429 after its part: curl -s -i -H 'x-org: you'"
               + " '"
               + url
               + "?[1-40]' | tail -n 10");
       return show(seconds, URI.create(url), new FairScreen(out, terminal, policy), policy);
     }
-  }
-
-  private Path envoy() throws IOException {
-    return switch (envoys.apply(progress)) {
-      case Found(Path program, String _) -> program;
-      case Unavailable(String reason) -> throw new IOException("no Envoy: " + reason);
-      case Unusable(String reason) -> throw new UnusableEnvoyException(reason);
-    };
   }
 
   private int envoyPort(Path program, DemoService service, Path folder, Undo started)
@@ -127,7 +97,7 @@ public final class FairDemo {
       traffic.start();
       for (int second = 0; seconds == 0 || second < seconds; second++) {
         long due = startMillis + (second + 1) * 1_000L + SHOWN_AFTER_MILLIS;
-        if (stop.await(due - time.wallMillis(), TimeUnit.MILLISECONDS)) {
+        if (environment.awaitStop(due - time.wallMillis(), TimeUnit.MILLISECONDS)) {
           break;
         }
         List<Figures> figures = tally.figures(second);

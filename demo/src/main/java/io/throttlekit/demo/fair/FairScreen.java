@@ -5,7 +5,10 @@ import io.throttlekit.demo.fair.FairTally.Figures;
 import java.io.PrintStream;
 import java.util.List;
 
-/** Shows each second: a table that is redrawn on a terminal, elsewhere a line. */
+/**
+ * Shows each second: a table that is redrawn on a terminal; elsewhere a line, and another one where
+ * what the tenants do changes.
+ */
 final class FairScreen {
   private static final String CLEAR_LINE = "\033[K";
   private static final int PER_MARK = 4; // requests, so that a row fits into 80 columns
@@ -14,6 +17,7 @@ final class FairScreen {
   private final boolean terminal;
   private final FairPolicy policy;
   private boolean drawn;
+  private String story = "";
 
   FairScreen(PrintStream out, boolean terminal, FairPolicy policy) {
     this.out = out;
@@ -71,19 +75,21 @@ final class FairScreen {
   }
 
   private void line(int second, List<Figures> tenants) {
+    String words = FairPlan.words(second);
+    if (story.isEmpty()) {
+      out.println("  admitted/sent (guarantee) of each tenant in each second");
+    }
+    if (!story.equals(words)) {
+      out.printf("  after %d s: %s%n", second + 1, words);
+      story = words;
+    }
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < tenants.size(); i++) {
       Figures now = tenants.get(i);
-      line.append(
-          "  %s: %d of %d, guarantee %s, %d extra;"
-              .formatted(
-                  FairPlan.TENANTS.get(i).org(),
-                  now.admitted(),
-                  now.sent(),
-                  guarantee(now),
-                  now.beyond(policy.part(i))));
+      String figures = "%d/%d (%s)".formatted(now.admitted(), now.sent(), guarantee(now));
+      line.append("  %-8s %-13s".formatted(FairPlan.TENANTS.get(i).org(), figures));
     }
-    out.printf("%4d s%s  %s%n", second + 1, line, FairPlan.words(second));
+    out.printf("%4d s%s%n", second + 1, line.toString().stripTrailing());
   }
 
   private static String guarantee(Figures now) {

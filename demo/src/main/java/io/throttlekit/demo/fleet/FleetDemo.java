@@ -1,17 +1,13 @@
 package io.throttlekit.demo.fleet;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.Undo;
 import io.throttlekit.demo.UnusableEnvoyException;
 import io.throttlekit.demo.load.Capacity;
 import io.throttlekit.demo.load.Course;
 import io.throttlekit.simulator.concurrency.Chance;
-import io.throttlekit.testkit.envoy.EnvoyBinary;
-import io.throttlekit.testkit.envoy.EnvoyLookup;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unusable;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -21,10 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Function;
 
 /**
  * Offers an upstream more than its capacity through four Envoys with uneven load, whose limit
@@ -44,38 +37,22 @@ public final class FleetDemo {
   private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(1);
   private static final Duration FILTER_TIMEOUT = Duration.ofMillis(250);
 
-  private final Function<Consumer<String>, EnvoyLookup> envoys;
-  private final Consumer<String> progress;
+  private final DemoEnvironment environment;
   private final Capacity capacity;
   private final TimeSource time = TimeSource.system();
-  private final CountDownLatch stop = new CountDownLatch(1);
 
-  /**
-   * @param envoys finds Envoy; its argument receives progress messages
-   * @param progress receives one-line messages about slow steps
-   * @param capacity of the upstream
-   */
-  FleetDemo(
-      Function<Consumer<String>, EnvoyLookup> envoys,
-      Consumer<String> progress,
-      Capacity capacity) {
-    this.envoys = envoys;
-    this.progress = progress;
+  /** Creates a demo with an upstream of 125 requests a second. */
+  public FleetDemo(DemoEnvironment environment) {
+    this(environment, Capacity.USUAL);
+  }
+
+  FleetDemo(DemoEnvironment environment, Capacity capacity) {
+    this.environment = environment;
     this.capacity = capacity;
   }
 
-  /** Creates a demo with the Envoy of this machine, and an upstream of 125 requests a second. */
-  public static FleetDemo ofThisMachine(Consumer<String> progress) {
-    return new FleetDemo(EnvoyBinary::find, progress, Capacity.USUAL);
-  }
-
-  /** Ends {@link #run} soon. Thread-safe. */
-  public void stop() {
-    stop.countDown();
-  }
-
   /**
-   * Runs the loads, or until {@link #stop}.
+   * Runs the loads, or until {@link DemoEnvironment#stop}.
    *
    * @return results of the loads that ended
    * @throws UnusableEnvoyException before any process is started, if the configured Envoy cannot be
@@ -84,8 +61,8 @@ public final class FleetDemo {
    */
   public FleetSummary run(FleetPlan plan, PrintStream out)
       throws IOException, InterruptedException {
-    Path envoy = envoy();
-    progress.accept(describe(plan));
+    Path envoy = environment.envoy();
+    environment.report(describe(plan));
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
       Chance chance = new Chance(plan.seed(), SERVICE_TIMES);
@@ -111,14 +88,6 @@ public final class FleetDemo {
               started);
       return new Run(plan, fleet, load, out).all();
     }
-  }
-
-  private Path envoy() throws IOException {
-    return switch (envoys.apply(progress)) {
-      case Found(Path program, String _) -> program;
-      case Unavailable(String reason) -> throw new IOException("no Envoy: " + reason);
-      case Unusable(String reason) -> throw new UnusableEnvoyException(reason);
-    };
   }
 
   private String describe(FleetPlan plan) {
@@ -170,7 +139,9 @@ public final class FleetDemo {
       return new FleetSummary(plan, capacity.perSecond(), rows);
     }
 
-    /** Runs one load, from a second of the course. Returns empty after {@link #stop}. */
+    /**
+     * Runs one load, from a second of the course. Returns empty after {@link DemoEnvironment#stop}.
+     */
     private Optional<FleetSummary.Row> one(int start, int times)
         throws IOException, InterruptedException {
       int counted = start + plan.length() / 4; // before, the limit adapts
@@ -198,7 +169,8 @@ public final class FleetDemo {
         return Optional.empty();
       }
       boolean _ =
-          stop.await(CLIENT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS); // the last responses
+          environment.awaitStop(
+              CLIENT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS); // the last responses
       return Optional.of(
           new FleetSummary.Row(
               times,
@@ -215,7 +187,7 @@ public final class FleetDemo {
     private boolean until(int second) throws InterruptedException {
       while (load.second() < second) {
         int next = Math.min(second, (load.second() / LINE_SECONDS + 1) * LINE_SECONDS);
-        if (stop.getCount() == 0 || !load.await(next)) {
+        if (environment.isStopped() || !load.await(next)) {
           return false;
         }
         if (next % LINE_SECONDS == 0) {
@@ -229,7 +201,7 @@ public final class FleetDemo {
       Optional<Replica> steering = fleet.steering();
       while (steering.isEmpty()
           && load.second() < second
-          && !stop.await(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
+          && !environment.awaitStop(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
         steering = fleet.steering();
       }
       return steering;

@@ -2,6 +2,7 @@ package io.throttlekit.demo.overload;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.DemoFiles;
 import io.throttlekit.demo.Undo;
 import io.throttlekit.demo.UnusableEnvoyException;
@@ -10,11 +11,6 @@ import io.throttlekit.demo.load.Course;
 import io.throttlekit.demo.load.Course.Figures;
 import io.throttlekit.demo.load.OpenLoad;
 import io.throttlekit.simulator.concurrency.Chance;
-import io.throttlekit.testkit.envoy.EnvoyBinary;
-import io.throttlekit.testkit.envoy.EnvoyLookup;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Found;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unavailable;
-import io.throttlekit.testkit.envoy.EnvoyLookup.Unusable;
 import io.throttlekit.testkit.net.EventLoops;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -25,10 +21,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -42,38 +35,22 @@ public final class Overload {
   /** One event loop for all clients, one for all upstreams. */
   private static final int LOOPS = 2;
 
-  private final Function<Consumer<String>, EnvoyLookup> envoys;
-  private final Consumer<String> progress;
+  private final DemoEnvironment environment;
   private final Capacity capacity;
   private final TimeSource time = TimeSource.system();
-  private final CountDownLatch stop = new CountDownLatch(1);
 
-  /**
-   * @param envoys finds Envoy; its argument receives progress messages
-   * @param progress receives one-line messages about slow steps
-   * @param capacity of each upstream
-   */
-  Overload(
-      Function<Consumer<String>, EnvoyLookup> envoys,
-      Consumer<String> progress,
-      Capacity capacity) {
-    this.envoys = envoys;
-    this.progress = progress;
+  /** Creates a demo with upstreams of 125 requests a second. */
+  public Overload(DemoEnvironment environment) {
+    this(environment, Capacity.USUAL);
+  }
+
+  Overload(DemoEnvironment environment, Capacity capacity) {
+    this.environment = environment;
     this.capacity = capacity;
   }
 
-  /** Creates a demo with the Envoy of this machine, and upstreams of 125 requests a second. */
-  public static Overload ofThisMachine(Consumer<String> progress) {
-    return new Overload(EnvoyBinary::find, progress, Capacity.USUAL);
-  }
-
-  /** Ends {@link #run} soon. Thread-safe. */
-  public void stop() {
-    stop.countDown();
-  }
-
   /**
-   * Runs the phases, or until {@link #stop}.
+   * Runs the phases, or until {@link DemoEnvironment#stop}.
    *
    * @param terminal whether {@code out} is a terminal to draw on
    * @return results of the phases that ended
@@ -83,9 +60,9 @@ public final class Overload {
    */
   public OverloadSummary run(OverloadPlan plan, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
-    Path envoy = envoy();
+    Path envoy = environment.envoy();
     Schedule schedule = plan.schedule();
-    progress.accept(describe(plan));
+    environment.report(describe(plan));
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
       EventLoopGroup loops = EventLoops.of(LOOPS);
@@ -110,14 +87,6 @@ public final class Overload {
       int seconds = offer(load, schedule, arms, new OverloadScreen(out, terminal, schedule));
       return summary(plan, arms, seconds, load);
     }
-  }
-
-  private Path envoy() throws IOException {
-    return switch (envoys.apply(progress)) {
-      case Found(Path program, String _) -> program;
-      case Unavailable(String reason) -> throw new IOException("no Envoy: " + reason);
-      case Unusable(String reason) -> throw new UnusableEnvoyException(reason);
-    };
   }
 
   private String describe(OverloadPlan plan) {
@@ -148,7 +117,7 @@ public final class Overload {
         arms.forEach(arm -> arm.begin(phase, capacity));
       }
       long end = start + (second + 1) * 1_000_000_000L;
-      if (stop.await(end - time.monotonicNanos(), TimeUnit.NANOSECONDS)) {
+      if (environment.awaitStop(end - time.monotonicNanos(), TimeUnit.NANOSECONDS)) {
         load.stop();
         break;
       }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.testkit.envoy.EnvoyLookup;
 import io.throttlekit.testkit.envoy.EnvoyProgram;
 import io.throttlekit.testkit.envoy.RealEnvoy;
@@ -45,14 +46,15 @@ class FairDemoTest {
   @Test
   @Timeout(120)
   void aFloodTakesNothingFromTheOthersAndOneTenantMoreIsRefusedWithItsOwnLimit() throws Exception {
-    FairDemo demo = demo(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"));
+    DemoEnvironment environment = environment(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"));
+    FairDemo demo = new FairDemo(environment, LONG_TIMEOUT);
     Future<FairSummary> running;
     try (ExecutorService thread = Executors.newVirtualThreadPerTaskExecutor();
         PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
       running = thread.submit(() -> demo.run(0, out, false));
       await().atMost(Duration.ofMinutes(1)).until(() -> running.isDone() || floodHasBegun());
       HttpResponse<Void> refused = callUntilRefused();
-      demo.stop();
+      environment.stop();
       assertThat(refused.statusCode()).isEqualTo(429);
       assertThat(FairTraffic.limit(refused)).as("70 / 8, and a unit lent").isBetween(8L, 9L);
       assertThat(refused.headers().firstValue("x-ratelimit-remaining")).hasValue("0");
@@ -73,15 +75,17 @@ class FairDemoTest {
   @Test
   void failsWithoutAnEnvoy() {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      assertThatThrownBy(() -> demo(new EnvoyLookup.Unavailable("no network")).run(1, out, false))
+      assertThatThrownBy(() ->
+              new FairDemo(environment(new EnvoyLookup.Unavailable("no network")), LONG_TIMEOUT)
+                  .run(1, out, false))
           .isInstanceOf(IOException.class)
           .hasMessage("no Envoy: no network");
     }
     assertThat(progress).isEmpty();
   }
 
-  private FairDemo demo(EnvoyLookup envoy) {
-    return new FairDemo(_ -> envoy, progress::add, LONG_TIMEOUT);
+  private DemoEnvironment environment(EnvoyLookup envoy) {
+    return new DemoEnvironment(_ -> envoy, progress::add);
   }
 
   private boolean floodHasBegun() {

@@ -36,14 +36,20 @@ class FairScreenTest {
   }
 
   @Test
-  void printsALineEachSecondElsewhere() {
+  void printsShortLinesWithoutEscapeSequencesElsewhere() {
+    FairScreen screen = new FairScreen(out, false, POLICY);
     count();
-    new FairScreen(out, false, POLICY).show(LENT, tally.figures(LENT));
+    screen.show(LENT, tally.figures(LENT));
+    screen.show(LENT + 1, tally.figures(LENT + 1));
     assertThat(text())
         .isEqualTo(
-            "   8 s  acme: 0 of 0, guarantee -, 0 extra;  globex: 46 of 60, guarantee 46, 26"
-                + " extra;  initech: 24 of 150, guarantee 23, 14 extra;  initech floods,"
-                + " acme is absent: its part is lent\n");
+            """
+              admitted/sent (guarantee) of each tenant in each second
+              after 8 s: initech floods, acme is absent: its part is lent
+               8 s  acme     0/0 (-)        globex   46/60 (46)     initech  24/150 (23)
+               9 s  acme     0/0 (-)        globex   0/0 (-)        initech  0/0 (-)
+            """);
+    assertThat(text().lines()).allMatch(line -> line.length() <= 80);
   }
 
   @Test

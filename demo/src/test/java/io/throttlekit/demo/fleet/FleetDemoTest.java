@@ -3,6 +3,7 @@ package io.throttlekit.demo.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.load.Capacity;
 import io.throttlekit.testkit.envoy.EnvoyLookup;
 import io.throttlekit.testkit.envoy.EnvoyProgram;
@@ -57,7 +58,8 @@ class FleetDemoTest {
   private FleetSummary run(EnvoyLookup envoy) throws Exception {
     FleetPlan plan = FleetPlan.of("3", null, null, "2", "40", 1);
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new FleetDemo(_ -> envoy, progress::add, Capacity.USUAL).run(plan, out);
+      return new FleetDemo(new DemoEnvironment(_ -> envoy, progress::add), Capacity.USUAL)
+          .run(plan, out);
     }
   }
 }

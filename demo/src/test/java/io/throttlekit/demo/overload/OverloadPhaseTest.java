@@ -2,6 +2,7 @@ package io.throttlekit.demo.overload;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.load.Capacity;
 import io.throttlekit.demo.load.Course.Figures;
 import io.throttlekit.demo.overload.OverloadSummary.Row;
@@ -68,7 +69,7 @@ class OverloadPhaseTest {
   private OverloadSummary run() throws Exception {
     EnvoyLookup envoy = new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0");
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new Overload(_ -> envoy, _ -> {}, Capacity.USUAL)
+      return new Overload(new DemoEnvironment(_ -> envoy, _ -> {}), Capacity.USUAL)
           .run(OverloadPlan.of("2", "ours", String.valueOf(SECONDS), 1), out, false);
     }
   }

@@ -3,6 +3,7 @@ package io.throttlekit.demo.overload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.demo.DemoEnvironment;
 import io.throttlekit.demo.load.Capacity;
 import io.throttlekit.demo.load.Course.Figures;
 import io.throttlekit.demo.overload.OverloadSummary.Row;
@@ -76,7 +77,7 @@ class OverloadTest {
   private OverloadSummary run(EnvoyLookup envoy, String phases, String arms, String seconds)
       throws Exception {
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
-      return new Overload(_ -> envoy, progress::add, Capacity.USUAL)
+      return new Overload(new DemoEnvironment(_ -> envoy, progress::add), Capacity.USUAL)
           .run(OverloadPlan.of(phases, arms, seconds, 1), out, false);
     }
   }

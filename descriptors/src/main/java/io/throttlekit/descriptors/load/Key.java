@@ -1,8 +1,11 @@
 package io.throttlekit.descriptors.load;
 
+import io.throttlekit.descriptors.source.ScalarKind;
+import io.throttlekit.descriptors.source.YamlNode;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Key of a place in the policy language, as {@code policy-language.yaml} declares it.
@@ -20,6 +23,20 @@ record Key(
   /** Returns the attribute, or "" where the key has none of that name. */
   String attribute(String attribute) {
     return attributes.getOrDefault(attribute, "");
+  }
+
+  /** Returns whether the value is probably meant for this key, whatever its own key is. */
+  boolean suits(YamlNode value) {
+    String type = attribute("type");
+    return switch (value) {
+      case YamlNode.Mapping _ -> type.equals("mapping") || type.equals("free");
+      case YamlNode.Sequence _ -> type.equals("list");
+      case YamlNode.Scalar scalar
+          when scalar.kind() == ScalarKind.INTEGER || scalar.kind() == ScalarKind.FLOAT ->
+          type.equals("number") || type.equals("decimal");
+      case YamlNode.Scalar _ -> !Set.of("mapping", "free", "list").contains(type);
+      case YamlNode.Unreadable _ -> true;
+    };
   }
 
   /** Returns the least allowed number. */

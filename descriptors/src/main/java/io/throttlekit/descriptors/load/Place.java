@@ -7,6 +7,7 @@ import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.descriptors.source.YamlNode;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,15 +67,21 @@ record Place(
       problems.error(field.at(), key + " has no meaning " + where, home(name));
       checkUnread(field, problems);
     } else {
-      problems.error(field.at(), "unknown key " + key + ' ' + where, suggestion(name));
+      problems.error(field.at(), "unknown key " + key + ' ' + where, suggestion(field));
     }
   }
 
-  private String suggestion(String written) {
+  private String suggestion(Field field) {
+    String written = field.name();
+    String nearest = Wording.nearest(written, names());
+    if (nearest != null && !key(nearest).suits(field.value())) {
+      Set<String> suitable = new TreeSet<>(names());
+      suitable.removeIf(name -> !key(name).suits(field.value()));
+      String meant = Wording.meant(written, suitable);
+      return "did you mean " + (meant == null ? nearest : meant) + "?";
+    }
     String elsewhere =
-        Wording.nearest(written, names()) == null
-            ? Wording.nearest(written, PolicyLanguage.declared().keys())
-            : null;
+        nearest == null ? Wording.nearest(written, PolicyLanguage.declared().keys()) : null;
     return elsewhere == null
         ? Wording.suggest(written, names())
         : "did you mean " + elsewhere + "? " + home(elsewhere);

@@ -68,7 +68,8 @@ public final class Explainer {
           "no rule: "
               + (tenant == null
                   ? named(last) + " states no limit"
-                  : "no entry `%s` names the tenant for %s".formatted(tenant, named(last)));
+                  : "no entry `%s` names the tenant for %s, so its limit does not apply"
+                      .formatted(tenant, named(last)));
       List<NearMiss> misses = new NearMisses(policies, entries).below(last);
       return Explanation.ofNoRule(summary, steps, misses);
     }
@@ -108,7 +109,13 @@ public final class Explainer {
       String[] entries, int at, @Nullable CompiledDescriptor above, Level level) {
     String where = above == null ? "" : " below " + named(above);
     String what = level.isEmpty() ? "there is nothing" : "nothing matches it";
-    return "no rule: entry %d %s, and %s%s".formatted(at / 2 + 1, entry(entries, at), what, where);
+    String tenant = above == null || above.rule != null ? null : missingTenant(above);
+    String needs =
+        tenant == null
+            ? ""
+            : ", whose limit needs an entry `%s` that names the tenant".formatted(tenant);
+    return "no rule: entry %d %s, and %s%s%s"
+        .formatted(at / 2 + 1, entry(entries, at), what, where, needs);
   }
 
   private static List<NearMiss> alike(PolicyBook book, String domain) {

@@ -214,11 +214,20 @@ class FairShareReaderTest {
     String plans = limited("tenant: org, weight_entry: plan, weights: {gold: 4}", "");
     assertThat(explain(plans))
         .containsExactly(
-            "no rule: no entry `org` names the tenant for `api` (a.yaml:2:15)",
+            "no rule: no entry `org` names the tenant for `api` (a.yaml:2:15), so its limit does"
+                + " not apply",
             "  entry 1 api=v1: default of `api` (a.yaml:2:15)",
             "  near miss: rule `api` at a.yaml:2:26 needs one more entry: org");
     assertThat(explain(plans, "plan", "gold").getFirst())
-        .isEqualTo("no rule: no entry `org` names the tenant for `plan` (a.yaml:2:26)");
+        .isEqualTo(
+            "no rule: no entry `org` names the tenant for `plan` (a.yaml:2:26), so its limit does"
+                + " not apply");
+    assertThat(explain(plans, "team", "x").getFirst())
+        .isEqualTo(
+            "no rule: entry 2 team=x, and nothing matches it below `api` (a.yaml:2:15), whose limit"
+                + " needs an entry `org` that names the tenant");
+    assertThat(explain(plans, "org", "acme", "zone", "eu").getFirst())
+        .isEqualTo("no rule: entry 3 zone=eu, and nothing matches it below `org` (a.yaml:2:26)");
     assertThat(explain(plans, "ogr", "acme"))
         .contains("  near miss: key `ogr` is nearly `org` (a.yaml:2:26)");
     assertThat(explain(plans, "org", "acme", "zone", "eu"))

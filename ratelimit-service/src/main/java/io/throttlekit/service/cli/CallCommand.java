@@ -32,7 +32,11 @@ import picocli.CommandLine.Spec;
     description = "Sends a request to a running service, as Envoy would.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    footer = "Exit code: 0 answered, whatever the answer; 1 no answer; 2 wrong use.")
+    footer = {
+      "Where tenants share a limit (fair_share), limit and rest are those of the tenant of the"
+          + " descriptor: its guarantee, or what it may have in all by borrowing.",
+      "Exit code: 0 answered, whatever the answer; 1 no answer; 2 wrong use."
+    })
 final class CallCommand implements Callable<Integer> {
 
   private static final long DEADLINE_SECONDS = 5; // generous for a person at a terminal

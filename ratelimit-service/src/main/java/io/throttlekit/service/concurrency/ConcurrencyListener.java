@@ -9,8 +9,8 @@ public interface ConcurrencyListener {
   /** A listener that ignores every event. */
   ConcurrencyListener NONE = new ConcurrencyListener() {};
 
-  /** A request found no room below a concurrency limit. */
-  default void refused(Refusal why) {}
+  /** A request found no room below a concurrency limit of the rule. */
+  default void refused(Rule rule, Refusal why) {}
 
   /** A request was refused because there are too many permits. */
   default void noRoomForPermits() {}

@@ -228,7 +228,7 @@ public final class PermitAcquisition {
   private void took(int index, PinnedLimit limit, @Nullable Permit permit) {
     decisions[index] = decided(permit != null, reached.get(index), limit);
     if (permit == null) {
-      limiter.listener().refused(Refusal.LIMIT_REACHED);
+      limiter.listener().refused(reached.get(index).rule(), Refusal.LIMIT_REACHED);
       limit.unpin();
     } else {
       held.add(new HeldPermit(limit, permit));
@@ -304,7 +304,7 @@ public final class PermitAcquisition {
 
     @Override
     public void refused(Refusal why) {
-      limiter.listener().refused(why);
+      limiter.listener().refused(reached.get(index).rule(), why);
       decisions[index] = decided(false, reached.get(index), limit);
       limit.unpin();
       if (isGone()) {

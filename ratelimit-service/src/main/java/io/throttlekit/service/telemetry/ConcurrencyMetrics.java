@@ -1,6 +1,9 @@
 package io.throttlekit.service.telemetry;
 
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
@@ -12,6 +15,8 @@ import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.StreamEnd;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
@@ -26,16 +31,25 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
   private static final Logger LOG = LoggerFactory.getLogger(ConcurrencyMetrics.class);
   private static final String PREFIX = "throttlekit_concurrency_";
 
+  /** Rules with series of their own for refused requests, since the start of the process. */
+  static final int MAX_RULES = 1_000;
+
+  private static final AttributeKey<String> REASON = AttributeKey.stringKey("reason");
+  private static final RuleName OTHER = new RuleName(SeriesName.OTHER, SeriesName.OTHER);
+
   /** Direction in which a limit changed. */
   private enum Direction {
     UP,
     DOWN
   }
 
+  /** Identifies a rule in the metrics, before and after a reload. */
+  private record RuleName(String domain, String path) {}
+
   private final Meter meter;
   private final TimeSource time;
   private final ByWord<Metric> counts;
-  private final ByWord<Refusal> refusals;
+  private final ConcurrentHashMap<RuleName, ByWord<Refusal>> refusals = new ConcurrentHashMap<>();
   private final ByWord<PermitEnd> ends;
   private final ByWord<StreamEnd> reported;
   private final ByWord<IgnoredReport> ignored;
@@ -67,12 +81,6 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
     counts =
         ours.counters(
             Metric.CONCURRENCY_REFUSED_WITHOUT_LEASE, Metric.CONCURRENCY_THRESHOLD_CHANGES);
-    refusals =
-        ours.counters(
-            PREFIX + "refused",
-            "Requests that found no room below a concurrency limit",
-            "reason",
-            Refusal.class);
     ends = ours.counters(PREFIX + "released", "Leases that ended", "by", PermitEnd.class);
     reported =
         ours.counters(
@@ -96,20 +104,59 @@ public final class ConcurrencyMetrics implements ConcurrencyListener {
         ours.counters(PREFIX + "limit_changes", "Changes of limits", "direction", Direction.class);
   }
 
-  /** Registers the gauges, which read {@code limiter} at every collection. */
+  /** Registers what reads {@code limiter} at every collection, and the counters of refusals. */
   public void show(ConcurrencyLimiter limiter) {
     LimitGauges.show(meter, limiter.limits()::forEach);
     LimitGauges.showTenants(
         meter,
         reader ->
             limiter.limits().forEachDivided(limit -> reader.accept(limit.rule(), limit.figures())));
-    new OurCounters(meter)
-        .gauge(PREFIX + "live_leases", "Leases that have not ended", limiter.permits()::size);
+    OurCounters ours = new OurCounters(meter);
+    ours.gauge(PREFIX + "live_leases", "Leases that have not ended", limiter.permits()::size);
+    var _ =
+        ours.labelled(
+            PREFIX + "refused",
+            "Requests that found no room below a concurrency limit",
+            measured -> {
+              // Rules begin with 0, so that the first refusal is an increase.
+              limiter
+                  .limits()
+                  .forEach((rule, _) -> {
+                    var _ = refusals(rule);
+                  });
+              record(refusals, measured);
+            });
   }
 
   @Override
-  public void refused(Refusal why) {
-    refusals.increment(why);
+  public void refused(Rule rule, Refusal why) {
+    refusals(rule).increment(why);
+  }
+
+  private ByWord<Refusal> refusals(Rule rule) {
+    RuleName name = new RuleName(rule.domain(), rule.path());
+    ByWord<Refusal> known = refusals.get(name);
+    if (known != null) {
+      return known;
+    }
+    // Rules that a reload removed keep their series. Threads that race may exceed the bound by one.
+    RuleName counted = refusals.size() < MAX_RULES ? name : OTHER;
+    return refusals.computeIfAbsent(counted, _ -> new ByWord<>(Refusal.class));
+  }
+
+  private static void record(
+      Map<RuleName, ByWord<Refusal>> refusals, ObservableLongMeasurement measured) {
+    refusals.forEach((name, counters) ->
+        counters.forEach((reason, count) ->
+            measured.record(
+                count,
+                Attributes.of(
+                    LimitGauges.DOMAIN,
+                    name.domain,
+                    LimitGauges.RULE,
+                    name.path,
+                    REASON,
+                    reason))));
   }
 
   @Override

@@ -22,8 +22,8 @@ import java.util.function.ToLongFunction;
  */
 public final class LimitGauges {
   private static final String PREFIX = "throttlekit_concurrency_";
-  private static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
-  private static final AttributeKey<String> RULE = AttributeKey.stringKey("rule");
+  static final AttributeKey<String> DOMAIN = AttributeKey.stringKey("domain");
+  static final AttributeKey<String> RULE = AttributeKey.stringKey("rule");
 
   private LimitGauges() {}
 

@@ -80,9 +80,7 @@ final class OurCounters {
         name,
         description,
         measured ->
-            counters.counters.forEach((word, counter) ->
-                measured.record(
-                    counter.sum(), Attributes.of(key, word.name().toLowerCase(Locale.ROOT)))));
+            counters.forEach((word, count) -> measured.record(count, Attributes.of(key, word))));
   }
 
   /** One counter per enum constant. */
@@ -104,6 +102,12 @@ final class OurCounters {
 
     void add(E word, long count) {
       of(word).add(count);
+    }
+
+    /** Passes each value with the constant's name in lower case. */
+    void forEach(ObjLongConsumer<String> reader) {
+      counters.forEach(
+          (word, counter) -> reader.accept(word.name().toLowerCase(Locale.ROOT), counter.sum()));
     }
 
     long sum(E word) {

@@ -68,7 +68,7 @@ public final class RecordingConcurrencyListener implements ConcurrencyListener {
   }
 
   @Override
-  public void refused(Refusal why) {
+  public void refused(Rule rule, Refusal why) {
     refusals.add(why);
   }
 

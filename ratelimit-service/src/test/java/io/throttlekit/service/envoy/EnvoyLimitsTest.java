@@ -77,6 +77,18 @@ class EnvoyLimitsTest {
   }
 
   @Test
+  void dividesALimitAmongTenantsByTheirPlans() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIR_SHARES, Changes.NONE)) {
+      assertThat(mesh.status("/", "x-org", "acme", "x-plan", "gold")).isEqualTo(200);
+      assertThat(mesh.status("/", "x-org", "globex", "x-plan", "silver")).isEqualTo(200);
+      assertThat(mesh.admitted(60, "/", "x-org", "globex", "x-plan", "silver")).isEqualTo(19);
+      assertThat(mesh.admitted(60, "/", "x-org", "acme", "x-plan", "gold")).isEqualTo(39);
+      assertThat(mesh.status("/", "x-org", "acme")).as("without a plan").isEqualTo(429);
+      assertThat(mesh.status("/")).as("without a tenant").isEqualTo(200);
+    }
+  }
+
+  @Test
   void chargesCostsAndRefundsOnlyCharges() throws IOException {
     Changes metadata = Changes.NONE.with(Map.of("THROTTLEKIT_RESPONSE_DYNAMIC_METADATA", "true"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, metadata)) {

@@ -1,12 +1,15 @@
 package io.throttlekit.service.telemetry;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.limiter.Refusal;
 import io.throttlekit.limiter.tenants.ShareFigures;
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.DroppedRelease;
 import io.throttlekit.service.concurrency.IgnoredReport;
 import io.throttlekit.service.concurrency.StreamEnd;
@@ -18,6 +21,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class ConcurrencyMetricsTest {
@@ -41,6 +45,46 @@ class ConcurrencyMetricsTest {
               "throttlekit_concurrency_limit_changes_total{direction=\"down\"} 1.0",
               "throttlekit_concurrency_threshold_changes_total 1.0");
     }
+  }
+
+  @Test
+  void countsRefusalsByRuleAndReason() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      metrics.show(new ConcurrencyLimiter(time, (_, _) -> {}, metrics, () -> 1_000));
+      metrics.refused(one, Refusal.ABOVE_PART);
+      metrics.refused(one, Refusal.ABOVE_PART);
+      metrics.refused(other, Refusal.LIMIT_REACHED);
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(
+              refused("d", "a", "above_part") + " 2.0",
+              refused("d", "a", "limit_reached") + " 0.0",
+              refused("d", "b", "limit_reached") + " 1.0");
+    }
+  }
+
+  @Test
+  void countsRefusalsOfTooManyRulesTogether() throws IOException {
+    try (Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry())) {
+      ConcurrencyMetrics metrics = new ConcurrencyMetrics(telemetry.meter(), time);
+      metrics.show(new ConcurrencyLimiter(time, (_, _) -> {}, metrics, () -> 1_000));
+      int rules = ConcurrencyMetrics.MAX_RULES + 2;
+      Book.of(
+              IntStream.range(0, rules)
+                  .mapToObj(i -> "{key: k" + i + ", concurrency: {}}")
+                  .collect(joining(", ", "domain: d\ndescriptors: [", "]\n")))
+          .rules()
+          .forEach(rule -> metrics.refused(rule, Refusal.LIMIT_REACHED));
+      assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body().lines())
+          .contains(refused("other", "other", "limit_reached") + " 2.0")
+          .filteredOn(line -> line.contains("reason=\"limit_reached\""))
+          .hasSize(ConcurrencyMetrics.MAX_RULES + 1);
+    }
+  }
+
+  private static String refused(String domain, String rule, String reason) {
+    return "throttlekit_concurrency_refused_total{domain=\"%s\",reason=\"%s\",rule=\"%s\"}"
+        .formatted(domain, reason, rule);
   }
 
   @Test
