@@ -13,6 +13,30 @@ public final class PrintableText {
     return isPrintable(text) ? text : replaced(text);
   }
 
+  /**
+   * Returns the text with <code>&#92;u{0}</code> for such a character, and a second backslash for
+   * each one: different texts stay different. No text is escaped as a backslash before another
+   * character.
+   */
+  public static String escaped(String text) {
+    return text.indexOf('\\') < 0 && isPrintable(text) ? text : withEscapes(text);
+  }
+
+  private static String withEscapes(String text) {
+    StringBuilder shown = new StringBuilder(2 * text.length());
+    text.codePoints()
+        .forEach(c -> {
+          if (c == '\\') {
+            shown.append("\\\\");
+          } else if (isPrintable(c)) {
+            shown.appendCodePoint(c);
+          } else {
+            shown.append("\\u{").append(Integer.toHexString(c)).append('}');
+          }
+        });
+    return shown.toString();
+  }
+
   private static boolean isPrintable(String text) {
     return text.codePoints().allMatch(PrintableText::isPrintable);
   }
