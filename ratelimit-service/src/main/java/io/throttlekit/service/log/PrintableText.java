@@ -14,9 +14,9 @@ public final class PrintableText {
   }
 
   /**
-   * Returns the text with <code>&#92;u{0}</code> for such a character, and a second backslash for
-   * each one: different texts stay different. No text is escaped as a backslash before another
-   * character.
+   * Returns the text with the code point of each such character as <code>&#92;u{0}</code>, and each
+   * backslash doubled. Different texts stay different. A backslash is followed by another one or by
+   * a {@code u}.
    */
   public static String escaped(String text) {
     return text.indexOf('\\') < 0 && isPrintable(text) ? text : withEscapes(text);

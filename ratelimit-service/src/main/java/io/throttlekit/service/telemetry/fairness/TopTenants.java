@@ -227,12 +227,9 @@ final class TopTenants {
         tenant == null ? UNKNOWN : tenant.guarantee);
   }
 
-  /**
-   * Returns a text for a name that no other name has, and that is not {@link #OTHER}: no name is
-   * escaped so.
-   */
+  /** Returns a printable text for a name, which no other name has, and which is not the others'. */
   private static String label(String name) {
-    return name.equals(OTHER) ? '\\' + OTHER : PrintableText.escaped(name);
+    return name.equals(OTHER) ? '\\' + OTHER : PrintableText.escaped(name); // no name is escaped so
   }
 
   /**
@@ -288,7 +285,9 @@ final class TopTenants {
     tenant.units = new Units();
   }
 
-  /** Returns the place of the tenant that has requested least among the shown ones or the others. */
+  /**
+   * Returns the place of the tenant that has requested least among the shown ones or the others.
+   */
   private int least(boolean isShown) {
     int least = 0;
     long requested = Long.MAX_VALUE;

@@ -105,7 +105,8 @@ class TopTenantsTest {
   @Test
   void differentNamesHaveDifferentPrintableLabels() {
     List<String> names =
-        List.of("a\0", "a\1", "a\\u{0}", "a\n", "a\uFFFD", "\\other", "other", "a\uD800", "a\uDBFF");
+        List.of(
+            "a\0", "a\1", "a\\u{0}", "a\n", "a\uFFFD", "\\other", "other", "a\uD800", "a\uDBFF");
     names.forEach(name -> admit(name, 1, 100, 99));
     assertThat(names())
         .containsExactly(
