@@ -6,6 +6,8 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.MonotonicSpan;
 import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
 import io.throttlekit.lease.LeaseWaiter.End;
 import io.throttlekit.lease.sizing.LeaseSizer;
 import io.throttlekit.rate.FixedWindow;
@@ -42,8 +44,11 @@ public abstract class LeaseCell extends Keyed {
   /** The key of the counter; the cell of a tenant has the tenant's key. */
   private final CounterKey counter;
 
-  /** The tenant with its newest weight. A race between newest ones is harmless. */
-  private @Nullable FairTenant tenant;
+  // The newest ones of the tenant, absent where no tenants share the counter. They are fields, not
+  // a FairTenant, because most cells are not in the processor's cache when they are requested. A
+  // race between newest ones is harmless.
+  private @Nullable TenantWeight weight;
+  private @Nullable FairTerms terms;
 
   /** What the tenant may take of a window in all, by the last grant. */
   private long tenantLimit = LeaseGrant.UNKNOWN;
@@ -68,7 +73,9 @@ public abstract class LeaseCell extends Keyed {
   LeaseCell(Charge charge, Tier.Leasing tier, long now) {
     super(charge.chargedKey());
     this.counter = charge.key();
-    this.tenant = charge.tenant();
+    FairTenant tenant = charge.tenant();
+    this.weight = tenant == null ? null : tenant.weight();
+    this.terms = tenant == null ? null : tenant.terms();
     this.window = (FixedWindow) charge.algorithm();
     this.tier = tier;
     this.lastUsedNanos = now;
@@ -89,11 +96,9 @@ public abstract class LeaseCell extends Keyed {
   @SuppressWarnings("ReferenceEquality") // avoids writes: almost always the same rule
   public final AcquireResult tryAcquire(Charge charge, boolean first, long now) {
     FairTenant newest = charge.tenant();
-    FairTenant known = tenant;
-    if (newest != null
-        && known != null
-        && (newest.weight() != known.weight() || newest.terms() != known.terms())) {
-      tenant = newest;
+    if (newest != null && (newest.weight() != weight || newest.terms() != terms)) {
+      weight = newest.weight();
+      terms = newest.terms();
     }
     return tryAcquire((FixedWindow) charge.algorithm(), charge.cost(), first, now);
   }
@@ -240,6 +245,8 @@ public abstract class LeaseCell extends Keyed {
   final LeaseRequest request(
       DataLoss onDataLoss, long windowEndMillis, long units, long size, long usable) {
     Tier.Global global = tier instanceof Tier.Global shared ? shared : null;
+    FairTerms division = terms;
+    TenantWeight share = weight;
     return new LeaseRequest(
         counter,
         window,
@@ -251,7 +258,7 @@ public abstract class LeaseCell extends Keyed {
         usable,
         global == null ? null : global.terms(),
         global != null && global.regionalOnly(),
-        tenant);
+        division == null || share == null ? null : new FairTenant(key, share, division));
   }
 
   /** Returns units of a window as the request that leased them. */
@@ -283,7 +290,7 @@ public abstract class LeaseCell extends Keyed {
 
   /** Returns whether tenants share the counter. */
   final boolean isShared() {
-    return tenant != null;
+    return terms != null;
   }
 
   /** Learns what the tenant may take. An escrow does not know it. */

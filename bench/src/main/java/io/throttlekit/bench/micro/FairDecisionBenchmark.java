@@ -9,12 +9,13 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Measures a whole decision from leased units in memory without the network, of 10,000 users that
- * have a limit each, or that share one as tenants. The second one may cost 1.3 times the first.
+ * Measures a whole decision from leased units in memory without the network, of users that have a
+ * limit each, or that share one as tenants. The second one may cost 1.3 times the first.
  *
  * <p>Run with {@code -prof io.throttlekit.bench.micro.CpuTime}, or with {@code -prof gc} for its
  * bytes.
@@ -22,26 +23,33 @@ import org.openjdk.jmh.annotations.TearDown;
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class FairDecisionBenchmark extends ShortRuns {
-  private static final int USERS = 10_000;
-  // A lease is more than a user sends in all runs, and a tenant's guarantee four leases.
+  private static final long LIMIT = 4_000_000_000L;
   private static final String LEASED =
-      "requests_per_unit: 4000000000, unit: day, tier: leased, lease: {size: 100000}";
+      "requests_per_unit: LIMIT, unit: day, tier: leased, lease: {size: UNITS}";
   private static final String POLICIES =
       """
       - {key: own, descriptors: [{key: user, rate_limit: {LEASED}}]}
       - {key: shared, rate_limit: {LEASED, fair_share: {tenant: user}}}
       """
-          .replace("LEASED", LEASED);
+          .replace("LEASED", LEASED)
+          .replace("LIMIT", String.valueOf(LIMIT));
 
-  private final byte[][] own = new byte[USERS][];
-  private final byte[][] shared = new byte[USERS][];
+  /** All of them, or only some, have metrics by name. */
+  @Param({"10", "10000"})
+  int users;
+
+  private byte[][] own = {};
+  private byte[][] shared = {};
   private @Nullable Decider decider;
 
   /** Loads the policies, and leases units for each user. */
   @Setup
   public void lease() {
-    decider = Decider.withTiers(POLICIES);
-    for (int i = 0; i < USERS; i++) {
+    // A lease is more than a user sends in all runs, and a tenant's guarantee four leases.
+    decider = Decider.withTiers(POLICIES.replace("UNITS", String.valueOf(LIMIT / 4 / users)));
+    own = new byte[users][];
+    shared = new byte[users][];
+    for (int i = 0; i < users; i++) {
       own[i] = Decider.request("own", "orders", "user", "user-" + i);
       shared[i] = Decider.request("shared", "orders", "user", "user-" + i);
       decider.lease(own[i]);
@@ -58,13 +66,13 @@ public class FairDecisionBenchmark extends ShortRuns {
   /** Measures users with a limit each. */
   @Benchmark
   public byte[] leased(KeyOrder order) {
-    return answer(own[order.next(USERS)]);
+    return answer(own[order.next(users)]);
   }
 
   /** Measures users that share a limit as its tenants. */
   @Benchmark
   public byte[] fair(KeyOrder order) {
-    return answer(shared[order.next(USERS)]);
+    return answer(shared[order.next(users)]);
   }
 
   private byte[] answer(byte[] request) {

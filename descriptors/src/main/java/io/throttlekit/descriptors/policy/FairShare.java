@@ -123,10 +123,14 @@ public record FairShare(
     return at;
   }
 
-  /** Returns the weight that the entries which follow the rule's own select. */
-  Weight weight(String[] entries, int from) {
+  /**
+   * Returns the weight that the entries which follow the rule's own select.
+   *
+   * @param tenantAt the tenant's place
+   */
+  Weight weight(String[] entries, int from, int tenantAt) {
     if (weightEntry == null) {
-      return weightOf(entries[tenantAt(entries, from) + 1]);
+      return weightOf(entries[tenantAt + 1]);
     }
     int at = indexOf(weightEntry, entries, from);
     return at < 0 ? defaultWeight : weightOf(entries[at + 1]);

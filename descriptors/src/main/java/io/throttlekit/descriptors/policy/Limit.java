@@ -49,9 +49,10 @@ public record Limit(
    * @param entries of a request that the rule matched; strings in it may be replaced by equal ones
    */
   public CounterKey counter(Rule rule, String[] entries) {
-    String[] charged = rule.chargedEntries(entries);
     RecentKey pool = rule.pool;
-    return pool == null ? CounterKey.of(counterScope, charged) : pool.of(counterScope, charged);
+    return pool == null
+        ? CounterKey.of(counterScope, rule.chargedEntries(entries))
+        : pool.of(counterScope, rule, entries);
   }
 
   /**
@@ -62,12 +63,14 @@ public record Limit(
    */
   public @Nullable FairTenant tenant(Rule rule, String[] entries) {
     Division parts = division;
-    return parts == null
-        ? null
-        : new FairTenant(
-            CounterKey.of(parts.tenantScope(), rule.tenantEntries(entries)),
-            rule.tenantWeight(entries).inThousandths(),
-            parts.terms());
+    if (parts == null) {
+      return null;
+    }
+    int at = rule.tenantAt(entries);
+    return new FairTenant(
+        CounterKey.of(parts.tenantScope(), rule.tenantEntries(entries, at)),
+        rule.tenantWeight(entries, at).inThousandths(),
+        parts.terms());
   }
 
   /** Describes the window: {@code second}, {@code 10s}. */

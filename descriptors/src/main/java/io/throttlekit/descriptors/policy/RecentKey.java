@@ -1,7 +1,6 @@
 package io.throttlekit.descriptors.policy;
 
 import io.throttlekit.CounterKey;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,28 +11,41 @@ final class RecentKey {
   private @Nullable Known known;
 
   private static final class Known {
-    final String scope;
-    final String[] entries;
+    final String[] charged;
     final CounterKey key;
 
-    Known(String scope, String[] entries) {
-      this.scope = scope;
-      this.entries = entries;
-      this.key = CounterKey.of(scope, entries);
+    Known(String scope, String[] charged) {
+      this.charged = charged;
+      this.key = CounterKey.of(scope, charged);
+    }
+
+    /** Returns whether these entries, and others that follow, are charged under this key. */
+    boolean isOf(String[] entries) {
+      for (int i = 0; i < charged.length; i++) {
+        if (!charged[i].equals(entries[i])) {
+          return false;
+        }
+      }
+      return true;
     }
   }
 
   /**
-   * Returns the key of these entries.
+   * Returns the key of what a rule charges.
    *
-   * @param entries not changed afterwards
+   * @param scope of one of the rule's limits
+   * @param rule always the same one
+   * @param entries of a request that it matched, its tenant among them
    */
-  CounterKey of(String scope, String[] entries) {
+  CounterKey of(String scope, Rule rule, String[] entries) {
     Known last = known;
-    if (last == null || !last.scope.equals(scope) || !Arrays.equals(last.entries, entries)) {
-      last = new Known(scope, entries);
-      known = last;
+    if (last == null || !last.isOf(entries)) {
+      String[] charged = rule.chargedEntries(entries); // with patterns in place of values
+      if (last == null || !last.isOf(charged)) {
+        last = new Known(scope, charged);
+        known = last;
+      }
     }
-    return last.key;
+    return last.key.scope().equals(scope) ? last.key : last.key.inScope(scope);
   }
 }

@@ -264,17 +264,13 @@ public final class Rule {
   }
 
   /**
-   * Returns the {@link #chargedEntries} and the tenant's entry: what a tenant's part of a {@link
-   * #fairShare()} is counted under.
-   *
-   * @param entries as for these
-   * @return {@code entries} itself when nothing else is in it
+   * Returns the {@link #chargedEntries} and the tenant's entry, which is {@link #tenantAt at}: what
+   * its part of a {@link #fairShare()} is counted under; {@code entries} itself when there is
+   * nothing else in it.
    */
-  public String[] tenantEntries(String[] entries) {
-    FairShare share = shared();
+  String[] tenantEntries(String[] entries, int at) {
     int own = 2 * path.size();
-    int at = share.tenantAt(entries, own);
-    entries[at] = share.tenantEntry(); // the policy's string, as those before it
+    entries[at] = shared().tenantEntry(); // the policy's string, as those before it
     String[] charged = charged(entries, own + 2);
     if (at != own) { // more entries than one follow, so it is a copy
       charged[own] = entries[at];
@@ -290,12 +286,21 @@ public final class Rule {
    * @throws IllegalArgumentException if the rule has no {@link #fairShare()}
    */
   public String tenant(String[] entries) {
-    return entries[shared().tenantAt(entries, 2 * path.size()) + 1];
+    return entries[tenantAt(entries) + 1];
   }
 
   /** Returns the weight of a request's tenant; parameter and exception as of {@link #tenant}. */
   public FairShare.Weight tenantWeight(String[] entries) {
-    return shared().weight(entries, 2 * path.size());
+    return tenantWeight(entries, tenantAt(entries));
+  }
+
+  FairShare.Weight tenantWeight(String[] entries, int at) {
+    return shared().weight(entries, 2 * path.size(), at);
+  }
+
+  /** Returns the index of the tenant's key among the entries. */
+  int tenantAt(String[] entries) {
+    return shared().tenantAt(entries, 2 * path.size());
   }
 
   private FairShare shared() {

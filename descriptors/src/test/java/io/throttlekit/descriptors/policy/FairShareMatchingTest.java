@@ -38,7 +38,8 @@ class FairShareMatchingTest {
       assertThat(rule.tenant(entries)).isEqualTo("acme");
       assertThat(rule.tenantWeight(entries)).isEqualTo(new Weight(4_000, true));
       assertThat(rule.chargedEntries(entries)).containsExactly("api", "v1");
-      assertThat(rule.tenantEntries(entries)).containsExactly("api", "v1", "org", "acme");
+      assertThat(rule.tenantEntries(entries, rule.tenantAt(entries)))
+          .containsExactly("api", "v1", "org", "acme");
     }
   }
 
@@ -64,6 +65,32 @@ class FairShareMatchingTest {
       Limit limit = rule.limits().getFirst();
       assertThat(limit.counter(rule, entries))
           .isEqualTo(CounterKey.of(limit.counterScope(), "api", version));
+    }
+  }
+
+  @Test
+  void eachLimitOfARuleHasThePoolInAScopeOfItsOwn() {
+    PolicyBook book =
+        Loading.book(
+            """
+            domain: d
+            descriptors:
+              - key: api
+                value: v*
+                share_threshold: true
+                limits:
+                  - {requests_per_unit: 10, unit: second}
+                  - {requests_per_unit: 100, unit: minute}
+                fair_share: {tenant: org}
+            """);
+    for (String version : List.of("v1", "v2", "v*")) {
+      String[] entries = {"api", version, "org", "acme"};
+      Rule rule = Objects.requireNonNull(match(book, entries));
+      for (Limit limit : rule.limits()) {
+        CounterKey pool = limit.counter(rule, entries);
+        assertThat(pool).isEqualTo(CounterKey.of(limit.counterScope(), "api", "v*"));
+        assertThat(pool.lowHash()).isEqualTo(CounterKey.of("", "api", "v*").lowHash());
+      }
     }
   }
 
@@ -180,7 +207,8 @@ class FairShareMatchingTest {
     String[] entries = {"path", "/api/a", "org", "acme"};
     Rule rule = Objects.requireNonNull(match(book, entries));
     assertThat(rule.chargedEntries(entries)).containsExactly("path", "/api*");
-    assertThat(rule.tenantEntries(entries)).containsExactly("path", "/api*", "org", "acme");
+    assertThat(rule.tenantEntries(entries, rule.tenantAt(entries)))
+        .containsExactly("path", "/api*", "org", "acme");
     assertThat(entries).containsExactly("path", "/api/a", "org", "acme");
     assertThat(rule.metricKeys(entries)).as("no tenant").containsExactly("path_/api*");
   }
@@ -243,7 +271,7 @@ class FairShareMatchingTest {
   void theCommonFormsAllocateNothingButThePool() {
     Rule rule = limited("api", "{tenant: org, weights: {acme: 4}}").rules().getFirst();
     String[] entries = {"api", "", "org", "acme"};
-    assertThat(rule.tenantEntries(entries)).isSameAs(entries);
+    assertThat(rule.tenantEntries(entries, rule.tenantAt(entries))).isSameAs(entries);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long found = 0;
     long bytes = 0;
@@ -251,7 +279,7 @@ class FairShareMatchingTest {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int i = 0; i < 20_000; i++) {
         found += rule.tenant(entries).length() + rule.tenantWeight(entries).thousandths();
-        found += rule.tenantEntries(entries).length;
+        found += rule.tenantEntries(entries, rule.tenantAt(entries)).length;
       }
       bytes = threads.getCurrentThreadAllocatedBytes() - before;
     }

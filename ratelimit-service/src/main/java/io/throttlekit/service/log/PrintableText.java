@@ -13,6 +13,30 @@ public final class PrintableText {
     return isPrintable(text) ? text : replaced(text);
   }
 
+  /**
+   * Returns the text with the code point of each such character as <code>&#92;u{0}</code>, and each
+   * backslash doubled. Different texts stay different. A backslash is followed by another one or by
+   * a {@code u}.
+   */
+  public static String escaped(String text) {
+    return text.indexOf('\\') < 0 && isPrintable(text) ? text : withEscapes(text);
+  }
+
+  private static String withEscapes(String text) {
+    StringBuilder shown = new StringBuilder(2 * text.length());
+    text.codePoints()
+        .forEach(c -> {
+          if (c == '\\') {
+            shown.append("\\\\");
+          } else if (isPrintable(c)) {
+            shown.appendCodePoint(c);
+          } else {
+            shown.append("\\u{").append(Integer.toHexString(c)).append('}');
+          }
+        });
+    return shown.toString();
+  }
+
   private static boolean isPrintable(String text) {
     return text.codePoints().allMatch(PrintableText::isPrintable);
   }

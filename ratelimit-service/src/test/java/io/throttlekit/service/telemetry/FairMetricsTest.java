@@ -75,7 +75,7 @@ class FairMetricsTest {
       Decision refusal = Decision.refuse(100, 100, WINDOW, Decision.NEVER);
       metrics.decided(policies.match("d", entries), entries, 1L << 53, refusal, false);
     }
-    for (int i = 0; i <= 200; i++) {
+    for (int i = 0; i <= 200 + 16; i++) { // compared with the shown ones at every 16th request
       decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "usual");
     }
     assertThat(series("throttlekit_tenant_admitted_units_total"))
@@ -97,6 +97,24 @@ class FairMetricsTest {
     assertThat(series("throttlekit_tenant_admitted_units_total"))
         .containsExactly(
             "throttlekit_tenant_admitted_units_total{domain=\"d\",rule=\"api\",tenant=\"a\"} 1.0");
+  }
+
+  @Test
+  void aTenantCannotImitateTheOthersNorPutControlCharactersOnThePage() throws IOException {
+    for (int i = 0; i < 9; i++) {
+      decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "a\0\r" + i);
+    }
+    decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "other");
+    decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "eleventh");
+    String series = "throttlekit_tenant_admitted_units_total{domain=\"d\",rule=\"api\",tenant=";
+    assertThat(series(series))
+        .hasSize(11)
+        .contains(
+            series + "\"a\\\\u{0}\\\\u{d}0\"} 1.0",
+            series + "\"\\\\other\"} 1.0",
+            series + "\"other\"} 1.0");
+    assertThat(series("throttlekit_tenant"))
+        .allMatch(line -> line.chars().noneMatch(Character::isISOControl));
   }
 
   @Test

@@ -108,8 +108,7 @@ public final class FairMetrics implements DecisionListener {
       TopTenants tenants = find(rule);
       if (tenants != null) {
         long limit = Math.max(1, rule.limits().getFirst().requestsPerUnit());
-        long now = time.wallMillis();
-        tenants.decided(rule.tenant(entries), hits, Math.min(hits, limit), decision, now);
+        tenants.decided(rule.tenant(entries), hits, Math.min(hits, limit), decision);
       }
     }
   }
@@ -154,7 +153,7 @@ public final class FairMetrics implements DecisionListener {
     for (Rule rule : book.rules()) {
       if (isShared(rule)) {
         TopTenants same = before.named.get(Name.of(rule));
-        TopTenants tenants = same != null ? same : new TopTenants();
+        TopTenants tenants = same != null ? same : new TopTenants(time);
         ofRule.put(rule, named.computeIfAbsent(Name.of(rule), _ -> tenants));
       }
     }
@@ -176,7 +175,7 @@ public final class FairMetrics implements DecisionListener {
         if (value >= 0) { // a guarantee may be unknown
           measured.record(
               value,
-              Attributes.of(DOMAIN, name.domain(), RULE, name.path(), TENANT, tenant.name()));
+              Attributes.of(DOMAIN, name.domain(), RULE, name.path(), TENANT, tenant.label()));
         }
       }
     });

@@ -1,11 +1,13 @@
 package io.throttlekit.service.telemetry.fairness;
 
 import io.throttlekit.Decision;
+import io.throttlekit.TimeSource;
+import io.throttlekit.service.log.PrintableText;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +23,11 @@ final class TopTenants {
    * tenant is sure to have requested what it did not inherit. It takes the place of a shown one if
    * that is more than twice as much, so that similar tenants do not take turns in the metrics.
    *
-   * Among many tenants, most requests are of one that is not tracked, and finding the place takes
-   * longer than the rest of a decision. So only one in 16 of these requests takes one.
+   * Finding a place takes longer than the rest of a decision, and all threads take turns at it. So
+   * only one in 16 requests of tenants that are not tracked takes one, and a tracked tenant is
+   * compared with the shown ones at one in 16 of its requests. All other requests take no lock. Sums
+   * of units are exact. What tenants requested, and their windows, are plain fields: a lost update
+   * delays a comparison, or is replaced by the next request.
    */
 
   /** The tenants that are counted by name. */
@@ -34,13 +39,17 @@ final class TopTenants {
   /** The longest name, in chars; longer ones are cut. */
   static final int MAX_NAME = 256;
 
-  /** The name of all tenants that are not shown. */
+  /** The label of all tenants that are not shown; a tenant of this name has another one. */
   static final String OTHER = "other";
 
+  private static final int LOG_REQUESTS_PER_PLACE = 4;
+  private static final int REQUESTS_PER_RANKING = 1 << LOG_REQUESTS_PER_PLACE;
+
   /**
-   * Decisions after which what was requested counts half, so that a tenant that left is replaced.
+   * Comparisons after which what was requested counts half, so that a tenant that left is replaced:
+   * about 16,384 decisions.
    */
-  private static final int DECISIONS_PER_HALVING = 1 << 14;
+  private static final int RANKINGS_PER_HALVING = (1 << 14) / REQUESTS_PER_RANKING;
 
   /** Keeps sums and doubled values in range. */
   private static final long MAX_REQUESTED = 1L << 60;
@@ -48,27 +57,35 @@ final class TopTenants {
   /** The golden ratio's fraction, of 2^64. */
   private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
 
-  private static final int LOG_REQUESTS_PER_PLACE = 4;
-
   private static final long UNKNOWN = -1;
 
-  private final Map<String, Tenant> tracked = new HashMap<>();
-  private final Units all = new Units();
+  private final TimeSource time;
+  private final Map<String, Tenant> tracked = new ConcurrentHashMap<>();
   private final Units other = new Units();
-  private int shown;
-  private int decisions;
-  private long untracked;
+  private final LongAdder borrowed = new LongAdder();
+  private final LongAdder refused = new LongAdder();
+  private int untracked;
 
-  /** Units of one name. */
+  // Guarded by this.
+  private final List<Tenant> places = new ArrayList<>(MAX_TRACKED);
+  private int shown;
+
+  /** At most what the shown tenant that requested least has requested, if all places are used. */
+  private long leastShown;
+
+  private int rankings;
+
+  /** Units of one label. */
   private static final class Units {
-    long admitted;
-    long borrowed;
-    long refused;
+    final LongAdder admitted = new LongAdder();
+    final LongAdder borrowed = new LongAdder();
+    final LongAdder refused = new LongAdder();
 
     void add(long units, long lent, boolean admits) {
-      admitted += admits ? units : 0;
-      borrowed += lent;
-      refused += admits ? 0 : units;
+      (admits ? admitted : refused).add(units);
+      if (lent > 0) {
+        borrowed.add(lent);
+      }
     }
   }
 
@@ -77,9 +94,10 @@ final class TopTenants {
     final String name;
     long requested;
     long inherited;
+    int requests;
 
     /** Null while it counts as other. */
-    @Nullable Units units;
+    volatile @Nullable Units units;
 
     long guarantee = UNKNOWN;
     long used;
@@ -89,18 +107,26 @@ final class TopTenants {
       this.name = name;
     }
 
+    /** Counts a request; returns whether the tenant is to be compared with the shown ones. */
+    boolean request(long units) {
+      requested = Math.min(MAX_REQUESTED, requested + units);
+      return requests++ % REQUESTS_PER_RANKING == 0;
+    }
+
     /** Returns how many of the units were borrowed: none before its guarantee is known. */
-    long observe(long cost, Decision decision, long nowMillis) {
+    long observe(long cost, Decision decision, TimeSource time) {
       if (decision.resetAfterMillis() == 0) { // no window decided: an outage, or another charge
         return 0;
       }
-      windowEndMillis = nowMillis + decision.resetAfterMillis();
-      used = decision.limit() - decision.remaining();
+      windowEndMillis = time.wallMillis() + decision.resetAfterMillis();
+      long now = decision.limit() - decision.remaining();
+      used = now;
       if (decision.admitted() && decision.remaining() > 0) {
         guarantee = decision.limit(); // one that borrows has nothing left
       }
-      return decision.admitted() && guarantee != UNKNOWN
-          ? Math.max(0, used - Math.max(guarantee, used - cost))
+      long own = guarantee;
+      return decision.admitted() && own != UNKNOWN
+          ? Math.max(0, now - Math.max(own, now - cost))
           : 0;
     }
 
@@ -126,9 +152,14 @@ final class TopTenants {
   /**
    * The state of a tenant; the first three are sums since it is counted by name.
    *
+   * @param label its name, or {@link #OTHER}
    * @param guarantee in its last window; below 0 if it is not known
    */
-  record TenantFigures(String name, long admitted, long borrowed, long refused, long guarantee) {}
+  record TenantFigures(String label, long admitted, long borrowed, long refused, long guarantee) {}
+
+  TopTenants(TimeSource time) {
+    this.time = time;
+  }
 
   /**
    * Counts a decision on a tenant.
@@ -136,20 +167,28 @@ final class TopTenants {
    * @param cost units, from 1
    * @param ranked the part of the cost that counts for the rank: a client may choose any cost
    */
-  synchronized void decided(
-      String tenant, long cost, long ranked, Decision decision, long nowMillis) {
-    halveSometimes();
-    Tenant one = track(tenant.length() <= MAX_NAME ? tenant : tenant.substring(0, MAX_NAME));
-    if (one == null) { // its guarantee is unknown, so nothing is borrowed
-      all.add(cost, 0, decision.admitted());
-      other.add(cost, 0, decision.admitted());
-      return;
+  void decided(String tenant, long cost, long ranked, Decision decision) {
+    String name = tenant.length() <= MAX_NAME ? tenant : tenant.substring(0, MAX_NAME);
+    Tenant one = tracked.get(name);
+    if (one == null && takesPlace()) {
+      one = track(name);
     }
-    one.requested = Math.min(MAX_REQUESTED, one.requested + ranked);
-    show(one);
-    long lent = one.observe(cost, decision, nowMillis);
-    all.add(cost, lent, decision.admitted());
-    (one.units == null ? other : one.units).add(cost, lent, decision.admitted());
+    Units units = null;
+    long lent = 0; // none if its guarantee is unknown
+    if (one != null) {
+      if (one.request(ranked)) {
+        rank(one);
+      }
+      lent = one.observe(cost, decision, time);
+      units = one.units;
+    }
+    (units == null ? other : units).add(cost, lent, decision.admitted());
+    if (lent > 0) {
+      borrowed.add(lent);
+    }
+    if (!decision.admitted()) {
+      refused.add(cost);
+    }
   }
 
   /**
@@ -159,46 +198,38 @@ final class TopTenants {
    */
   synchronized Figures figures(long nowMillis, long windowMillis) {
     long reserved = 0;
-    List<TenantFigures> names = new ArrayList<>(MAX_SHOWN + 1);
-    for (Tenant tenant : tracked.values()) {
-      reserved += tenant.reserved(nowMillis, windowMillis);
-      if (tenant.units != null) {
-        names.add(figures(tenant.name, tenant.units, tenant.guarantee));
+    List<TenantFigures> tenants = new ArrayList<>(MAX_SHOWN + 1);
+    for (Tenant tenant : places) {
+      Units units = tenant.units;
+      if (units != null) { // its sums are read before its plain fields, which are written earlier
+        tenants.add(figures(label(tenant.name), units, tenant));
       }
+      reserved += tenant.reserved(nowMillis, windowMillis);
     }
-    if (other.admitted > 0 || other.refused > 0) {
-      names.add(figures(OTHER, other, UNKNOWN));
+    TenantFigures others = figures(OTHER, other, null);
+    if (others.admitted() > 0 || others.refused() > 0) {
+      tenants.add(others);
     }
-    return new Figures(all.borrowed, all.refused, reserved, names);
+    return new Figures(borrowed.sum(), refused.sum(), reserved, tenants);
   }
 
   /** Returns the number of tenants in memory. */
-  synchronized int size() {
+  int size() {
     return tracked.size();
   }
 
-  private static TenantFigures figures(String name, Units units, long guarantee) {
-    return new TenantFigures(name, units.admitted, units.borrowed, units.refused, guarantee);
+  private static TenantFigures figures(String label, Units units, @Nullable Tenant tenant) {
+    return new TenantFigures(
+        label,
+        units.admitted.sum(),
+        units.borrowed.sum(),
+        units.refused.sum(),
+        tenant == null ? UNKNOWN : tenant.guarantee);
   }
 
-  /** Returns the tenant, which may take the place of another one; null if it takes none. */
-  private @Nullable Tenant track(String name) {
-    Tenant known = tracked.get(name);
-    if (known != null) {
-      return known;
-    }
-    if (tracked.size() == MAX_TRACKED && !takesPlace()) {
-      return null;
-    }
-    Tenant tenant = new Tenant(name);
-    if (tracked.size() == MAX_TRACKED) {
-      Tenant least = least(candidate -> candidate.units == null);
-      tracked.remove(least.name);
-      tenant.requested = least.requested;
-      tenant.inherited = least.requested;
-    }
-    tracked.put(name, tenant);
-    return tenant;
+  /** Returns a printable text for a name, which no other name has, and which is not the others'. */
+  private static String label(String name) {
+    return name.equals(OTHER) ? '\\' + OTHER : PrintableText.escaped(name); // no name is escaped so
   }
 
   /**
@@ -207,16 +238,44 @@ final class TopTenants {
    * has its part of the places.
    */
   private boolean takesPlace() {
-    return (++untracked * GOLDEN) >>> (Long.SIZE - LOG_REQUESTS_PER_PLACE) == 0;
+    return (++untracked * GOLDEN) >>> (Long.SIZE - LOG_REQUESTS_PER_PLACE) == 0
+        || tracked.size() < MAX_TRACKED;
   }
 
-  private void show(Tenant tenant) {
-    if (tenant.units != null || tenant.name.equals(OTHER)) { // a tenant may be named so
+  /** Returns the tenant, which takes a free place or that of another one. */
+  private synchronized Tenant track(String name) {
+    Tenant known = tracked.get(name);
+    if (known != null) {
+      return known; // another thread was faster
+    }
+    Tenant tenant = new Tenant(name);
+    if (places.size() < MAX_TRACKED) {
+      places.add(tenant);
+    } else {
+      int at = least(false);
+      Tenant least = places.set(at, tenant);
+      tracked.remove(least.name);
+      tenant.requested = least.requested;
+      tenant.inherited = least.requested;
+    }
+    tracked.put(name, tenant);
+    return tenant;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // one of the same name may have taken a place meanwhile
+  private synchronized void rank(Tenant tenant) {
+    halveSometimes();
+    if (tenant.units != null || tracked.get(tenant.name) != tenant) {
       return;
     }
     if (shown == MAX_SHOWN) {
-      Tenant least = least(candidate -> candidate.units != null);
-      if (tenant.requested - tenant.inherited <= 2 * least.requested) {
+      long sure = tenant.requested - tenant.inherited;
+      if (sure <= 2 * leastShown) { // spares most searches
+        return;
+      }
+      Tenant least = places.get(least(true));
+      leastShown = least.requested;
+      if (sure <= 2 * leastShown) {
         return;
       }
       least.units = null;
@@ -226,23 +285,27 @@ final class TopTenants {
     tenant.units = new Units();
   }
 
-  private Tenant least(Predicate<Tenant> which) {
-    Tenant least = null;
-    for (Tenant tenant : tracked.values()) {
-      if (which.test(tenant) && (least == null || tenant.requested < least.requested)) {
-        least = tenant;
+  /**
+   * Returns the place of the tenant that has requested least among the shown ones or the others.
+   */
+  private int least(boolean isShown) {
+    int least = 0;
+    long requested = Long.MAX_VALUE;
+    for (int i = 0; i < places.size(); i++) {
+      Tenant tenant = places.get(i);
+      if ((tenant.units != null) == isShown && tenant.requested < requested) {
+        least = i;
+        requested = tenant.requested;
       }
-    }
-    if (least == null) {
-      throw new IllegalStateException("more are tracked than shown");
     }
     return least;
   }
 
   private void halveSometimes() {
-    if (++decisions == DECISIONS_PER_HALVING) {
-      decisions = 0;
-      for (Tenant tenant : tracked.values()) {
+    if (++rankings == RANKINGS_PER_HALVING) {
+      rankings = 0;
+      leastShown /= 2;
+      for (Tenant tenant : places) {
         tenant.requested /= 2;
         tenant.inherited /= 2;
       }

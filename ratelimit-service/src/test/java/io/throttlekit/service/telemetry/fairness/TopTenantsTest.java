@@ -2,9 +2,12 @@ package io.throttlekit.service.telemetry.fairness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.management.ThreadMXBean;
 import io.throttlekit.Decision;
+import io.throttlekit.ManualTime;
 import io.throttlekit.service.telemetry.fairness.TopTenants.Figures;
 import io.throttlekit.service.telemetry.fairness.TopTenants.TenantFigures;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -12,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class TopTenantsTest {
   private static final long WINDOW = 1_000;
 
-  private final TopTenants tenants = new TopTenants();
+  private final TopTenants tenants = new TopTenants(new ManualTime(0));
 
   @Test
   void inventedTenantsHaveBoundedMemoryAndSeries() {
@@ -83,16 +86,103 @@ class TopTenantsTest {
   }
 
   @Test
-  void longNamesAreCutAndANameCannotBeThatOfTheOthers() {
+  void longNamesAreCut() {
     admit("x".repeat(10_000), 1, 100, 99);
+    assertThat(names()).containsExactly("x".repeat(TopTenants.MAX_NAME));
+  }
+
+  @Test
+  void aTenantNamedAsTheOthersHasALabelOfItsOwn() {
     admit("other", 3, 100, 97);
-    assertThat(figures().tenants())
-        .extracting(tenant -> tenant.name().length())
-        .containsExactly(TopTenants.MAX_NAME, "other".length());
+    assertThat(names()).containsExactly("\\other");
     for (int i = 0; i < 40; i++) {
       admit("t" + i, 1, 100, 99);
     }
-    assertThat(names().stream().filter("other"::equals)).hasSize(1);
+    assertThat(admitted("\\other")).isEqualTo(3);
+    assertThat(admitted("other")).as("all but t0 to t8").isEqualTo(31);
+  }
+
+  @Test
+  void differentNamesHaveDifferentPrintableLabels() {
+    List<String> names =
+        List.of(
+            "a\0", "a\1", "a\\u{0}", "a\n", "a\uFFFD", "\\other", "other", "a\uD800", "a\uDBFF");
+    names.forEach(name -> admit(name, 1, 100, 99));
+    assertThat(names())
+        .containsExactly(
+            "a\\u{0}",
+            "a\\u{1}",
+            "a\\\\u{0}",
+            "a\\u{a}",
+            "a\uFFFD",
+            "\\\\other",
+            "\\other",
+            "a\\u{d800}",
+            "a\\u{dbff}");
+  }
+
+  @Test
+  void sumsAreExactWhenThreadsCountAtTheSameTime() throws InterruptedException {
+    int requests = 30_000;
+    Thread[] threads = new Thread[4];
+    for (int t = 0; t < threads.length; t++) {
+      boolean known = t < 2; // the others invent tenants, which take places from each other
+      String name = "invented" + t + '-';
+      threads[t] =
+          Thread.ofPlatform()
+              .start(() -> {
+                for (int i = 0; i < requests; i++) {
+                  String tenant = known ? "known" + i % 5 : name + i;
+                  if (i % 3 == 0) {
+                    refuse(tenant, 2, 2, 10, 0);
+                  } else {
+                    admit(tenant, known ? 3 : 1, 100, 50);
+                  }
+                }
+              });
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(figures().refused()).isEqualTo(4L * requests / 3 * 2);
+    assertThat(tenants.size()).isEqualTo(TopTenants.MAX_TRACKED);
+    assertThat(names()).hasSize(TopTenants.MAX_SHOWN + 1).contains("known0", "known4");
+  }
+
+  @Test
+  void theUnitsOfShownTenantsAreExactWhenThreadsCountAtTheSameTime() throws InterruptedException {
+    int requests = 30_000;
+    Runnable counting =
+        () -> {
+          for (int i = 0; i < requests; i++) {
+            admit("t" + i % 5, 3, 100, 50);
+          }
+        };
+    Thread[] threads = {Thread.ofPlatform().start(counting), Thread.ofPlatform().start(counting)};
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    assertThat(names()).containsExactly("t0", "t1", "t2", "t3", "t4");
+    assertThat(sum()).isEqualTo(2L * requests * 3);
+  }
+
+  @Test
+  void countingATenantAllocatesNothing() {
+    for (int i = 0; i < TopTenants.MAX_TRACKED; i++) {
+      admit("t" + i, 1, 100, 99);
+    }
+    Decision admitted = Decision.admit(100, 99, WINDOW);
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long bytes = 0;
+    for (int round = 0; round < 2; round++) { // the first one loads classes
+      long before = threads.getCurrentThreadAllocatedBytes();
+      for (int i = 0; i < 20_000; i++) {
+        tenants.decided("t0", 1, 1, admitted);
+        tenants.decided("t20", 1, 1, admitted);
+      }
+      bytes = threads.getCurrentThreadAllocatedBytes() - before;
+    }
+    assertThat(bytes).isLessThan(20_000);
   }
 
   @Test
@@ -127,18 +217,18 @@ class TopTenantsTest {
 
   @Test
   void decisionsWithoutAWindowSayNothingOfGuarantees() {
-    tenants.decided("a", 1, 1, Decision.admit(700, 700, 0), 0);
+    tenants.decided("a", 1, 1, Decision.admit(700, 700, 0));
     assertThat(reservedAt(0)).isZero();
     assertThat(figures().tenants().getFirst()).isEqualTo(new TenantFigures("a", 1, 0, 0, -1));
   }
 
   private void admit(String tenant, long cost, long limit, long remaining) {
-    tenants.decided(tenant, cost, cost, Decision.admit(limit, remaining, WINDOW), 0);
+    tenants.decided(tenant, cost, cost, Decision.admit(limit, remaining, WINDOW));
   }
 
   private void refuse(String tenant, long cost, long ranked, long limit, long remaining) {
     Decision refusal = Decision.refuse(limit, remaining, WINDOW, WINDOW);
-    tenants.decided(tenant, cost, ranked, refusal, 0);
+    tenants.decided(tenant, cost, ranked, refusal);
   }
 
   private Figures figures() {
@@ -150,7 +240,14 @@ class TopTenantsTest {
   }
 
   private List<String> names() {
-    return figures().tenants().stream().map(TenantFigures::name).toList();
+    return figures().tenants().stream().map(TenantFigures::label).toList();
+  }
+
+  private long admitted(String label) {
+    return figures().tenants().stream()
+        .filter(tenant -> tenant.label().equals(label))
+        .mapToLong(TenantFigures::admitted)
+        .sum();
   }
 
   private long sum() {
