@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import java.util.ArrayList;
@@ -27,9 +28,9 @@ class CallsTest {
     CompletableFuture<Boolean> held = new CompletableFuture<>();
     AtomicBoolean made = new AtomicBoolean();
     CompletionStage<Boolean> running =
-        calls.submit(Deadline.NONE, Long.MAX_VALUE, _ -> held.join());
+        calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> held.join());
     CompletionStage<Boolean> waiting =
-        calls.submit(Deadline.NONE, Long.MAX_VALUE, _ -> made.getAndSet(true));
+        calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> made.getAndSet(true));
     assertThat(StoreCalls.failure(waiting))
         .isInstanceOfSatisfying(
             StoreException.class, failure -> assertThat(failure.isNotSent()).isTrue());
@@ -52,7 +53,7 @@ class CallsTest {
     CompletionStage<Boolean> failed =
         calls.submit(
             Deadline.NONE,
-            Long.MAX_VALUE,
+            Turns.NO_TENANT,
             _ -> {
               throw new IndexOutOfBoundsException("at 5");
             });
@@ -75,7 +76,7 @@ class CallsTest {
       for (int i = 0; i < 2_000; i++) {
         replies.add(
             calls
-                .submit(Deadline.NONE, Long.MAX_VALUE, _ -> made.incrementAndGet())
+                .submit(Deadline.NONE, Turns.NO_TENANT, _ -> made.incrementAndGet())
                 .toCompletableFuture());
       }
       calls.close();
