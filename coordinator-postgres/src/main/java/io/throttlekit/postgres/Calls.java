@@ -210,7 +210,8 @@ final class Calls {
     } catch (SQLException | StoreException e) {
       boolean lockTimeout = Failures.isLockTimeout(e); // the server answers; one row is locked
       StoreException described = Failures.describe(e);
-      calls.forEach(call -> call.notifyOf(Failures.kind(e), String.valueOf(described.getMessage())));
+      calls.forEach(
+          call -> call.notifyOf(Failures.kind(e), String.valueOf(described.getMessage())));
       if (lockTimeout) {
         calls.forEach(Call::notifyOfAnswer);
       } else if (breaker.failed()) { // once for a transaction, however many calls it had

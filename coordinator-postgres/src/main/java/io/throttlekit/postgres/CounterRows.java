@@ -113,8 +113,8 @@ final class CounterRows {
   }
 
   /** Answers requests in their order and commits. */
-  static List<Supplier<?>> answer(Session session, Epochs epochs, List<? extends Request<?>> requests)
-      throws SQLException {
+  static List<Supplier<?>> answer(
+      Session session, Epochs epochs, List<? extends Request<?>> requests) throws SQLException {
     CounterRows rows = new CounterRows(session, epochs, requests);
     List<Supplier<?>> answers = new ArrayList<>();
     for (Request<?> request : requests) {
@@ -204,8 +204,7 @@ final class CounterRows {
 
   /** Decides on the counters. */
   Outcome acquire(List<Claim> claims) {
-    return held.acquire(
-        pools.isEmpty() ? claims : claims.stream().map(this::bounded).toList());
+    return held.acquire(pools.isEmpty() ? claims : claims.stream().map(this::bounded).toList());
   }
 
   private Claim bounded(Claim claim) {

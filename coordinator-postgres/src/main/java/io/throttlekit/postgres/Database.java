@@ -116,11 +116,7 @@ class Database implements ExternalStore {
    * @param <T> of its answer to such a request
    */
   final <R, T> CompletionStage<T> call(
-      Deadline deadline,
-      long waitNanos,
-      Turns.Place place,
-      R request,
-      Transaction<R> work) {
+      Deadline deadline, long waitNanos, Turns.Place place, R request, Transaction<R> work) {
     return calls.submit(
         deadline,
         waitNanos,

@@ -82,7 +82,9 @@ public final class PostgresCounterStore extends Database implements CounterStore
         new CounterRows.Request<>(charges, null, rows -> rows.acquire(claims)));
   }
 
-  /** Returns where a request waits; with others of its tenants only if it locks no other counter. */
+  /**
+   * Returns where a request waits; with others of its tenants only if it locks no other counter.
+   */
   private static Turns.Place placeOf(List<Charge> charges) {
     Charge first = charges.getFirst();
     boolean together = true;

@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * The order in which waiting calls begin, so that tenants that share a counter do not starve each
  * other, however many calls some of them have.
  *
- * <p>Calls of a shared counter begin by turns of its tenants, several at once if one transaction can
- * make them together: its row has one lock. At most two such transactions run at a time, one for
- * tenants with a listed weight and one for all others, because clients may invent any number of
+ * <p>Calls of a shared counter begin by turns of its tenants, several at once if one transaction
+ * can make them together: its row has one lock. At most two such transactions run at a time, one
+ * for tenants with a listed weight and one for all others, because clients may invent any number of
  * these. Shared counters, and all calls without a tenant, take turns at the connections.
  *
  * <p>Thread-safe and non-blocking.
@@ -83,34 +83,39 @@ final class Turns<T> {
   /** Removes a waiting call; returns whether it waited. */
   synchronized boolean remove(Place place, T call) {
     Waiting<T> waiting = groups.get(place.group());
-    boolean removed = waiting != null && waiting.remove(place.tenant(), call);
-    if (removed && waiting.isUnused()) {
+    if (waiting == null || !waiting.remove(place.tenant(), call)) {
+      return false;
+    }
+    if (waiting.isUnused()) {
       groups.remove(place.group());
     }
-    return removed;
+    return true;
   }
 
   /** Returns calls whose turn has come, which begin as one transaction; empty if none may now. */
   synchronized List<T> begin() {
-    if (running == maxRunning) {
+    Group group = running < maxRunning ? firstReady() : null;
+    Waiting<T> waiting = group == null ? null : groups.remove(group);
+    if (group == null || waiting == null) {
       return List.of();
     }
+    running++;
+    waiting.running = group.counter() != null;
+    List<T> calls =
+        group.together() ? waiting.next(MAX_TENANTS, MAX_OF_TENANT) : waiting.next(1, 1);
+    if (!waiting.isUnused()) {
+      groups.put(group, waiting); // behind the others
+    }
+    return calls;
+  }
+
+  private @Nullable Group firstReady() {
     for (Map.Entry<Group, Waiting<T>> each : groups.entrySet()) { // few before it are running
-      Group group = each.getKey();
-      Waiting<T> waiting = each.getValue();
-      if (!waiting.running) {
-        running++;
-        waiting.running = group.counter() != null;
-        List<T> calls =
-            group.together() ? waiting.next(MAX_TENANTS, MAX_OF_TENANT) : waiting.next(1, 1);
-        groups.remove(group);
-        if (!waiting.isUnused()) {
-          groups.put(group, waiting); // behind the others
-        }
-        return calls;
+      if (!each.getValue().running) {
+        return each.getKey();
       }
     }
-    return List.of();
+    return null;
   }
 
   /** Ends a transaction of calls at a place. */
@@ -145,11 +150,13 @@ final class Turns<T> {
 
     boolean remove(@Nullable CounterKey tenant, T call) {
       ArrayDeque<T> calls = tenants.get(tenant);
-      boolean removed = calls != null && calls.remove(call);
-      if (removed && calls.isEmpty()) {
+      if (calls == null || !calls.remove(call)) {
+        return false;
+      }
+      if (calls.isEmpty()) {
         tenants.remove(tenant);
       }
-      return removed;
+      return true;
     }
 
     /** Removes and returns the next calls. */

@@ -77,13 +77,10 @@ class CallsTest {
     Calls calls =
         new Calls(wanted.settings(), TimeSource.system(), TestSurroundings.TIMER, listener);
     CompletableFuture<Boolean> held = new CompletableFuture<>();
-    CompletionStage<Boolean> first =
-        calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> held.join());
+    CompletionStage<Boolean> first = calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> held.join());
     FairTenant tenant =
         new FairTenant(
-            CounterKey.of("tenants", "org", "a"),
-            TenantWeight.listed(1),
-            FairTerms.of(10, 1_000));
+            CounterKey.of("tenants", "org", "a"), TenantWeight.listed(1), FairTerms.of(10, 1_000));
     Turns.Place place = Turns.Place.of(CounterKey.of("pool", "api", "x"), tenant, true);
     AtomicInteger transactions = new AtomicInteger();
     List<CompletionStage<Boolean>> together = new ArrayList<>();

@@ -188,8 +188,7 @@ class PostgresFairTurnsTest {
     return new FairTenant(key, new TenantWeight(1, listed), terms);
   }
 
-  private LeaseRequest lease(
-      FairTenant tenant, long units, @Nullable CallId id) {
+  private LeaseRequest lease(FairTenant tenant, long units, @Nullable CallId id) {
     return new LeaseRequest(pool, window, units, DataLoss.REFILL, id).of(tenant);
   }
 }
