@@ -86,8 +86,8 @@ final class Calls {
   @FunctionalInterface
   interface Work<R> {
     /**
-     * Returns the answer to each request, in their order; one that throws fails its call only.
-     * Blocks.
+     * Returns the answer to each request, in their order; one that throws {@link
+     * AnsweredCalls.Overtaken} fails its call only. Blocks.
      *
      * @param isAwaited whether a caller still waits
      */
@@ -204,22 +204,31 @@ final class Calls {
       List<Supplier<?>> answers =
           ((Work<Object>) calls.getFirst().work)
               .answer(requests, () -> calls.stream().anyMatch(Call::isAwaited));
+      answered(calls); // first, so that callers find the store up
       for (int i = 0; i < answers.size(); i++) {
         calls.get(i).complete(answers.get(i));
       }
     } catch (SQLException | StoreException e) {
-      boolean lockTimeout = Failures.isLockTimeout(e); // the server answers; one row is locked
       StoreException described = Failures.describe(e);
-      calls.forEach(
-          call -> call.notifyOf(Failures.kind(e), String.valueOf(described.getMessage())));
-      if (lockTimeout) {
-        calls.forEach(Call::notifyOfAnswer);
+      String why = String.valueOf(described.getMessage());
+      calls.forEach(call -> call.notifyOf(Failures.kind(e), why));
+      if (Failures.isLockTimeout(e)) { // the server answers; one row is locked
+        answered(calls);
       } else if (breaker.failed()) { // once for a transaction, however many calls it had
         listener.down();
       }
       calls.forEach(call -> call.fail(described));
+    } catch (TermsMismatchException e) { // this is an answer, too
+      answered(calls);
+      calls.forEach(call -> call.fail(e));
+    } catch (AnsweredCalls.Overtaken _) {
+      answered(calls);
+      calls.forEach(call -> call.fail(StoreException.overtaken()));
     } catch (RuntimeException | Error e) { // a bug: must not end the thread's other calls
-      calls.forEach(call -> call.failed(e));
+      calls.forEach(call -> {
+        listener.failed(1, Failure.ERROR, e.toString());
+        call.fail(StoreException.of(e));
+      });
     } finally {
       calls.forEach(Call::end);
     }
@@ -235,8 +244,8 @@ final class Calls {
     ended.complete(true);
   }
 
-  private void answered(long nanos) {
-    listener.roundTrip(1, nanos);
+  private void answered(List<Call<?>> calls) {
+    listener.roundTrip(calls.size(), time.monotonicNanos() - calls.getFirst().sentNanos);
     if (breaker.succeeded()) {
       listener.up();
     }
@@ -313,40 +322,25 @@ final class Calls {
       return !answer.isDone();
     }
 
-    /** Completes the call with an answer, which may throw. */
+    /** Completes the call with an answer, which may throw {@link AnsweredCalls.Overtaken}. */
     @SuppressWarnings("unchecked") // of the work that this call was submitted with
     void complete(Supplier<?> answered) {
       T result;
       try {
         result = (T) answered.get();
-      } catch (RuntimeException e) {
-        failed(e);
+      } catch (AnsweredCalls.Overtaken _) {
+        fail(StoreException.overtaken());
         return;
       }
-      notifyOfAnswer(); // first, so that the caller finds the store up
       answer.complete(result);
       reply.complete(result);
     }
 
-    /** Fails the call alone. */
-    void failed(Throwable e) {
-      if (e instanceof TermsMismatchException || e instanceof AnsweredCalls.Overtaken) {
-        notifyOfAnswer(); // these are answers, too
-        fail(e instanceof TermsMismatchException known ? known : StoreException.overtaken());
-      } else {
-        listener.failed(1, Failure.ERROR, e.toString());
-        fail(StoreException.of(e));
-      }
-    }
-
+    /** Notifies the listener of a failure, unless the call has timed out before. */
     void notifyOf(Failure kind, String why) {
       if (isAwaited()) {
         listener.failed(1, kind, why);
       }
-    }
-
-    void notifyOfAnswer() {
-      answered(time.monotonicNanos() - sentNanos);
     }
 
     void end() {
