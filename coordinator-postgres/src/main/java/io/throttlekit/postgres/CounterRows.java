@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Overrun;
 import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.postgres.Session.SqlFunction;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,6 +62,9 @@ final class CounterRows {
   /** The tenants of counters that tenants share. */
   private final Map<CounterKey, TenantRows> pools = new LinkedHashMap<>();
 
+  /** The calls that are to be recorded, by their rows. */
+  private final Map<CounterKey, AnsweredCalls> answered = new LinkedHashMap<>();
+
   /** The counters, which decide. */
   final HeldCounters held;
 
@@ -79,23 +84,53 @@ final class CounterRows {
       long keptUntilMillis,
       @Nullable Array calls) {}
 
+  /**
+   * A request that is decided on locked rows.
+   *
+   * @param charges of the counters to lock
+   * @param callKey the row of its recorded calls; absent for a call that is never repeated
+   * @param decide decides, without a commit
+   */
+  record Request<T>(
+      List<Charge> charges, @Nullable CounterKey callKey, SqlFunction<CounterRows, T> decide) {
+    /** Returns the request of a lease or a return. */
+    static <T> Request<T> of(LeaseRequest lease, SqlFunction<CounterRows, T> decide) {
+      Charge look = new Charge(lease.key(), lease.window(), 0, Overrun.COUNT, lease.tenant());
+      // The calls of a tenant have a row of their own, which outlives an eviction.
+      return new Request<>(List.of(look), lease.id() == null ? null : lease.callKey(), decide);
+    }
+
+    Supplier<?> answer(CounterRows rows) throws SQLException {
+      try {
+        T answer = decide.apply(rows);
+        return () -> answer;
+      } catch (AnsweredCalls.Overtaken e) { // has changed nothing
+        return () -> {
+          throw e;
+        };
+      }
+    }
+  }
+
+  /** Answers requests in their order and commits. */
+  static List<Supplier<?>> answer(
+      Session session, Epochs epochs, List<? extends Request<?>> requests) throws SQLException {
+    CounterRows rows = new CounterRows(session, epochs, requests);
+    List<Supplier<?>> answers = new ArrayList<>();
+    for (Request<?> request : requests) {
+      answers.add(request.answer(rows));
+    }
+    rows.commit();
+    return answers;
+  }
+
   /** Locks and reads the rows of the counters that are charged, and then the clock. */
-  CounterRows(Session session, Epochs epochs, List<Charge> charges) throws SQLException {
-    this(session, epochs, charges, null);
-  }
-
-  /** Locks and reads the rows of a lease or return, and then the clock. */
-  CounterRows(Session session, Epochs epochs, LeaseRequest request) throws SQLException {
-    Charge look = new Charge(request.key(), request.window(), 0, Overrun.COUNT, request.tenant());
-    // The calls of a tenant have a row of their own, which outlives an eviction.
-    this(session, epochs, List.of(look), request.id() == null ? null : request.callKey());
-  }
-
-  private CounterRows(
-      Session session, Epochs epochs, List<Charge> charges, @Nullable CounterKey callKey)
+  private CounterRows(Session session, Epochs epochs, List<? extends Request<?>> requests)
       throws SQLException {
     this.session = session;
     Map<CounterKey, RateAlgorithm<?>> counters = new LinkedHashMap<>();
+    List<Charge> charges =
+        requests.stream().flatMap(request -> request.charges().stream()).toList();
     for (Charge charge : charges) {
       counters.put(charge.key(), charge.algorithm());
       FairTenant tenant = charge.tenant();
@@ -107,8 +142,10 @@ final class CounterRows {
             .add(tenant);
       }
     }
-    if (callKey != null) {
-      counters.putIfAbsent(callKey, charges.getFirst().algorithm());
+    for (Request<?> request : requests) {
+      if (request.callKey() != null) {
+        counters.putIfAbsent(request.callKey(), request.charges().getFirst().algorithm());
+      }
     }
     this.held = read(epochs, counters);
     for (Row row : rows) {
@@ -165,12 +202,9 @@ final class CounterRows {
     }
   }
 
-  /** Decides on the counters and commits. */
-  Outcome acquire(List<Claim> claims) throws SQLException {
-    List<Claim> bounded = pools.isEmpty() ? claims : claims.stream().map(this::bounded).toList();
-    Outcome outcome = held.acquire(bounded);
-    write();
-    return outcome;
+  /** Decides on the counters. */
+  Outcome acquire(List<Claim> claims) {
+    return held.acquire(pools.isEmpty() ? claims : claims.stream().map(this::bounded).toList());
   }
 
   private Claim bounded(Claim claim) {
@@ -195,55 +229,52 @@ final class CounterRows {
     return tenant == null || rows == null ? tenant : rows.bounded(tenant);
   }
 
-  /** Leases from the only counter and commits; a repeated call gets its earlier answer. */
+  /** Leases from a counter; a repeated call gets its earlier answer. */
   LeaseGrant lease(LeaseRequest wanted) throws SQLException {
     LeaseRequest request = bounded(wanted);
     if (request.id() == null) {
-      LeaseGrant grant = held.lease(request);
-      write();
-      return grant;
+      return held.lease(request);
     }
     AnsweredCalls calls = calls(request);
-    OptionalLong answered = calls.answerTo(request.id());
+    OptionalLong known = calls.answerTo(request.id());
     LeaseGrant grant =
-        answered.isPresent() ? held.granted(request, answered.getAsLong()) : held.lease(request);
+        known.isPresent() ? held.granted(request, known.getAsLong()) : held.lease(request);
     // Also for a repeated call: the commit that counted it may have given up waiting for its
     // standby, and this commit waits for both.
-    write(row(request.callKey()), calls.with(request.id(), grant.units()));
+    answered.put(request.callKey(), calls.with(request.id(), grant.units()));
     return grant;
   }
 
-  /** Returns units to the only counter and commits, once for each call. */
+  /** Returns units to a counter, once for each call. */
   void returnUnits(LeaseRequest leased, long windowEndMillis, long units) throws SQLException {
     LeaseRequest lease = bounded(leased);
     if (lease.id() == null) {
       held.returnUnits(lease, windowEndMillis, units);
-      write();
       return;
     }
     AnsweredCalls calls = calls(lease);
     // Units of another window need no record: they have no effect.
     if (calls.windowEndMillis() != windowEndMillis) {
       held.returnUnits(lease, windowEndMillis, units);
-      write();
-    } else if (calls.answerTo(lease.id()).isPresent()) {
-      session.rollBack();
-    } else {
+    } else if (calls.answerTo(lease.id()).isEmpty()) {
       held.returnUnits(lease, windowEndMillis, units);
-      write(row(lease.callKey()), calls.with(lease.id(), units));
+      answered.put(lease.callKey(), calls.with(lease.id(), units));
     }
   }
 
-  /** Forgets a tenant of the only counter and commits. */
-  void resetTenant(FairTenant tenant) throws SQLException {
+  /** Forgets a tenant of the only counter. */
+  void resetTenant(FairTenant tenant) {
     for (TenantRows pool : pools.values()) {
       pool.pool().pool().reset(tenant);
     }
-    write();
   }
 
   /** Returns the calls that were answered in the current window. */
   private AnsweredCalls calls(LeaseRequest request) throws SQLException {
+    AnsweredCalls known = answered.get(request.callKey());
+    if (known != null) {
+      return known;
+    }
     long window = held.granted(request, 0).windowEndMillis();
     return AnsweredCalls.of(row(request.callKey()).calls(), window);
   }
@@ -252,25 +283,21 @@ final class CounterRows {
     return rows.stream().filter(row -> row.key().equals(key)).findFirst().orElseThrow();
   }
 
-  private void write(Row row, AnsweredCalls calls) throws SQLException {
+  /** Writes what has changed and commits; rolls back if nothing has. */
+  private void commit() throws SQLException {
     StringBuilder statements = new StringBuilder();
     List<@Nullable Object> values = new ArrayList<>();
-    if (!pools.isEmpty()) {
-      addChanged(statements, values);
+    boolean changed = addChanged(statements, values);
+    for (Map.Entry<CounterKey, AnsweredCalls> each : answered.entrySet()) {
+      Row row = row(each.getKey());
+      AnsweredCalls calls = each.getValue();
+      Object state = held.state(row.key());
+      byte @Nullable [] encoded = state == null ? null : States.encode(row.algorithm(), state);
+      long keptUntil = keptUntil(row, calls.windowEndMillis());
+      statements.append(WRITE_CALL);
+      Collections.addAll(values, encoded, keptUntil, calls.column(session), row.name());
     }
-    Object state = held.state(row.key());
-    byte @Nullable [] encoded = state == null ? null : States.encode(row.algorithm(), state);
-    long keptUntil = keptUntil(row, calls.windowEndMillis());
-    statements.append(WRITE_CALL);
-    Collections.addAll(values, encoded, keptUntil, calls.column(session), row.name());
-    session.commit(statements.toString(), values.toArray());
-  }
-
-  /** Writes the changed rows and commits; rolls back if none changed. */
-  void write() throws SQLException {
-    StringBuilder statements = new StringBuilder();
-    List<@Nullable Object> values = new ArrayList<>();
-    if (!addChanged(statements, values)) {
+    if (!changed && answered.isEmpty()) {
       session.rollBack(); // also removes rows that were created for the lock
       return;
     }
@@ -291,7 +318,7 @@ final class CounterRows {
     boolean changed = false;
     for (Row row : rows) {
       TenantRows pool = pools.get(row.key());
-      if (pool == null) {
+      if (pool == null && !answered.containsKey(row.key())) {
         Object state = held.state(row.key());
         if (!Objects.equals(state, row.found())) {
           changed = true;
@@ -301,7 +328,7 @@ final class CounterRows {
             keptUntil.add(keptUntil(row, unusedFrom(row.algorithm(), state)));
           }
         }
-      } else if (pool.isChanged()) {
+      } else if (pool != null && pool.isChanged()) {
         changed = true;
         names.add(row.name());
         states.add(States.encode(pool.pool().numbers()));
@@ -324,7 +351,7 @@ final class CounterRows {
     TenantRows pool = pools.get(row.key());
     boolean hasState =
         pool == null ? held.state(row.key()) != null : row.stored() != null || pool.isChanged();
-    return !hasState && row.calls() == null;
+    return !hasState && row.calls() == null && !answered.containsKey(row.key());
   }
 
   /**

@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.postgres.Session.SqlFunction;
 import io.throttlekit.store.ExternalStore;
 import io.throttlekit.store.StoreListener;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +46,16 @@ class Database implements ExternalStore {
    */
   record Surroundings(
       TimeSource time, Timer timer, StoreListener listener, @Nullable TimeSource testClock) {}
+
+  /**
+   * The work of a transaction.
+   *
+   * @param <R> a request of it
+   */
+  @FunctionalInterface
+  interface Transaction<R> {
+    List<Supplier<?>> answer(Session session, List<R> requests) throws SQLException;
+  }
 
   /**
    * Creates a pool without connections.
@@ -82,15 +94,36 @@ class Database implements ExternalStore {
    * @param deadline at which the stage fails
    */
   final <T> CompletionStage<T> call(Deadline deadline, SqlFunction<Session, T> work) {
-    return calls.submit(deadline, Long.MAX_VALUE, isAwaited -> inTransaction(work, isAwaited));
+    return call(deadline, Turns.NO_TENANT, work);
   }
 
   /**
-   * Runs a transaction for a caller that waits up to {@code waitNanos}, and at most until the
-   * deadline of the settings.
+   * Runs a transaction that waits at a place for its turn.
+   *
+   * @param deadline at which the stage fails
    */
-  final <T> CompletionStage<T> call(long waitNanos, SqlFunction<Session, T> work) {
-    return calls.submit(Deadline.REQUEST, waitNanos, isAwaited -> inTransaction(work, isAwaited));
+  final <T> CompletionStage<T> call(
+      Deadline deadline, Turns.Place place, SqlFunction<Session, T> work) {
+    return calls.submit(deadline, place, isAwaited -> inTransaction(work, isAwaited));
+  }
+
+  /**
+   * Makes a call, possibly in one transaction with others of its counter.
+   *
+   * @param deadline at which the stage fails
+   * @param waitNanos how long the caller waits, if that is less
+   * @param work answers requests in a transaction, in their order; an answer may throw
+   * @param <T> of its answer to such a request
+   */
+  final <R, T> CompletionStage<T> call(
+      Deadline deadline, long waitNanos, Turns.Place place, R request, Transaction<R> work) {
+    return calls.submit(
+        deadline,
+        waitNanos,
+        place,
+        request,
+        (requests, isAwaited) ->
+            inTransaction(session -> work.answer(session, requests), isAwaited));
   }
 
   /** Returns the server's clock. */

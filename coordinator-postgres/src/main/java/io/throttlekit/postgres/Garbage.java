@@ -1,6 +1,7 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.Timer;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.store.StoreListener;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Departure;

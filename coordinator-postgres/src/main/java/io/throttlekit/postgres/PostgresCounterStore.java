@@ -6,6 +6,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.store.Charge;
@@ -74,25 +75,58 @@ public final class PostgresCounterStore extends Database implements CounterStore
     if (charges.size() > MAX_CHARGES) {
       throw new IllegalArgumentException(charges.size() + " charges are more than " + MAX_CHARGES);
     }
-    return call(waitNanos, session -> new CounterRows(session, epochs, charges).acquire(claims));
+    return call(
+        Deadline.REQUEST,
+        waitNanos,
+        placeOf(charges),
+        new CounterRows.Request<>(charges, null, rows -> rows.acquire(claims)));
+  }
+
+  /**
+   * Returns where a request waits; with others of its tenants only if it locks no other counter.
+   */
+  private static Turns.Place placeOf(List<Charge> charges) {
+    Charge first = charges.getFirst();
+    boolean together = true;
+    for (Charge charge : charges) {
+      together &= charge.key().equals(first.key());
+      first = first.tenant() == null ? charge : first;
+    }
+    return Turns.Place.of(first.key(), first.tenant(), together);
   }
 
   @Override
   public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
     return call(
         Deadline.ofCall(request.id()),
-        session -> new CounterRows(session, epochs, request).lease(request));
+        Long.MAX_VALUE,
+        Turns.Place.of(request.key(), request.tenant(), true),
+        CounterRows.Request.of(request, rows -> rows.lease(request)));
   }
 
   @Override
   public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
-    return call(
+    return this.<Boolean>call(
             Deadline.ofCall(lease.id()),
-            session -> {
-              new CounterRows(session, epochs, lease).returnUnits(lease, windowEndMillis, units);
-              return true;
-            })
+            Long.MAX_VALUE,
+            Turns.Place.of(lease.key(), lease.tenant(), true),
+            CounterRows.Request.of(
+                lease,
+                rows -> {
+                  rows.returnUnits(lease, windowEndMillis, units);
+                  return true;
+                }))
         .thenAccept(_ -> {});
+  }
+
+  private <T> CompletionStage<T> call(
+      Deadline deadline, long waitNanos, Turns.Place place, CounterRows.Request<T> request) {
+    return call(
+        deadline,
+        waitNanos,
+        place,
+        request,
+        (session, requests) -> CounterRows.answer(session, epochs, requests));
   }
 
   @Override
@@ -112,12 +146,17 @@ public final class PostgresCounterStore extends Database implements CounterStore
     FairTerms terms = tenant.terms();
     FixedWindow window = new FixedWindow(terms.limitParts(), terms.windowMillis());
     Charge look = new Charge(key, window, 0, Overrun.COUNT, tenant);
-    return call(
+    return this.<Boolean>call(
             Deadline.REQUEST,
-            session -> {
-              new CounterRows(session, epochs, List.of(look)).resetTenant(tenant);
-              return true;
-            })
+            Long.MAX_VALUE,
+            Turns.Place.of(key, tenant, true),
+            new CounterRows.Request<>(
+                List.of(look),
+                null,
+                rows -> {
+                  rows.resetTenant(tenant);
+                  return true;
+                }))
         .thenAccept(_ -> {});
   }
 }

@@ -5,6 +5,7 @@ import io.throttlekit.Timer;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.GlobalCoordinator;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.StoreListener;
 import java.util.List;
@@ -64,6 +65,7 @@ public final class PostgresGlobalCoordinator extends Database implements GlobalC
   public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
     return call(
         Deadline.ofCall(lease.id()),
+        Turns.Place.of(lease.budget().key(), lease.tenant(), false),
         session -> new BudgetTransaction(session, epochs, lease.budget()).lease(lease));
   }
 
@@ -71,6 +73,7 @@ public final class PostgresGlobalCoordinator extends Database implements GlobalC
   public CompletionStage<Boolean> reconcile(BudgetReturn units) {
     return call(
         Deadline.NONE,
+        Turns.Place.of(units.budget().key(), units.tenant(), false),
         session -> new BudgetTransaction(session, epochs, units.budget()).returnUnits(units));
   }
 }

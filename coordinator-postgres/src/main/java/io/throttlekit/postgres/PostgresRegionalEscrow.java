@@ -6,6 +6,7 @@ import io.throttlekit.Timer;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreListener;
 import java.sql.Array;

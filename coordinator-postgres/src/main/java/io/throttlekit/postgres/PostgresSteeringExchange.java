@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.steering.SteeringLease;
 import io.throttlekit.store.StoreListener;

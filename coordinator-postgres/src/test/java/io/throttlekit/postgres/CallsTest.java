@@ -2,9 +2,16 @@ package io.throttlekit.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.fairness.FairTerms;
+import io.throttlekit.fairness.TenantWeight;
+import io.throttlekit.postgres.Calls.Deadline;
+import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,9 +34,9 @@ class CallsTest {
     CompletableFuture<Boolean> held = new CompletableFuture<>();
     AtomicBoolean made = new AtomicBoolean();
     CompletionStage<Boolean> running =
-        calls.submit(Deadline.NONE, Long.MAX_VALUE, _ -> held.join());
+        calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> held.join());
     CompletionStage<Boolean> waiting =
-        calls.submit(Deadline.NONE, Long.MAX_VALUE, _ -> made.getAndSet(true));
+        calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> made.getAndSet(true));
     assertThat(StoreCalls.failure(waiting))
         .isInstanceOfSatisfying(
             StoreException.class, failure -> assertThat(failure.isNotSent()).isTrue());
@@ -52,13 +59,49 @@ class CallsTest {
     CompletionStage<Boolean> failed =
         calls.submit(
             Deadline.NONE,
-            Long.MAX_VALUE,
+            Turns.NO_TENANT,
             _ -> {
               throw new IndexOutOfBoundsException("at 5");
             });
     assertThat(StoreCalls.failure(failed))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("IndexOutOfBoundsException: at 5");
+    calls.close();
+  }
+
+  @Test
+  void aTransactionThatFailsIsOneFailureForTheBreakerHoweverManyCallsItHas() throws Exception {
+    Wanted wanted =
+        Wanted.of("jdbc:postgresql://unused/db").connections(1).breaker(2, 60_000, 60_000);
+    RecordingListener listener = new RecordingListener();
+    Calls calls =
+        new Calls(wanted.settings(), TimeSource.system(), TestSurroundings.TIMER, listener);
+    CompletableFuture<Boolean> held = new CompletableFuture<>();
+    CompletionStage<Boolean> first = calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> held.join());
+    FairTenant tenant =
+        new FairTenant(
+            CounterKey.of("tenants", "org", "a"), TenantWeight.listed(1), FairTerms.of(10, 1_000));
+    Turns.Place place = Turns.Place.of(CounterKey.of("pool", "api", "x"), tenant, true);
+    AtomicInteger transactions = new AtomicInteger();
+    List<CompletionStage<Boolean>> together = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      together.add(
+          calls.submit(
+              Deadline.NONE,
+              Long.MAX_VALUE,
+              place,
+              i,
+              (requests, _) -> {
+                transactions.incrementAndGet();
+                throw new SQLException("lost " + requests, "08006");
+              }));
+    }
+    held.complete(true);
+    assertThat(StoreCalls.answer(first)).isTrue();
+    together.forEach(call -> assertThat(StoreCalls.failure(call)).hasMessageContaining("lost [0"));
+    assertThat(transactions).hasValue(1);
+    assertThat(listener.failures).hasSize(10);
+    assertThat(calls.isDown()).isFalse();
     calls.close();
   }
 
@@ -75,7 +118,7 @@ class CallsTest {
       for (int i = 0; i < 2_000; i++) {
         replies.add(
             calls
-                .submit(Deadline.NONE, Long.MAX_VALUE, _ -> made.incrementAndGet())
+                .submit(Deadline.NONE, Turns.NO_TENANT, _ -> made.incrementAndGet())
                 .toCompletableFuture());
       }
       calls.close();

@@ -13,6 +13,7 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.EscrowRefill;
+import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.RecordingListener;
