@@ -126,7 +126,7 @@ public final class ConfigSubscription implements AutoCloseable {
 
   void connected() {
     complaint = "";
-    LOG.info("connected to the control plane");
+    LOG.info("control plane {}: connected", controlPlane);
     call(listener::connected);
   }
 
@@ -158,7 +158,7 @@ public final class ConfigSubscription implements AutoCloseable {
   void complain(String kind, String text, @Nullable Throwable cause) {
     if (!kind.equals(complaint)) {
       complaint = kind;
-      LOG.warn("control plane: {}", PeerText.line(text), cause);
+      LOG.warn("control plane {}: {}", controlPlane, PeerText.line(text), cause);
     }
   }
 

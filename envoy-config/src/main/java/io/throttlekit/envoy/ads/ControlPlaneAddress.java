@@ -86,6 +86,12 @@ public record ControlPlaneAddress(
     return builder.build();
   }
 
+  /** Returns the target, for log lines. */
+  @Override
+  public String toString() {
+    return target;
+  }
+
   private static void probe(NettyChannelBuilder builder) {
     builder.withOption(ChannelOption.SO_KEEPALIVE, true);
     if (Epoll.isAvailable()) { // as gRPC decides

@@ -41,7 +41,7 @@ final class PeerText {
       cause = cause.getCause();
     }
     String root = cause == error ? "" : String.valueOf(cause.getMessage());
-    String detail = root.isEmpty() || description.contains(root) ? "" : ": " + root;
+    String detail = root.isEmpty() || description.contains(root) ? "" : " (" + root + ")";
     return line(status.getCode() + ": " + description + detail);
   }
 

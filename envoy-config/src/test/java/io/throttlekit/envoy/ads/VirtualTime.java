@@ -48,6 +48,11 @@ final class VirtualTime implements TimeSource, Timer {
     throw new UnsupportedOperationException("a subscription has no use for the wall clock");
   }
 
+  /** Returns the number of tasks that have not run. */
+  synchronized int tasks() {
+    return tasks.size();
+  }
+
   private synchronized @Nullable Due next(long end) {
     Due next = tasks.peek();
     if (next == null || next.atNanos > end) {
