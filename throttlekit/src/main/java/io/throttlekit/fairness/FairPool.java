@@ -44,6 +44,7 @@ public final class FairPool {
 
   /** Begins the window of this time, if it is later than the current one. */
   public void roll(long nowMillis) {
+    shares.trim();
     if (nowMillis >= shares.windowEndMillis()) {
       long window = terms.windowMillis();
       shares.roll(nowMillis - Math.floorMod(nowMillis, window) + window);
@@ -79,10 +80,18 @@ public final class FairPool {
    * @return the parts charged, from 0
    */
   public long lease(FairTenant tenant, long most, long nowMillis) {
-    long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
-    // A tenant that gets nothing is active all the same, because it has requested units.
-    long wanted = Math.max(1, Math.min(most, left));
-    return charge(tenant, wanted, Overrun.REFUSE, nowMillis).admitted() ? wanted : 0;
+    while (true) {
+      long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
+      // A tenant that gets nothing is active all the same, because it has requested units.
+      long wanted = Math.max(1, Math.min(most, left));
+      if (charge(tenant, wanted, Overrun.REFUSE, nowMillis).admitted()) {
+        return wanted;
+      }
+      if (left == 0) {
+        return 0;
+      }
+      // Another tenant was evicted for this one, which is active now: what is left has changed.
+    }
   }
 
   /**
