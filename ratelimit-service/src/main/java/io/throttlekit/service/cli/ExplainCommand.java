@@ -5,6 +5,7 @@ import static io.throttlekit.service.cli.PolicyReading.counted;
 import io.throttlekit.descriptors.policy.Explainer;
 import io.throttlekit.descriptors.policy.Explanation;
 import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.Wording;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,9 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     footer = "Exit code: 0 explained, 1 the policies are wrong, 2 wrong use.")
 final class ExplainCommand implements Callable<Integer> {
+
+  /** Domains that a message lists. */
+  private static final int MAX_DOMAINS = 10;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -45,6 +49,19 @@ final class ExplainCommand implements Callable<Integer> {
       reading.result().problems().forEach(err::println);
       err.println("error: " + counted(reading.errors(), "error") + " in the policies");
       return CommandLineTool.FAILED;
+    }
+    if (book.domain(arguments.domain()) == null) {
+      List<String> known = book.domains().stream().sorted().limit(MAX_DOMAINS).toList();
+      PrintWriter err = spec.commandLine().getErr();
+      err.println(
+          "warning: no policy has the domain %s, so that nothing limits its requests; %s"
+              .formatted(
+                  Wording.quote(arguments.domain()),
+                  known.isEmpty()
+                      ? "there are no domains"
+                      : "there " + (book.domains().size() == 1 ? "is " : "are ")
+                          + String.join(", ", known)
+                          + (known.size() < book.domains().size() ? " …" : "")));
     }
     for (DescriptorArgument descriptor : descriptors) {
       String[] entries = descriptor.entries().toArray(String[]::new);
