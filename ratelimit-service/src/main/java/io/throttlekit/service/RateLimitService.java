@@ -233,9 +233,6 @@ public final class RateLimitService {
     shared.countCalls(false);
     try {
       SharedStore.Answering answering = shared.awaitAnswers();
-      if (!answering.all()) {
-        LOG.warn("{}; on_outage of each rule decides meanwhile", shared.describe());
-      }
       if (answering.store() && path.loops() != null && !config.store().address().inMemory()) {
         int requests =
             new StoreWarmUp(config, shared.counters(), path.loops(), time, stopping).run();
