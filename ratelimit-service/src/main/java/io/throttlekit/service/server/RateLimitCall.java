@@ -37,6 +37,9 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   /** The value of {@link #startNanos} before a message arrived. */
   private static final long NOT_STARTED = Long.MIN_VALUE;
 
+  /** The status of a span whose caller left, not because of its timeout. */
+  private static final String CANCELLED = "cancelled";
+
   // States of a call; they only increase, through ENDED.
   private static final int OPEN = 0;
   private static final int ANSWERED = 1;
@@ -138,11 +141,13 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
             abandoned(Abandonment.RESET, now);
           }
         }
+        markCancelled(gaveUp);
         recordEnd(now);
       } else if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) { // the answer was not sent
         if (gaveUp) {
           abandoned(Abandonment.RESET, now);
         }
+        markCancelled(gaveUp);
         endSpan();
       }
     } finally { // also for an answer that was written but not sent
@@ -305,6 +310,13 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     if (span != null) {
       long millis = TimeUnit.NANOSECONDS.toMillis(now - arrivedNanos);
       span.failed("deadline exceeded after " + millis + " ms");
+    }
+  }
+
+  /** Marks the span of a call whose caller left; that of one that gave up has its reason. */
+  private void markCancelled(boolean gaveUp) {
+    if (span != null && !(gaveUp && startNanos != NOT_STARTED)) {
+      span.failed(CANCELLED);
     }
   }
 

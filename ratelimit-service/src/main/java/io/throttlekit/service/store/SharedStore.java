@@ -117,11 +117,14 @@ public final class SharedStore implements AutoCloseable {
     }
     TierSettings tierSettings = tierSettings(config);
     TierListener tierListener = listeners.tiers();
+    CounterStore store =
+        config.address().inMemory()
+            ? counters.api()
+            : listeners.traced(counters.api(), config.address().toString());
     this.tiers =
         regions == null
-            ? new Tiers(counters.api(), time, timer, tierSettings, tierListener)
-            : new Tiers(
-                counters.api(), regions.federation, time, timer, tierSettings, tierListener);
+            ? new Tiers(store, time, timer, tierSettings, tierListener)
+            : new Tiers(store, regions.federation, time, timer, tierSettings, tierListener);
     state.whenDataIsLost(tiers::forgetRefusals);
     if (regions != null) {
       regions.state.whenDataIsLost(tiers::forgetRefusals);
