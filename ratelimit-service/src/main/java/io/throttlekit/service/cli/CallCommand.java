@@ -158,7 +158,8 @@ final class CallCommand implements Callable<Integer> {
   }
 
   /** Replaces Netty's descriptions of a peer without HTTP/2 by ones for users. */
-  private static String described(String why) {
+  private static String described(String reason) {
+    String why = reason.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
     if (why.startsWith("First received frame was not SETTINGS")) {
       return "it does not support gRPC; is this the service's gRPC port?";
     }
@@ -166,7 +167,7 @@ final class CallCommand implements Callable<Integer> {
             || why.startsWith("Connection reset")
             || why.contains("before any response")
         ? "it closed the connection; does it require TLS (--tls)?"
-        : why.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
+        : why;
   }
 
   /**
