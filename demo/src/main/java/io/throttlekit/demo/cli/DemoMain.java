@@ -271,7 +271,9 @@ public final class DemoMain implements Callable<Integer> {
     err.println(
         "bin/demo: "
             + (mistake instanceof UnmatchedArgumentException unmatched
-                ? "there is no '" + String.join(" ", unmatched.getUnmatched()) + "' here"
+                ? "there is no '"
+                    + String.join(" ", unmatched.getUnmatched())
+                    + "' here"
                     + suggestion(unmatched)
                 : mistake.getMessage()));
     err.println("Try 'bin/demo --help'.");

@@ -42,7 +42,7 @@ public final class ClientWildcards {
       problems.warning(
           at,
           "the wildcard %s has one counter for each value that it matches, and clients choose these:"
-              .formatted(Wording.quote(wildcard.composite()))
+                  .formatted(Wording.quote(wildcard.composite()))
               + " a client that varies it is not limited",
           "write share_threshold: true for one counter, or false if one for each value is meant");
     }

@@ -23,9 +23,10 @@ class ClientWildcardsTest {
                     rate_limit: {requests_per_unit: 5, unit: second}
                 """))
         .containsExactly(
-            "a.yaml:4:12: warning: the wildcard `path_/search*` has one counter for each value that it"
-                + " matches, and clients choose these: a client that varies it is not limited (write"
-                + " share_threshold: true for one counter, or false if one for each value is meant)");
+            "a.yaml:4:12: warning: the wildcard `path_/search*` has one counter for each value that"
+                + " it matches, and clients choose these: a client that varies it is not limited"
+                + " (write share_threshold: true for one counter, or false if one for each value is"
+                + " meant)");
   }
 
   @ParameterizedTest

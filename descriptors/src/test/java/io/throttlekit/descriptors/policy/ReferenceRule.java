@@ -31,10 +31,7 @@ public record ReferenceRule(
         rule.limits().stream()
             .map(limit ->
                 new Part(
-                    limit.algorithm(),
-                    limit.requestsPerUnit(),
-                    limit.unit(),
-                    limit.windowMillis()))
+                    limit.algorithm(), limit.requestsPerUnit(), limit.unit(), limit.windowMillis()))
             .toList(),
         rule.replaces().stream().map(RuleSpec.Replacement::name).toList(),
         rule.shadow(),

@@ -14,8 +14,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /**
  * The command {@code throttlekit} and its subcommands.
  *
- * <p>Exit codes: 0 for success, 1 for an error, 2 for wrong use, and 3 of {@code call} for a refusal.
- * Stack traces are never shown.
+ * <p>Exit codes: 0 for success, 1 for an error, 2 for wrong use, and 3 of {@code call} for a
+ * refusal. Stack traces are never shown.
  */
 @Command(
     name = "throttlekit",

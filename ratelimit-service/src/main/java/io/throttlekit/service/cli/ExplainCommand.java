@@ -59,7 +59,8 @@ final class ExplainCommand implements Callable<Integer> {
                   Wording.quote(arguments.domain()),
                   known.isEmpty()
                       ? "there are no domains"
-                      : "there " + (book.domains().size() == 1 ? "is " : "are ")
+                      : "there "
+                          + (book.domains().size() == 1 ? "is " : "are ")
                           + String.join(", ", known)
                           + (known.size() < book.domains().size() ? " …" : "")));
     }

@@ -26,7 +26,8 @@ final class TlsArguments {
   @Option(
       names = "--ca",
       paramLabel = "FILE",
-      description = "PEM certificates that must have signed the service's; those of Java by default.")
+      description =
+          "PEM certificates that must have signed the service's; those of Java by default.")
   private @Nullable Path authorities;
 
   @Option(

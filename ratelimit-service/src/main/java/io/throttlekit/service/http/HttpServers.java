@@ -130,7 +130,8 @@ public final class HttpServers {
         switch (path) {
           case "/rlconfig" -> "the policies in effect, the last load and its problems, the store";
           case "/refusals" -> "who is limited: the keys that were refused most in the last minutes";
-          case "/concurrency" -> "the limits of requests in flight, their replicas, tenants, Envoys";
+          case "/concurrency" ->
+              "the limits of requests in flight, their replicas, tenants, Envoys";
           case "/stats" -> "the counters of each rule, by the names of envoyproxy/ratelimit";
           case "/metrics" -> "the metrics for Prometheus";
           case "/debug/threads" -> "the stacks of all threads";

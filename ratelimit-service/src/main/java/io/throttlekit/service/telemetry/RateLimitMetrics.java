@@ -110,7 +110,8 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
       int maxSeries) {
     this.policies = policies;
     this.maxSeries = maxSeries;
-    this.unknownDomains = new UnknownDomains(Math.min(maxSeries, MAX_UNKNOWN_DOMAINS), this::logUnknownDomain);
+    this.unknownDomains =
+        new UnknownDomains(Math.min(maxSeries, MAX_UNKNOWN_DOMAINS), this::logUnknownDomain);
     this.nearLimitRatio = (float) nearLimitRatio;
     this.responseTime =
         meter

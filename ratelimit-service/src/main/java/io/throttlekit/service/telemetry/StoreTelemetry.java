@@ -52,20 +52,22 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
     return new GlobalCoordinator() {
       @Override
       public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
-        return spans().inSpan(
-            "coordinator.lease",
-            span -> {
-              span.setAttribute("throttlekit.coordinator", address);
-              recordLease(span, lease.region(), lease.budget().key(), lease.units());
-              span.setAttribute("throttlekit.limit", lease.budget().window().limit());
-              FairTenant tenant = lease.tenant();
-              if (tenant != null) {
-                span.setAttribute("throttlekit.tenant", tenant.key().toString());
-              }
-            },
-            (span, grant) ->
-                ClientSpans.recordGrant(span, grant.units(), grant.left(), grant.windowEndMillis()),
-            () -> far.lease(lease));
+        return spans()
+            .inSpan(
+                "coordinator.lease",
+                span -> {
+                  span.setAttribute("throttlekit.coordinator", address);
+                  recordLease(span, lease.region(), lease.budget().key(), lease.units());
+                  span.setAttribute("throttlekit.limit", lease.budget().window().limit());
+                  FairTenant tenant = lease.tenant();
+                  if (tenant != null) {
+                    span.setAttribute("throttlekit.tenant", tenant.key().toString());
+                  }
+                },
+                (span, grant) ->
+                    ClientSpans.recordGrant(
+                        span, grant.units(), grant.left(), grant.windowEndMillis()),
+                () -> far.lease(lease));
       }
 
       @Override
@@ -90,24 +92,27 @@ public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListene
     return new RegionalEscrow() {
       @Override
       public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
-        return spans().inSpan(
-            "escrow.lease",
-            span -> recordLease(span, region, key, units),
-            (span, grant) ->
-                ClientSpans.recordGrant(span, grant.units(), grant.left(), grant.windowEndMillis()),
-            () -> far.lease(key, units, id));
+        return spans()
+            .inSpan(
+                "escrow.lease",
+                span -> recordLease(span, region, key, units),
+                (span, grant) ->
+                    ClientSpans.recordGrant(
+                        span, grant.units(), grant.left(), grant.windowEndMillis()),
+                () -> far.lease(key, units, id));
       }
 
       @Override
       public CompletionStage<Boolean> refill(EscrowRefill refill) {
-        return spans().inSpan(
-            "escrow.refill",
-            span -> {
-              span.setAttribute("throttlekit.region", region);
-              span.setAttribute("throttlekit.units", refill.units());
-            },
-            (span, accepted) -> span.setAttribute("throttlekit.accepted", accepted),
-            () -> far.refill(refill));
+        return spans()
+            .inSpan(
+                "escrow.refill",
+                span -> {
+                  span.setAttribute("throttlekit.region", region);
+                  span.setAttribute("throttlekit.units", refill.units());
+                },
+                (span, accepted) -> span.setAttribute("throttlekit.accepted", accepted),
+                () -> far.refill(refill));
       }
 
       @Override

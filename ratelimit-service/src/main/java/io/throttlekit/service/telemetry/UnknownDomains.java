@@ -8,7 +8,8 @@ import java.util.function.ObjLongConsumer;
 
 /**
  * Counts requests by unknown domain. Callers choose those names, so at most {@code maxNames} are
- * distinguished; the others are counted as {@code other}. Each of those is logged once. Thread-safe.
+ * distinguished; the others are counted as {@code other}. Each of those is logged once.
+ * Thread-safe.
  */
 final class UnknownDomains {
   private final int maxNames;

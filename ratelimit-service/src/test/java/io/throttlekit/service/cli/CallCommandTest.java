@@ -95,8 +95,19 @@ class CallCommandTest {
     try {
       String at = service.grpcAddress();
       String[] good = {
-        "call", at, "--domain", "shop", "--ca", ca, "--cert", cert, "--key", key,
-        "--server-name", "throttlekit.shop", "user=bob"
+        "call",
+        at,
+        "--domain",
+        "shop",
+        "--ca",
+        ca,
+        "--cert",
+        cert,
+        "--key",
+        key,
+        "--server-name",
+        "throttlekit.shop",
+        "user=bob"
       };
       assertThat(run(good).out()).startsWith("OK: the request may pass\n  user=bob: OK, 4 left");
       good[11] = "other.shop";

@@ -58,8 +58,7 @@ class CheckCommandTest {
     CommandResult strict = run("check", "--strict", file.toString());
     assertThat(strict.code()).isEqualTo(1);
     assertThat(strict.out())
-        .endsWith(
-            "\nnot ok with --strict: 0 errors, 1 warning in 1 file; 1 rule in 1 domain\n");
+        .endsWith("\nnot ok with --strict: 0 errors, 1 warning in 1 file; 1 rule in 1 domain\n");
     assertThat(run("check", "--strict", "--json", file.toString()).out())
         .startsWith("{\"ok\":false,\"files\":1,\"errors\":0,\"warnings\":1,");
     Files.writeString(file, Files.readString(file).replace("unit: month", "every: 30d"));

@@ -101,7 +101,8 @@ class HttpServersTest {
 
   @Test
   void noPageIsTakenForAnotherTypeByABrowser() throws Exception {
-    for (String path : List.of("/", "/concurrency", "/rlconfig", "/refusals", "/stats", "/debug/threads")) {
+    for (String path :
+        List.of("/", "/concurrency", "/rlconfig", "/refusals", "/stats", "/debug/threads")) {
       assertThat(debug.get(path).headers().firstValue("X-Content-Type-Options"))
           .as(path)
           .hasValue("nosniff");

@@ -145,7 +145,6 @@ class AbandonedCallsTest {
     time.advance(19);
     inTime.onComplete();
     assertThat(onlySpan()).isEqualTo(StatusCode.UNSET);
-
   }
 
   @Test

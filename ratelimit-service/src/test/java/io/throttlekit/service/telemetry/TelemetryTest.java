@@ -104,7 +104,18 @@ class TelemetryTest {
     try (Telemetry telemetry =
         Telemetry.start(
             new TelemetryConfig(
-                false, false, false, 1, "http", "", "named", "info", "text", 0.8, 10, Duration.ZERO))) {
+                false,
+                false,
+                false,
+                1,
+                "http",
+                "",
+                "named",
+                "info",
+                "text",
+                0.8,
+                10,
+                Duration.ZERO))) {
       assertThat(telemetry.scrape()).isNull();
       assertThat(telemetry.tracing()).isNull();
     }

@@ -142,8 +142,7 @@ class RecentRefusalsTest {
       time.advance(10_000);
       timer.run();
       assertThat(logged.records())
-          .extracting(record ->
-              ((StructuredRecord) record).fields().toString())
+          .extracting(record -> ((StructuredRecord) record).fields().toString())
           .hasSize(RefusalLog.MAX_LINES)
           .startsWith(
               "{domain=shop, rule=user, descriptor=user=u9, refusals=9, interval_ms=10000, limit=5,"

@@ -156,8 +156,7 @@ class TracedStoreTest {
   }
 
   private static Long number(SpanData span, String name) {
-    return Objects.requireNonNull(
-        span.getAttributes().get(AttributeKey.longKey(name)), name);
+    return Objects.requireNonNull(span.getAttributes().get(AttributeKey.longKey(name)), name);
   }
 
   /** A store whose decision the test completes. */
