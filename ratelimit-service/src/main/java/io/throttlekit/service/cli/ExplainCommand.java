@@ -51,24 +51,24 @@ final class ExplainCommand implements Callable<Integer> {
       return CommandLineTool.FAILED;
     }
     if (book.domain(arguments.domain()) == null) {
-      List<String> known = book.domains().stream().sorted().limit(MAX_DOMAINS).toList();
-      PrintWriter err = spec.commandLine().getErr();
-      err.println(
-          "warning: no policy has the domain %s, so that nothing limits its requests; %s"
-              .formatted(
-                  Wording.quote(arguments.domain()),
-                  known.isEmpty()
-                      ? "there are no domains"
-                      : "there "
-                          + (book.domains().size() == 1 ? "is " : "are ")
-                          + String.join(", ", known)
-                          + (known.size() < book.domains().size() ? " …" : "")));
+      warnOfUnknownDomain(book);
     }
     for (DescriptorArgument descriptor : descriptors) {
       String[] entries = descriptor.entries().toArray(String[]::new);
       print(descriptor, new Explainer().explain(book, arguments.domain(), entries));
     }
     return CommandLineTool.OK;
+  }
+
+  private void warnOfUnknownDomain(PolicyBook book) {
+    List<String> known = book.domains().stream().sorted().limit(MAX_DOMAINS).toList();
+    spec.commandLine()
+        .getErr()
+        .println(
+            "warning: no policy has the domain %s, so that nothing limits its requests (domains: %s)"
+                .formatted(
+                    Wording.quote(arguments.domain()),
+                    known.isEmpty() ? "none" : String.join(", ", known)));
   }
 
   private void print(DescriptorArgument descriptor, Explanation explanation) {

@@ -37,9 +37,6 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   /** The value of {@link #startNanos} before a message arrived. */
   private static final long NOT_STARTED = Long.MIN_VALUE;
 
-  /** The status of a span whose caller left, not because of its timeout. */
-  private static final String CANCELLED = "cancelled";
-
   // States of a call; they only increase, through ENDED.
   private static final int OPEN = 0;
   private static final int ANSWERED = 1;
@@ -133,22 +130,22 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   public void onCancel() {
     try {
       long now = handler.time().monotonicNanos();
-      boolean gaveUp = hasGivenUp(now);
-      if (claimEnd(COUNTED)) {
-        if (startNanos != NOT_STARTED) {
+      boolean open = claimEnd(COUNTED);
+      if (open || ENDED.compareAndSet(this, ANSWERED, COUNTED)) { // or its answer was not sent
+        boolean started = startNanos != NOT_STARTED;
+        if (open && started) {
           handler.listener().failed(Failure.CANCELLED);
-          if (gaveUp) {
-            abandoned(Abandonment.RESET, now);
-          }
         }
-        markCancelled(gaveUp);
-        recordEnd(now);
-      } else if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) { // the answer was not sent
-        if (gaveUp) {
+        if (started && hasGivenUp(now)) {
           abandoned(Abandonment.RESET, now);
+        } else if (span != null) {
+          span.failed("cancelled");
         }
-        markCancelled(gaveUp);
-        endSpan();
+        if (open) {
+          recordEnd(now);
+        } else {
+          endSpan();
+        }
       }
     } finally { // also for an answer that was written but not sent
       gone();
@@ -239,8 +236,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
         return;
       }
     }
-    // Ended meanwhile, perhaps by onCancel: the request was released.
-    if (ended != OPEN || complete == null) {
+    if (ended != OPEN || complete == null) { // meanwhile, perhaps by onCancel
       return;
     }
     byte[] response = handler.frontEnd().write(complete, answer);
@@ -282,7 +278,6 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
    */
   private boolean isLate(long now) {
     long age = now - arrivedNanos;
-    // The age first: almost every call is younger, and skips parsing the header.
     return age >= ExpectedTimeout.MIN_NANOS && age >= ExpectedTimeout.timeoutNanos(headers);
   }
 
@@ -310,13 +305,6 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
     if (span != null) {
       long millis = TimeUnit.NANOSECONDS.toMillis(now - arrivedNanos);
       span.failed("deadline exceeded after " + millis + " ms");
-    }
-  }
-
-  /** Marks the span of a call whose caller left; that of one that gave up has its reason. */
-  private void markCancelled(boolean gaveUp) {
-    if (span != null && !(gaveUp && startNanos != NOT_STARTED)) {
-      span.failed(CANCELLED);
     }
   }
 

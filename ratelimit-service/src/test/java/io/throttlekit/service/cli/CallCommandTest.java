@@ -69,8 +69,8 @@ class CallCommandTest {
     assertThat(explained.code()).isZero();
     assertThat(explained.err())
         .isEqualTo(
-            "warning: no policy has the domain `shpo`, so that nothing limits its requests;"
-                + " there is shop\n");
+            "warning: no policy has the domain `shpo`, so that nothing limits its requests"
+                + " (domains: shop)\n");
   }
 
   @Test

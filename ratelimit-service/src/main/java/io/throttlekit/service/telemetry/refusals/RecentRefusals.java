@@ -66,7 +66,8 @@ public final class RecentRefusals implements DecisionListener {
    * @param next receives all decisions, too
    */
   public static RecentRefusals of(TimeSource time, Duration logInterval, DecisionListener next) {
-    return of(time, RefusalLog.thread(), logInterval, next);
+    Timer timer = logInterval.isZero() ? (_, _) -> {} : RefusalLog.thread();
+    return of(time, timer, logInterval, next);
   }
 
   /** Creates an instance that writes to the log by {@code timer}. */
