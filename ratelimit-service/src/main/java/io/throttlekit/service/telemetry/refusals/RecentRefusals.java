@@ -83,7 +83,14 @@ public final class RecentRefusals implements DecisionListener {
       long now = time.monotonicNanos();
       long weight = weight(now);
       if (weight > 0) {
-        record(RefusedKey.of(rule, entries), weight, decision, shadow, now);
+        record(
+            new Refused(
+                RefusedKey.of(rule, entries),
+                weight,
+                limit(rule, decision),
+                decision.retryAfterMillis(),
+                shadow,
+                now));
       }
     }
   }
@@ -112,13 +119,19 @@ public final class RecentRefusals implements DecisionListener {
     return (number - EXACT + 1) % STRIDE == 0 ? STRIDE : 0;
   }
 
-  private void record(
-      RefusedKey key, long weight, Decision decision, boolean shadow, long nowNanos) {
+  /** Returns the limit as answers report it: that of a decision may include a burst. */
+  private static long limit(Rule rule, Decision decision) {
+    return rule.limits().size() == 1 && rule.fairShare() == null
+        ? rule.limits().getFirst().requestsPerUnit()
+        : decision.limit();
+  }
+
+  private void record(Refused more) {
     synchronized (lock) {
-      rotate(nowNanos);
-      current.add(key, weight, decision, shadow, nowNanos);
+      rotate(more.lastNanos());
+      current.add(more);
     }
-    log.add(key, weight, decision, shadow, nowNanos);
+    log.add(more);
   }
 
   private void rotate(long now) {
@@ -142,7 +155,7 @@ public final class RecentRefusals implements DecisionListener {
       since = beforeSinceNanos;
       before.forEach(refused -> recent.put(refused.key(), refused));
       for (Refused refused : current.all()) {
-        recent.merge(refused.key(), refused, (old, latest) -> latest.after(old));
+        recent.merge(refused.key(), refused, (old, latest) -> latest.after(old.refusals()));
       }
     }
     StringBuilder page = new StringBuilder();

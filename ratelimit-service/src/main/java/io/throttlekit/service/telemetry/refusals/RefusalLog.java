@@ -50,13 +50,13 @@ final class RefusalLog {
     };
   }
 
-  /** Adds refusals of one key, as {@link TopRefusals#add}. */
-  void add(RefusedKey key, long weight, Decision last, boolean shadow, long nowNanos) {
+  /** Adds refusals of one key. */
+  void add(Refused more) {
     if (interval.isZero()) {
       return;
     }
     synchronized (this) {
-      refusals.add(key, weight, last, shadow, nowNanos);
+      refusals.add(more);
       if (isScheduled) {
         return;
       }

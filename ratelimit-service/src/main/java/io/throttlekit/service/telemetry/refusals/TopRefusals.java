@@ -1,7 +1,5 @@
 package io.throttlekit.service.telemetry.refusals;
 
-import io.throttlekit.Decision;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -23,21 +21,20 @@ final class TopRefusals {
 
   private final Map<RefusedKey, Entry> entries = new HashMap<>();
 
-  private static final class Entry {
-    long refusals;
-    long inherited;
-    long limit;
-    long retryAfterMillis;
-    boolean shadow;
-    long lastNanos;
-  }
+  /**
+   * The refusals of a key, as they are known with the last one.
+   *
+   * @param inherited those of the keys whose place it took
+   */
+  private record Entry(Refused last, long inherited) {}
 
   /**
    * A key with its refusals.
    *
    * @param refusals at least so many
-   * @param limit as the last of these decisions reports it
-   * @param retryAfterMillis of the last of them; {@link Decision#NEVER} if no wait suffices
+   * @param limit as the last of these answers reported it
+   * @param retryAfterMillis of the last of them; {@link io.throttlekit.Decision#NEVER} if no wait
+   *     suffices
    * @param shadow whether the last of them had no effect
    * @param lastNanos time of the last of them
    */
@@ -49,51 +46,26 @@ final class TopRefusals {
       boolean shadow,
       long lastNanos) {
 
-    /** Returns the sum with refusals of the same key before. */
-    Refused after(Refused before) {
-      return new Refused(
-          key, refusals + before.refusals, limit, retryAfterMillis, shadow, lastNanos);
+    /** Returns these after a number of others of the same key. */
+    Refused after(long others) {
+      return new Refused(key, refusals + others, limit, retryAfterMillis, shadow, lastNanos);
     }
   }
 
-  /**
-   * Adds refusals of one key.
-   *
-   * @param weight number of refusals, from 1
-   * @param last decision on the last of them
-   */
-  void add(RefusedKey key, long weight, Decision last, boolean shadow, long nowNanos) {
-    Entry entry = entries.get(key);
-    if (entry == null) {
-      entry = new Entry();
-      if (entries.size() == MAX_TRACKED) {
-        RefusedKey least = least();
-        entry.inherited = refusalsOf(least);
-        entry.refusals = entry.inherited;
-        entries.remove(least);
-      }
-      entries.put(key, entry);
+  /** Adds refusals of one key. */
+  void add(Refused more) {
+    Entry known = entries.get(more.key());
+    if (known != null) {
+      entries.put(more.key(), new Entry(more.after(known.last().refusals()), known.inherited()));
+      return;
     }
-    entry.refusals += weight;
-    entry.limit = last.limit();
-    entry.retryAfterMillis = last.retryAfterMillis();
-    entry.shadow = shadow;
-    entry.lastNanos = nowNanos;
+    long inherited = entries.size() < MAX_TRACKED ? 0 : removeLeast();
+    entries.put(more.key(), new Entry(more.after(inherited), inherited));
   }
 
   /** Returns the keys with their refusals, in no order. */
   List<Refused> all() {
-    List<Refused> all = new ArrayList<>(entries.size());
-    entries.forEach((key, entry) ->
-        all.add(
-            new Refused(
-                key,
-                entry.refusals - entry.inherited,
-                entry.limit,
-                entry.retryAfterMillis,
-                entry.shadow,
-                entry.lastNanos)));
-    return all;
+    return entries.values().stream().map(entry -> entry.last().after(-entry.inherited())).toList();
   }
 
   /** Returns at most {@code most} of them, those with the most refusals first. */
@@ -107,15 +79,13 @@ final class TopRefusals {
         .toList();
   }
 
-  private RefusedKey least() {
-    return entries.entrySet().stream()
-        .min(Comparator.comparingLong(entry -> entry.getValue().refusals))
-        .orElseThrow()
-        .getKey();
-  }
-
-  private long refusalsOf(RefusedKey key) {
-    Entry entry = entries.get(key);
-    return entry == null ? 0 : entry.refusals;
+  private long removeLeast() {
+    Refused least =
+        entries.values().stream()
+            .map(Entry::last)
+            .min(Comparator.comparingLong(Refused::refusals))
+            .orElseThrow();
+    entries.remove(least.key());
+    return least.refusals();
   }
 }

@@ -67,9 +67,9 @@ class RecentRefusalsTest {
     refuse(1, "shadow", "a,b");
     assertThat(lines())
         .containsExactlyInAnyOrder(
-            "shop: path=/s*: refusals=2 rule=path_/s* limit=5 last=0s retry_after=30s",
+            "shop: path=/s*: refusals=2 rule=path_/s* limit=1 last=0s retry_after=30s",
             "shop: api=v1,org=acme: refusals=1 rule=api limit=5 last=0s retry_after=30s",
-            "shop: shadow=a\\,b: refusals=1 rule=shadow limit=5 last=0s retry_after=30s shadow");
+            "shop: shadow=a\\,b: refusals=1 rule=shadow limit=1 last=0s retry_after=30s shadow");
   }
 
   @Test
