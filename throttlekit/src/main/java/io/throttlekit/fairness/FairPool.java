@@ -12,6 +12,9 @@ import io.throttlekit.Overrun;
 public final class FairPool {
   private static final int MIN_ROOM = 8;
 
+  /** The first one may evict another tenant, which changes what the tenant may take. */
+  private static final int LEASE_ATTEMPTS = 2;
+
   private final FairShares shares;
   private FairTerms terms;
   private volatile int room = MIN_ROOM;
@@ -80,7 +83,7 @@ public final class FairPool {
    * @return the parts charged, from 0
    */
   public long lease(FairTenant tenant, long most, long nowMillis) {
-    while (true) {
+    for (int attempt = 0; attempt < LEASE_ATTEMPTS; attempt++) {
       long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
       // A tenant that gets nothing is active all the same, because it has requested units.
       long wanted = Math.max(1, Math.min(most, left));
@@ -90,8 +93,8 @@ public final class FairPool {
       if (left == 0) {
         return 0;
       }
-      // Another tenant was evicted for this one, which is active now: what is left has changed.
     }
+    return 0;
   }
 
   /**

@@ -279,7 +279,6 @@ class WeightedFairEscrowTest {
         .hasMessage("window and resolution of a pool cannot change");
   }
 
-  /** A lease of no more than cost and what is used would leave nothing beside the reserve of b. */
   @Test
   void rejectsWhatItCannotCountExactly() {
     assertThatThrownBy(() -> charge("a", ONE, -1)).isInstanceOf(IllegalArgumentException.class);
