@@ -17,8 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Calls of a shared counter begin by turns of its tenants, several at once if one transaction
  * can make them together: its row has one lock. At most two such transactions run at a time, one
  * for tenants with a listed weight and one for all others, because clients may invent any number of
- * these. Shared counters take turns at the connections. All calls without a tenant have every
- * second turn there, because clients may also choose which counters there are.
+ * these. So do at most two of calls that need a transaction of their own. Shared counters take
+ * turns at the connections. All calls without a tenant have every second turn there, because
+ * clients may also choose which counters there are.
  *
  * <p>Thread-safe and non-blocking.
  *
