@@ -65,8 +65,8 @@ public final class FairShares {
   }
 
   /**
-   * Changes limit, number of tenants or the unlisted part; charges are kept. The next charges evict
-   * a few tenants each, until only as many are left.
+   * Changes limit, number of tenants or the unlisted part; charges are kept. This and the next
+   * charges evict a few tenants each, until only as many are left.
    *
    * @throws IllegalArgumentException when window or resolution differ
    */
@@ -77,6 +77,7 @@ public final class FairShares {
     }
     terms = newest;
     units = Math.min(units, newest.limit());
+    tenants.evictBeyond(newest.maxTenants()); // as a look does in the stores
     divide();
   }
 

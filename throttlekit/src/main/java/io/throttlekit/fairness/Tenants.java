@@ -103,9 +103,7 @@ class Tenants {
    */
   Tenant enter(CounterKey key, TenantWeight weight, int max) {
     forgetInactive();
-    for (int i = 0; i < MAX_EVICTED && size() > max; i++) {
-      evictOldest();
-    }
+    evictBeyond(max);
     Tenant known = table.find(key);
     if (known == null) {
       makeRoom(max);
@@ -153,6 +151,13 @@ class Tenants {
       if (isSeen(each)) {
         others.enter(each.key, each.group.weight, max);
       }
+    }
+  }
+
+  /** Evicts tenants that are more than may be remembered, a few at once. */
+  void evictBeyond(int max) {
+    for (int i = 0; i < MAX_EVICTED && size() > max; i++) {
+      evictOldest();
     }
   }
 
