@@ -30,6 +30,7 @@ import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
+import io.throttlekit.service.telemetry.refusals.RecentRefusals;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
@@ -65,6 +66,7 @@ public final class RateLimitService {
   private final FleetMetrics fleet;
   private final DecisionPath path;
   private final RateLimitMetrics metrics;
+  private final RecentRefusals refusals;
   private final @Nullable Steering steering;
   private final Sensors sensors;
   private final PolicyUpdates updates;
@@ -93,6 +95,7 @@ public final class RateLimitService {
     this.path = measured.path();
     this.metrics = measured.metrics();
     ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
+    this.refusals = measured.refusals();
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =
         new Sensors(
@@ -230,9 +233,6 @@ public final class RateLimitService {
     shared.countCalls(false);
     try {
       SharedStore.Answering answering = shared.awaitAnswers();
-      if (!answering.all()) {
-        LOG.warn("{}; on_outage of each rule decides meanwhile", shared.describe());
-      }
       if (answering.store() && path.loops() != null && !config.store().address().inMemory()) {
         int requests =
             new StoreWarmUp(config, shared.counters(), path.loops(), time, stopping).run();
@@ -294,6 +294,7 @@ public final class RateLimitService {
                 policies,
                 this::describeStore,
                 metrics::lines,
+                refusals::page,
                 path.limiter(),
                 steering == null ? null : steering::figures));
     MetricsConfig own = config.metrics();

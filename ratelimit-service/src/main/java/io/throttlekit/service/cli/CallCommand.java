@@ -12,11 +12,14 @@ import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
+import io.throttlekit.descriptors.source.Wording;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -32,7 +35,7 @@ import picocli.CommandLine.Spec;
     description = "Sends a request to a running service, as Envoy would.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    footer = "Exit code: 0 answered, whatever the answer; 1 no answer; 2 wrong use.")
+    footer = "Exit code: 0 OK, 3 OVER_LIMIT, 1 no answer, 2 wrong use.")
 final class CallCommand implements Callable<Integer> {
 
   private static final long DEADLINE_SECONDS = 5; // generous for a person at a terminal
@@ -46,6 +49,8 @@ final class CallCommand implements Callable<Integer> {
   private Target target = new Target.Tcp("", 0);
 
   @Mixin private DescriptorArguments arguments = new DescriptorArguments();
+
+  @Mixin private TlsArguments tls = new TlsArguments();
 
   @Option(
       names = "--hits",
@@ -67,7 +72,8 @@ final class CallCommand implements Callable<Integer> {
       return failed("no answer from " + target + ": " + obstacle);
     }
     Answered answered = new Answered();
-    try (Target.Connection connection = target.open()) {
+    Consumer<NettyChannelBuilder> security = tls.security();
+    try (Target.Connection connection = target.open(security)) {
       RateLimitResponse response =
           ClientCalls.blockingUnaryCall(
               connection.channel(),
@@ -77,7 +83,11 @@ final class CallCommand implements Callable<Integer> {
                   .withStreamTracerFactory(answered),
               request);
       print(response);
-      return CommandLineTool.OK;
+      return switch (response.getOverallCode()) {
+        case OK -> CommandLineTool.OK;
+        case OVER_LIMIT -> CommandLineTool.OVER_LIMIT;
+        default -> CommandLineTool.FAILED;
+      };
     } catch (StatusRuntimeException e) {
       return failed(describe(e.getStatus(), answered.answered));
     }
@@ -104,6 +114,13 @@ final class CallCommand implements Callable<Integer> {
   }
 
   private void print(RateLimitResponse response) throws InvalidProtocolBufferException {
+    if (ResponseText.isOfUnknownDomain(response)) {
+      spec.commandLine()
+          .getErr()
+          .println(
+              "warning: the service has no policies for the domain %s, so that nothing limits its requests"
+                  .formatted(Wording.quote(arguments.domain())));
+    }
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.println(JsonFormat.printer().omittingInsignificantWhitespace().print(response));
@@ -141,15 +158,16 @@ final class CallCommand implements Callable<Integer> {
   }
 
   /** Replaces Netty's descriptions of a peer without HTTP/2 by ones for users. */
-  private static String described(String why) {
+  private static String described(String reason) {
+    String why = reason.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
     if (why.startsWith("First received frame was not SETTINGS")) {
       return "it does not support gRPC; is this the service's gRPC port?";
     }
     return why.equals("Network closed for unknown reason")
             || why.startsWith("Connection reset")
             || why.contains("before any response")
-        ? "it closed the connection; does it require TLS?"
-        : why.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
+        ? "it closed the connection; does it require TLS (--tls)?"
+        : why;
   }
 
   /**

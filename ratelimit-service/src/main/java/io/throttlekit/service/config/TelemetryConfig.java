@@ -1,5 +1,7 @@
 package io.throttlekit.service.config;
 
+import java.time.Duration;
+
 /**
  * Configuration of metrics, traces and logs.
  *
@@ -15,6 +17,7 @@ package io.throttlekit.service.config;
  * @param nearLimitRatio share of a limit from which a charge counts as near it, from 0 to 1
  * @param maxSeries maximum number of series named by requests, and of unknown domains; rules whose
  *     series have fixed names are kept in addition
+ * @param refusalLogInterval interval of log lines about the keys that are refused most; 0 for none
  */
 public record TelemetryConfig(
     boolean prometheus,
@@ -27,4 +30,5 @@ public record TelemetryConfig(
     String logLevel,
     String logFormat,
     double nearLimitRatio,
-    int maxSeries) {}
+    int maxSeries,
+    Duration refusalLogInterval) {}

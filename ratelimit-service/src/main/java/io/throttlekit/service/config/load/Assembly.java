@@ -336,7 +336,8 @@ final class Assembly {
         values.text("telemetry.log_level"),
         values.text("telemetry.log_format"),
         values.ratio("telemetry.near_limit_ratio"),
-        values.count("telemetry.max_series"));
+        values.count("telemetry.max_series"),
+        values.duration("telemetry.refusal_log_interval"));
   }
 
   /** Returns the configuration of external authorization; null without descriptors. */
