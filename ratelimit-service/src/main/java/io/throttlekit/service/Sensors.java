@@ -90,9 +90,7 @@ final class Sensors implements AutoCloseable {
       all.add(filters);
     }
     this.services =
-        all.stream()
-            .map(service -> ServerInterceptors.intercept(service, clients))
-            .toList();
+        all.stream().map(service -> ServerInterceptors.intercept(service, clients)).toList();
   }
 
   private static List<BindableService> services(

@@ -102,7 +102,9 @@ public final class PolicyLoader {
       return;
     }
     Domain domain =
-        known == null ? new Domain(location, new ArrayList<>(), new HashMap<>(), new LinkedHashMap<>()) : known;
+        known == null
+            ? new Domain(location, new ArrayList<>(), new HashMap<>(), new LinkedHashMap<>())
+            : known;
     domains.put(name, domain);
     // Against earlier sources only: descriptors of one source were compared when it was read.
     nodes.forEach(
@@ -122,9 +124,7 @@ public final class PolicyLoader {
   }
 
   private static void mergeSources(
-      Map<String, EntrySourceReader.Located> entries,
-      @Nullable Domain domain,
-      Problems problems) {
+      Map<String, EntrySourceReader.Located> entries, @Nullable Domain domain, Problems problems) {
     if (domain == null) {
       return;
     }

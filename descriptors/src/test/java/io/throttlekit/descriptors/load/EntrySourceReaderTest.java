@@ -19,7 +19,9 @@ class EntrySourceReaderTest {
     assertThat(
             book(
                     policy("user: {header: X-User-Id}, path: {header: ':path'}"),
-                    "domain: d\nentries: {api: {value: all}, user: {header: x-user-id}}\ndescriptors: []\n",
+                    "domain: d\n"
+                        + "entries: {api: {value: all}, user: {header: x-user-id}}\n"
+                        + "descriptors: []\n",
                     "domain: e\n" + DESCRIPTORS)
                 .sources("d"))
         .isEqualTo(
@@ -49,7 +51,8 @@ class EntrySourceReaderTest {
   void twoFilesMayNotNameDifferentSources() {
     assertThat(
             problems(
-                policy("user: {header: a}"), "domain: d\nentries: {user: {header: b}}\ndescriptors: []\n"))
+                policy("user: {header: a}"),
+                "domain: d\nentries: {user: {header: b}}\ndescriptors: []\n"))
         .containsExactly(
             "b.yaml:2:11: error: the entry `user` has another source at a.yaml:2:11"
                 + " (write the same in both, or remove one)");

@@ -85,8 +85,9 @@ final class ActionDerivation {
       own.forEach(key -> all.add(ofOwnEntry(key, !key.equals(required))));
       List<String> comments = new ArrayList<>(named(reached));
       if (byOwnEntries.size() > 1) {
-        comments.add("another list has the same keys and other entries of its rules: see that no"
-            + " request is charged by both");
+        comments.add(
+            "another list has the same keys and other entries of its rules: see that no"
+                + " request is charged by both");
       }
       lists
           .computeIfAbsent(group.choice(), _ -> new ArrayList<>())
@@ -108,7 +109,8 @@ final class ActionDerivation {
       Rule rule = rules.get(spec.location());
       lines.add(
           (rule == null ? "" : Wording.quote(rule.path()) + ": " + rule.inWords() + ", ")
-              + "at " + spec.location());
+              + "at "
+              + spec.location());
     }
     if (reached.size() > MAX_NAMED) {
       lines.add("and " + (reached.size() - MAX_NAMED) + " more rules");
@@ -164,8 +166,7 @@ final class ActionDerivation {
   }
 
   /** Returns the descriptors that an entry may find: the exact one, or else those without value. */
-  private static List<DescriptorNode> found(
-      List<DescriptorNode> nodes, String key, String value) {
+  private static List<DescriptorNode> found(List<DescriptorNode> nodes, String key, String value) {
     Predicate<DescriptorNode> exact = node -> node.value().equals(value);
     return nodes.stream().anyMatch(exact)
         ? nodes.stream().filter(exact).toList()
@@ -175,8 +176,7 @@ final class ActionDerivation {
   private static void addConstants(
       String key, List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
     Map<String, List<DescriptorNode>> byValue = new LinkedHashMap<>();
-    nodes.forEach(
-        node -> byValue.computeIfAbsent(node.value(), _ -> new ArrayList<>()).add(node));
+    nodes.forEach(node -> byValue.computeIfAbsent(node.value(), _ -> new ArrayList<>()).add(node));
     byValue.forEach((value, same) -> {
       boolean only = byValue.size() == 1;
       String comment = only ? "a guess: the same for every request" : "";
@@ -189,8 +189,7 @@ final class ActionDerivation {
   }
 
   /** Adds a group for each length of a prefix, as Envoy masks an address before it is compared. */
-  private static void addMasks(
-      List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
+  private static void addMasks(List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
     Map<String, List<DescriptorNode>> byLength = new LinkedHashMap<>();
     for (DescriptorNode node : nodes) {
       Matcher prefix = CIDR.matcher(node.value());

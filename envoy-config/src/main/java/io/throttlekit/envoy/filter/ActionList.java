@@ -49,8 +49,7 @@ record ActionList(
             .setSource(MetaData.Source.DYNAMIC)
             .build();
     Action action = Action.newBuilder().setMetadata(metadata).build();
-    return new ActionList(
-        List.of(new FilledEntry(action, "")), List.of(comment), true, hitsFormat);
+    return new ActionList(List.of(new FilledEntry(action, "")), List.of(comment), true, hitsFormat);
   }
 
   /** Returns the message. */

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param comment what a reader should know about the choice of the action; empty for nothing
  */
 record FilledEntry(Action action, String comment) {
-  private static final String GUESS = "a guess: name the header with --header KEY=NAME or `entries`";
+  private static final String GUESS =
+      "a guess: name the header with --header KEY=NAME or `entries`";
 
   /** Returns the entry of a key whose source the policy names. */
   static FilledEntry named(String key, EntrySource source, boolean optional) {
@@ -54,9 +55,7 @@ record FilledEntry(Action action, String comment) {
   /** Returns the entry of another key with values that only the request has: from {@code x-KEY}. */
   static FilledEntry guessed(String key, boolean optional) {
     StringBuilder name = new StringBuilder();
-    key.toLowerCase(Locale.ROOT)
-        .chars()
-        .forEach(c -> name.append(isOfHeader(c) ? (char) c : '-'));
+    key.toLowerCase(Locale.ROOT).chars().forEach(c -> name.append(isOfHeader(c) ? (char) c : '-'));
     String header = name.toString().startsWith("x-") ? name.toString() : "x-" + name;
     return ofHeader(key, header, optional, GUESS);
   }

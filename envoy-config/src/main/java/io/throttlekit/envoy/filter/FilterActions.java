@@ -54,12 +54,10 @@ public final class FilterActions {
    *
    * @param sources of entries by key, which take precedence over those of the policies
    */
-  public static FilterActions of(
-      PolicyBook book, String domain, Map<String, EntrySource> sources) {
+  public static FilterActions of(PolicyBook book, String domain, Map<String, EntrySource> sources) {
     Map<String, EntrySource> all = new LinkedHashMap<>(book.sources(domain));
     all.putAll(sources);
-    List<Rule> rules =
-        book.rules().stream().filter(rule -> rule.domain().equals(domain)).toList();
+    List<Rule> rules = book.rules().stream().filter(rule -> rule.domain().equals(domain)).toList();
     ActionDerivation derivation = new ActionDerivation(all, rules);
     derivation.descend(book.descriptors(domain));
     List<ActionList> common = new ArrayList<>(derivation.common());

@@ -13,8 +13,7 @@ import io.envoyproxy.envoy.extensions.filters.http.ratelimit.v3.RateLimit;
 /** The rate limit filter of a domain as a resource of extension discovery (ECDS). */
 final class FilterResource {
   /** Type of the resources. */
-  static final String TYPE_URL =
-      "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
+  static final String TYPE_URL = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
 
   private static final String PREFIX = "throttlekit/";
 

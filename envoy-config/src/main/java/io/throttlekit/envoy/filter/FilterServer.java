@@ -24,16 +24,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves the Envoys the rate limit filter of a domain, with the actions that its policies need, over
- * extension discovery (ECDS, state of the world). The resource {@code throttlekit/DOMAIN} follows
- * the policies. For a domain without policies it is a filter that makes no calls, so that a removed
- * policy ends its limits.
+ * Serves the Envoys the rate limit filter of a domain, with the actions that its policies need,
+ * over extension discovery (ECDS, state of the world). The resource {@code throttlekit/DOMAIN}
+ * follows the policies. For a domain without policies it is a filter that makes no calls, so that a
+ * removed policy ends its limits.
  *
  * <p>The version is a digest of the resources: it is the same on all replicas with the same
  * policies, and does not change with a restart.
  *
- * <p>The number of streams is bounded by the gRPC server. Thread-safe. Never blocks, not even on a lock: calls made while another thread is at work are
- * executed by that thread afterwards.
+ * <p>The number of streams is bounded by the gRPC server. Thread-safe. Never blocks, not even on a
+ * lock: calls made while another thread is at work are executed by that thread afterwards.
  */
 public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase {
   private static final Logger LOG = LoggerFactory.getLogger(FilterServer.class);

@@ -51,7 +51,9 @@ public final class FilterText {
    */
   public String bootstrap() {
     Lines out = new Lines();
-    out.comment("Start the service (bin/throttlekit serve --policies …), an upstream on port 8000, and this Envoy.");
+    out.comment(
+        "Start the service (bin/throttlekit serve --policies …), an upstream on port 8000, and this"
+            + " Envoy.");
     out.add("admin:");
     out.add("  address: {socket_address: {address: 127.0.0.1, port_value: 9901}}");
     out.add("");
@@ -130,20 +132,23 @@ public final class FilterText {
 
   private void routes(List<FilterActions> filters, Lines out) {
     for (FilterActions filter : filters) {
-      filter.ofRoutes().forEach((choice, lists) -> {
-        out.comment(choice.toString());
-        String prefix = "/" + choice.choices().getLast().value().replaceAll("[^a-zA-Z0-9._~-]", "-");
-        out.add("- match: {prefix: " + FlowText.scalar(prefix) + "} # a guess");
-        out.add("  route: {cluster: upstream}");
-        out.add("  typed_per_filter_config:");
-        Lines in = out.in(2);
-        in.add(name(filter) + ":");
-        in.in().add(TYPE + "RateLimitPerRoute");
-        in.in().add("rate_limits: # in place of those of the filter");
-        List<ActionList> all = new ArrayList<>(lists);
-        all.addAll(filter.common());
-        lists(all, in.in(2));
-      });
+      filter
+          .ofRoutes()
+          .forEach((choice, lists) -> {
+            out.comment(choice.toString());
+            String prefix =
+                "/" + choice.choices().getLast().value().replaceAll("[^a-zA-Z0-9._~-]", "-");
+            out.add("- match: {prefix: " + FlowText.scalar(prefix) + "} # a guess");
+            out.add("  route: {cluster: upstream}");
+            out.add("  typed_per_filter_config:");
+            Lines in = out.in(2);
+            in.add(name(filter) + ":");
+            in.in().add(TYPE + "RateLimitPerRoute");
+            in.in().add("rate_limits: # in place of those of the filter");
+            List<ActionList> all = new ArrayList<>(lists);
+            all.addAll(filter.common());
+            lists(all, in.in(2));
+          });
     }
   }
 
@@ -175,7 +180,8 @@ public final class FilterText {
     controlPlane(out, filters);
     for (AtEnvoys gate : gates(filters)) {
       out.comment(
-          "The cluster " + FlowText.scalar(gate.cluster())
+          "The cluster "
+              + FlowText.scalar(gate.cluster())
               + " needs circuit_breakers: the limit before the first one from the service.");
     }
   }
@@ -284,8 +290,10 @@ public final class FilterText {
     out.add("    cluster_name: " + FlowText.scalar(cluster));
     out.add("    endpoints:");
     out.add("      - lb_endpoints:");
-    out.add("          - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: "
-        + port + "}}}");
+    out.add(
+        "          - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: "
+            + port
+            + "}}}");
   }
 
   private static boolean needsSensors(List<FilterActions> filters) {

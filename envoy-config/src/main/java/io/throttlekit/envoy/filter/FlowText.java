@@ -27,8 +27,10 @@ final class FlowText {
   /** Does the same without the outer braces: {@code a: 1, b: {c: text}}. */
   static String fields(Message message) {
     StringJoiner fields = new StringJoiner(", ");
-    message.getAllFields().forEach((field, value) ->
-        fields.add(field.getName() + ": " + (field.isRepeated() ? list(value) : value(value))));
+    message
+        .getAllFields()
+        .forEach((field, value) ->
+            fields.add(field.getName() + ": " + (field.isRepeated() ? list(value) : value(value))));
     return fields.toString();
   }
 
@@ -54,15 +56,16 @@ final class FlowText {
       return text;
     }
     StringBuilder quoted = new StringBuilder("\"");
-    text.codePoints().forEach(c -> {
-      if (c == '"' || c == '\\') {
-        quoted.append('\\').appendCodePoint(c);
-      } else if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
-        quoted.append(String.format(Locale.ROOT, "\\u%04x", c)); // would end the line
-      } else {
-        quoted.appendCodePoint(c);
-      }
-    });
+    text.codePoints()
+        .forEach(c -> {
+          if (c == '"' || c == '\\') {
+            quoted.append('\\').appendCodePoint(c);
+          } else if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
+            quoted.append(String.format(Locale.ROOT, "\\u%04x", c)); // would end the line
+          } else {
+            quoted.appendCodePoint(c);
+          }
+        });
     return quoted.append('"').toString();
   }
 }

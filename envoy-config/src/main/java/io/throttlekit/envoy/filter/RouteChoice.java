@@ -21,9 +21,7 @@ record RouteChoice(List<Choice> choices) {
 
   RouteChoice and(String key, String value) {
     return new RouteChoice(
-        Stream.concat(
-                choices.stream(), Stream.of(new Choice(key, value)))
-            .toList());
+        Stream.concat(choices.stream(), Stream.of(new Choice(key, value))).toList());
   }
 
   /** Returns the values for people: {@code "route" = "login"}. */

@@ -73,7 +73,8 @@ class FilterActionsTest {
 
   @Test
   void severalFixedValuesAreLeftToRoutes() {
-    FilterActions actions = actions("  - {key: up, value: a, %1$s}\n  - {key: up, value: b, %1$s}\n");
+    FilterActions actions =
+        actions("  - {key: up, value: a, %1$s}\n  - {key: up, value: b, %1$s}\n");
     assertThat(actions.rateLimits()).isEmpty();
     assertThat(actions.ofRoutes().keySet().stream().map(RouteChoice::toString))
         .containsExactly("`up` = `a`", "`up` = `b`");
@@ -84,7 +85,9 @@ class FilterActionsTest {
   @Test
   void anUnlimitedValueCountsAsAChoice() {
     FilterActions actions =
-        actions("  - {key: tier, value: free, %s}\n  - {key: tier, value: pro, rate_limit: {unlimited: true}}\n");
+        actions(
+            "  - {key: tier, value: free, %s}\n"
+                + "  - {key: tier, value: pro, rate_limit: {unlimited: true}}\n");
     assertThat(actions.rateLimits()).isEmpty();
     assertThat(actions.ofRoutes()).hasSize(1);
   }
@@ -127,9 +130,9 @@ class FilterActionsTest {
                     rate_limit: {unit: day, requests_per_unit: 100, fair_share: {tenant: org, weight_entry: plan, weights: {gold: 2}}}
                 """))
         .containsExactly(
-            "generic_key: {descriptor_value: api}"
-                + " | request_headers: {header_name: x-org, descriptor_key: org}"
-                + " | request_headers: {header_name: x-plan, descriptor_key: plan, skip_if_absent: true}");
+            "generic_key: {descriptor_value: api} | request_headers: {header_name: x-org,"
+                + " descriptor_key: org} | request_headers: {header_name: x-plan, descriptor_key:"
+                + " plan, skip_if_absent: true}");
   }
 
   @Test
@@ -145,7 +148,8 @@ class FilterActionsTest {
 
   @Test
   void aLimitOfEnvoyItselfNeedsNoDescriptor() {
-    FilterActions actions = actions("  - {key: up, value: a, concurrency: {gate: envoy, cluster: a}}\n");
+    FilterActions actions =
+        actions("  - {key: up, value: a, concurrency: {gate: envoy, cluster: a}}\n");
     assertThat(actions.rateLimits()).isEmpty();
     assertThat(actions.missing()).isEmpty();
     assertThat(actions.atEnvoys()).hasSize(1);
@@ -154,7 +158,10 @@ class FilterActionsTest {
   @Test
   void keysWithoutADerivableSourceAreReported() {
     FilterActions actions =
-        actions("  - {key: \"a*\", %1$s}\n  - {key: header_match, value: x, %1$s}\n  - {key: generic_key, %1$s}\n");
+        actions(
+            "  - {key: \"a*\", %1$s}\n"
+                + "  - {key: header_match, value: x, %1$s}\n"
+                + "  - {key: generic_key, %1$s}\n");
     assertThat(actions.rateLimits()).isEmpty();
     assertThat(actions.missing()).hasSize(3).allMatch(line -> line.contains("d.yaml:"));
   }
@@ -175,9 +182,7 @@ class FilterActionsTest {
   private static List<String> texts(FilterActions actions) {
     return actions.rateLimits().stream()
         .map(list ->
-            list.getActionsList().stream()
-                .map(FlowText::fields)
-                .collect(Collectors.joining(" | ")))
+            list.getActionsList().stream().map(FlowText::fields).collect(Collectors.joining(" | ")))
         .toList();
   }
 }

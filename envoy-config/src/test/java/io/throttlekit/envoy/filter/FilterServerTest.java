@@ -29,7 +29,8 @@ import org.junit.jupiter.api.Test;
 
 /** All calls are executed on the thread of the test. */
 class FilterServerTest {
-  private static final String USER = "  - {key: user, rate_limit: {unit: day, requests_per_unit: 1}}\n";
+  private static final String USER =
+      "  - {key: user, rate_limit: {unit: day, requests_per_unit: 1}}\n";
 
   private final FilterServer server = newServer();
   private final List<DiscoveryResponse> received = new ArrayList<>();
@@ -105,8 +106,7 @@ class FilterServerTest {
     FilterServer other = newServer();
     other.follow(Policies.ofDescriptors(USER));
     assertThat(received.getFirst().getVersionInfo())
-        .isEqualTo(
-            FilterServer.version(other.resources(Set.of("throttlekit/d"))))
+        .isEqualTo(FilterServer.version(other.resources(Set.of("throttlekit/d"))))
         .isNotEqualTo(FilterServer.version(other.resources(Set.of("throttlekit/e"))));
   }
 

@@ -13,7 +13,8 @@ final class Policies {
 
   /** Returns the book of a policy that must load. */
   static PolicyBook book(String file, String policy) {
-    var result = new PolicyLoader(new LoadOptions(true)).load(List.of(new PolicySource(file, policy)));
+    var result =
+        new PolicyLoader(new LoadOptions(true)).load(List.of(new PolicySource(file, policy)));
     return Objects.requireNonNull(result.book(), () -> result.problems().toString());
   }
 

@@ -25,8 +25,7 @@ import org.snakeyaml.engine.v2.common.FlowStyle;
 /** Tests the files of deploy/recipes. */
 class RecipesTest {
   private static final Path RECIPES =
-      Path.of(
-          Objects.requireNonNull(System.getProperty("throttlekit.root")), "deploy/recipes");
+      Path.of(Objects.requireNonNull(System.getProperty("throttlekit.root")), "deploy/recipes");
   private static final String POLICY = "deploy/recipes/policies/shop.yaml";
 
   @Test
@@ -105,10 +104,7 @@ class RecipesTest {
 
     private static String flow(@Nullable Object node) {
       DumpSettings settings =
-          DumpSettings.builder()
-              .setDefaultFlowStyle(FlowStyle.FLOW)
-              .setWidth(10_000)
-              .build();
+          DumpSettings.builder().setDefaultFlowStyle(FlowStyle.FLOW).setWidth(10_000).build();
       return new Dump(settings).dumpToString(Objects.requireNonNull(node)).strip();
     }
   }

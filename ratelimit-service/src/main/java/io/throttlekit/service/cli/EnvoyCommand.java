@@ -38,10 +38,7 @@ final class EnvoyCommand implements Callable<Integer> {
       description = "Policy file or folder of them; repeatable.")
   private List<String> policies = new ArrayList<>();
 
-  @Option(
-      names = "--domain",
-      paramLabel = "D",
-      description = "Only this domain.")
+  @Option(names = "--domain", paramLabel = "D", description = "Only this domain.")
   private @Nullable String domain;
 
   @Option(

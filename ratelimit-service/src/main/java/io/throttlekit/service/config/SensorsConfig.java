@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Configuration of the listener for sensors: access logs and load reports of Envoys, and their
- * streams for concurrency limits. It is open only while a loaded rule
- * needs it, or Envoys may receive their filters.
+ * streams for concurrency limits. It is open only while a loaded rule needs it, or Envoys may
+ * receive their filters.
  *
  * @param host address to listen on
  * @param port from 0 (any free one) to 65535

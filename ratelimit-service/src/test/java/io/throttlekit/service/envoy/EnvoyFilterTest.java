@@ -167,8 +167,7 @@ class EnvoyFilterTest {
         .replace("port_value: 8081}", "port_value: " + service.group(1) + "}")
         .replace("port_value: 18001}", "port_value: " + service.group(2) + "}")
         .replace(
-            "port_value: 8000}",
-            "port_value: " + Objects.requireNonNull(upstream).port() + "}")
+            "port_value: 8000}", "port_value: " + Objects.requireNonNull(upstream).port() + "}")
         .replace("timeout: 0.1s", "timeout: 10s")
         .replace("connect_timeout: 0.25s", "connect_timeout: 10s");
   }
