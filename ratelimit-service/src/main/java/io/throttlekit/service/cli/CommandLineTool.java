@@ -49,6 +49,7 @@ public final class CommandLineTool implements Runnable {
             .addSubcommand(new CheckCommand())
             .addSubcommand(new CallCommand())
             .addSubcommand(new ExplainCommand())
+            .addSubcommand(new EnvoyCommand())
             .setOut(out)
             .setErr(err)
             .setExpandAtFiles(false) // an argument may begin with @

@@ -1,5 +1,6 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.envoy.filter.FilterSettings;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
@@ -306,7 +307,13 @@ final class Assembly {
         values.list("sensors.identities"),
         values.flag("sensors.bind_node_id"),
         values.count("sensors.max_streams"),
-        values.count("sensors.max_streams_per_connection"));
+        values.count("sensors.max_streams_per_connection"),
+        values.flag("sensors.filter.enabled")
+            ? new FilterSettings(
+                values.text("sensors.filter.cluster"),
+                values.duration("sensors.filter.timeout"),
+                values.flag("sensors.filter.failure_mode_deny"))
+            : null);
   }
 
   private ResponseConfig response() {
