@@ -19,9 +19,11 @@ class EntrySourceReaderTest {
     assertThat(
             book(
                     policy("user: {header: X-User-Id}, path: {header: ':path'}"),
-                    "domain: d\n"
-                        + "entries: {api: {value: all}, user: {header: x-user-id}}\n"
-                        + "descriptors: []\n",
+                    """
+                    domain: d
+                    entries: {api: {value: all}, user: {header: x-user-id}}
+                    descriptors: []
+                    """,
                     "domain: e\n" + DESCRIPTORS)
                 .sources("d"))
         .isEqualTo(

@@ -53,7 +53,7 @@ final class FilterResource {
             .setTimeout(
                 Duration.newBuilder()
                     .setSeconds(settings.timeout().toSeconds())
-                    .setNanos(settings.timeout().getNano()))
+                    .setNanos(settings.timeout().toNanosPart()))
             .setFailureModeDeny(settings.failureModeDeny())
             .setRateLimitService(service)
             .setUnknownFields(

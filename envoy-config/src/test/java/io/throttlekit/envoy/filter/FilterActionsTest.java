@@ -86,8 +86,10 @@ class FilterActionsTest {
   void anUnlimitedValueCountsAsAChoice() {
     FilterActions actions =
         actions(
-            "  - {key: tier, value: free, %s}\n"
-                + "  - {key: tier, value: pro, rate_limit: {unlimited: true}}\n");
+            """
+              - {key: tier, value: free, %s}
+              - {key: tier, value: pro, rate_limit: {unlimited: true}}
+            """);
     assertThat(actions.rateLimits()).isEmpty();
     assertThat(actions.ofRoutes()).hasSize(1);
   }
@@ -159,9 +161,11 @@ class FilterActionsTest {
   void keysWithoutADerivableSourceAreReported() {
     FilterActions actions =
         actions(
-            "  - {key: \"a*\", %1$s}\n"
-                + "  - {key: header_match, value: x, %1$s}\n"
-                + "  - {key: generic_key, %1$s}\n");
+            """
+              - {key: "a*", %1$s}
+              - {key: header_match, value: x, %1$s}
+              - {key: generic_key, %1$s}
+            """);
     assertThat(actions.rateLimits()).isEmpty();
     assertThat(actions.missing()).hasSize(3).allMatch(line -> line.contains("d.yaml:"));
   }

@@ -59,7 +59,8 @@ class FilterServerTest {
     assertThat(received).hasSize(1);
     RateLimit filter = filter(received.getFirst());
     assertThat(filter.getDomain()).isEqualTo("d");
-    assertThat(filter.getTimeout().getNanos()).isEqualTo(250_000_000);
+    assertThat(filter.getTimeout())
+        .isEqualTo(com.google.protobuf.Duration.newBuilder().setNanos(250_000_000).build());
     assertThat(filter.getFailureModeDeny()).isTrue();
     assertThat(filter.getRateLimitService().getGrpcService().getEnvoyGrpc().getClusterName())
         .isEqualTo("limits");

@@ -61,7 +61,8 @@ class RecipesTest {
     @Test
     void envoyAcceptsWhatTheFilterOfIstioContains() throws IOException {
       Map<?, ?> filter = yaml(Files.readString(RECIPES.resolve("istio/envoyfilter.yaml")));
-      List<?> patches = (List<?>) map(filter.get("spec")).get("configPatches");
+      List<?> patches =
+          (List<?>) Objects.requireNonNull(map(filter.get("spec")).get("configPatches"));
       Map<?, ?> inserted = map(map(map(patches.get(0)).get("patch")).get("value"));
       Map<?, ?> host = map(map(map(patches.get(1)).get("patch")).get("value"));
       String bootstrap =
