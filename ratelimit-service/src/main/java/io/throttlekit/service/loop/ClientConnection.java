@@ -64,6 +64,13 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     return owner.time;
   }
 
+  /** Counts a call that begins (1) or ends (−1). */
+  void counts(int change) {
+    if (ledger != null) {
+      ledger.calls(change);
+    }
+  }
+
   void begun(HeldCall call) {
     call.before = last;
     if (last == null) {

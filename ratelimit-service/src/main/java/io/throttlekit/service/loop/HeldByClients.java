@@ -3,6 +3,7 @@ package io.throttlekit.service.loop;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.netty.channel.EventLoop;
+import io.netty.util.internal.PlatformDependent;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
 import java.time.Duration;
@@ -24,8 +25,8 @@ public final class HeldByClients {
   // a client could cause thousands of lines a second
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
-  /** For all event loops: a quarter of Netty's memory as bin/throttlekit limits it. */
-  private static final long HELD_BYTES = 16 << 20;
+  /** For all event loops: a quarter of Netty's memory, at most that of 64 MiB. */
+  private static final long HELD_BYTES = heldBytes(PlatformDependent.maxDirectMemory());
 
   /** Minimum for one event loop, however many there are; at least two messages fit as well. */
   private static final long MIN_HELD_BYTES = 2 << 20;
@@ -52,6 +53,11 @@ public final class HeldByClients {
     this.warnings = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
+  static long heldBytes(long directBytes) {
+    long most = 16 << 20;
+    return directBytes <= 0 ? most : Math.min(most, directBytes / 4);
+  }
+
   /** Returns the factory of tracers for the calls of the connections. */
   public ServerStreamTracer.Factory calls() {
     return new ServerStreamTracer.Factory() {
@@ -67,6 +73,11 @@ public final class HeldByClients {
   /** Returns how many connections were closed because of what their clients held. */
   public long closed() {
     return closed.sum();
+  }
+
+  /** Returns how many calls of its methods were read and are not yet answered, without streams. */
+  public long callsInProgress() {
+    return ledgers.values().stream().mapToLong(LoopLedger::callsInProgress).sum();
   }
 
   LoopLedger ledger(EventLoop loop) {
