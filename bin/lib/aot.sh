@@ -1,7 +1,7 @@
 # Sourced by bin/throttlekit: the AOT cache, in which a JVM finds loaded classes and what the compiler
 # learned about them. The service never waits for it. A start without a cache leaves a trainer in the
 # background, which makes the cache for later starts once the service runs. Uses `home`, `jdk`, `java`,
-# `jar`, `lib`, and the JVM options in `flags`.
+# `jar`, `lib`, and the JVM options in `flags` and `sized`.
 
 aot=$home/.aot
 MIN_ANSWERED=50000 # requests: a training on a busy machine that answered fewer learned too little
@@ -196,7 +196,7 @@ has_ended() {
 
 # Sets `kind` to that of the counters that the service has; fails when it would not start as it is called.
 asked_kind() {
-  run "$java" "${flags[@]}" -XX:TieredStopAtLevel=1 -Xshare:auto -jar "$jar" "$@" --dry-run
+  run "$java" "${flags[@]}" "${sized[@]}" -XX:TieredStopAtLevel=1 -Xshare:auto -jar "$jar" "$@" --dry-run
   has_ended 120 || true
   end_run || return 1
   kind=$(<"$work/out")
@@ -215,7 +215,7 @@ YAML
   printf '%s\n' 'warm_up: {requests: 200000}' 'grpc: {host: 127.0.0.1}' 'http: {host: 127.0.0.1}' \
     'telemetry: {log_level: info}' >"$work/service.yaml"
   if [[ $kind == shared ]]; then store=(THROTTLEKIT_STORE_URI=redis://127.0.0.1:1); fi # no Redis listens there
-  run env -i PATH="$PATH" ${store[@]+"${store[@]}"} "$java" "${flags[@]}" -XX:AOTCacheOutput="$work/cache" -Xlog:disable -Xlog:all=off \
+  run env -i PATH="$PATH" ${store[@]+"${store[@]}"} "$java" "${flags[@]}" "${sized[@]}" -XX:AOTCacheOutput="$work/cache" -Xlog:disable -Xlog:all=off \
     -jar "$jar" serve --policies "$work/policies.yaml" --config "$work/service.yaml" \
     --grpc-port 0 --http-port 0 --debug-port 0
   has_ended 120 '^ready ' || true

@@ -148,12 +148,15 @@ class GoldenManifestsTest {
     Set<String> ports = new TreeSet<>();
     container.list("ports").forEach(port -> ports.add(port.text("name")));
     assertThat(ports).contains("grpc", "http", "metrics");
-    for (String probe : List.of("startupProbe", "readinessProbe")) {
-      assertThat(container.text(probe, "httpGet", "path")).isEqualTo("/healthcheck");
+    Map<String, String> paths =
+        Map.of("startupProbe", "/startupz", "readinessProbe", "/readyz", "livenessProbe", "/livez");
+    paths.forEach((probe, path) -> {
+      assertThat(container.text(probe, "httpGet", "path")).isEqualTo(path);
       assertThat(container.text(probe, "httpGet", "port")).isIn(ports);
-    }
-    assertThat(container.map("livenessProbe")).doesNotContainKey("httpGet");
-    assertThat(container.text("livenessProbe", "tcpSocket", "port")).isIn(ports);
+    });
+    assertThat(Integer.parseInt(container.text("livenessProbe", "timeoutSeconds")))
+        .as("the service waits 2 s for its event loops")
+        .isGreaterThan(2);
     for (Manifest service : golden(example)) {
       if (service.kind().equals("Service") && !service.name().endsWith("-redis")) {
         service

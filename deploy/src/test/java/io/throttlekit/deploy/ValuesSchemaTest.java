@@ -80,7 +80,7 @@ class ValuesSchemaTest {
         "{service: {type: External}} | type",
         "{serviceMonitor: {interval: 15}} | interval",
         "{podAnnotations: {a: 1}} | a",
-        "{probes: {liveness: {path: /healthcheck}}} | path",
+        "{probes: {liveness: {path: /livez}}} | path",
         "{extraEnv: [{value: x}]} | name",
         "{networkPolicy: {grpcFrom: [{cidr: 10.0.0.0/8}]}} | cidr",
         "{xds: {server: envoy-gateway}} | server",

@@ -12,6 +12,7 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.http.HttpListener;
 import io.throttlekit.service.http.HttpServers;
 import io.throttlekit.service.http.MetricsRoute;
+import io.throttlekit.service.loop.LoopLiveness;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
 import io.throttlekit.service.server.CallTracing;
@@ -273,6 +274,7 @@ public final class RateLimitService {
     Scrape scrape = telemetry.scrape();
     MetricsRoute route = scrape == null ? null : new MetricsRoute(scrape, time);
     HttpServers servers = new HttpServers(time, route);
+    LoopLiveness liveness = new LoopLiveness(time);
     listen(
         "http",
         config.http().host(),
@@ -283,7 +285,7 @@ public final class RateLimitService {
                 new JsonFrontEnd(path.frontEnd(), path.calls(), time)::answer,
                 config.grpc().limits().messageBytes(),
                 standsIn,
-                health::serving));
+                new ServiceProbes(health, liveness)));
     listen(
         "debug",
         config.debug().host(),
@@ -303,10 +305,11 @@ public final class RateLimitService {
     }
     CallTracing tracing = telemetry.tracing(path.limiter().limits()::shared);
     GrpcServer server = path.server(config.grpc(), health, tracing);
-    var _ = new ServerMetrics(telemetry.meter(), "throttlekit_grpc_", server);
+    ServerMetrics.ofDecisions(telemetry.meter(), server);
     server.start();
+    server.checkedBy(liveness);
     grpc = server;
-    sensors.open();
+    sensors.open(liveness);
   }
 
   /** Creates a listener. */

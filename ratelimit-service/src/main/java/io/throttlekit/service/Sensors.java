@@ -22,6 +22,7 @@ import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.identity.ClientIdentities;
+import io.throttlekit.service.loop.LoopLiveness;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.HostPort;
 import io.throttlekit.service.server.ListenException;
@@ -59,6 +60,7 @@ final class Sensors implements AutoCloseable {
   private boolean open;
   private boolean needed;
   private boolean logged;
+  private @Nullable LoopLiveness liveness;
   private @Nullable GrpcServer server;
   private @Nullable ServerMetrics metrics;
 
@@ -128,10 +130,12 @@ final class Sensors implements AutoCloseable {
   /**
    * Listens from now on, while a rule needs it.
    *
+   * @param loops checks the event loops of the listener
    * @throws ListenException when a rule needs it now and the address cannot be bound
    */
-  synchronized void open() {
+  synchronized void open(LoopLiveness loops) {
     open = true;
+    liveness = loops;
     if (needed) {
       listen();
     }
@@ -200,6 +204,9 @@ final class Sensors implements AutoCloseable {
     GrpcServer listening =
         GrpcServer.ofStreams(config.grpc().forSensors(sensors), services, sensors.maxStreams());
     listening.start();
+    if (liveness != null) {
+      listening.checkedBy(liveness);
+    }
     metrics = new ServerMetrics(meter, "throttlekit_sensors_", listening);
     server = listening;
     logged = false;

@@ -25,7 +25,7 @@ class StartScriptTest {
   void copyTheScripts() throws IOException {
     Path bin = Path.of("..", "bin");
     Files.createDirectories(home.resolve("bin/lib"));
-    for (String script : List.of("throttlekit", "lib/build.sh", "lib/aot.sh")) {
+    for (String script : List.of("throttlekit", "lib/build.sh", "lib/aot.sh", "lib/sizing.sh")) {
       Files.copy(bin.resolve(script), home.resolve("bin").resolve(script));
     }
   }

@@ -37,7 +37,7 @@ public record ProgramHome(Path folder) {
 
   public static ProgramHome in(Path folder) throws IOException {
     ProgramHome program = new ProgramHome(folder.toRealPath());
-    for (String script : List.of("throttlekit", "lib/build.sh", "lib/aot.sh")) {
+    for (String script : List.of("throttlekit", "lib/build.sh", "lib/aot.sh", "lib/sizing.sh")) {
       Path copy = program.home().resolve("bin").resolve(script);
       Files.createDirectories(copy.getParent());
       Files.copy(Path.of("..", "bin").resolve(script), copy);

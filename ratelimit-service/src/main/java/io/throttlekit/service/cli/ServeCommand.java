@@ -85,7 +85,10 @@ final class ServeCommand implements Callable<Integer> {
     }
     if (printConfig) {
       loaded.warnings().forEach(warning -> err.println("warning: " + warning));
-      spec.commandLine().getOut().print(loaded.yaml());
+      PrintWriter out = spec.commandLine().getOut();
+      out.print(loaded.yaml());
+      RuntimeComments.lines(System.getProperty(RuntimeComments.CHOSEN, ""), effective)
+          .forEach(out::println);
       return CommandLineTool.OK;
     }
     LogOutput.configure(effective.telemetry().logLevel(), effective.telemetry().logFormat());

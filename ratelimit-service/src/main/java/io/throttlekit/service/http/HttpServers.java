@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -36,14 +35,15 @@ public final class HttpServers {
   }
 
   /**
-   * Creates the listener for load balancers and scrapes: {@code /healthcheck}, {@code /metrics}
-   * and, where it is configured, {@code /json}.
+   * Creates the listener for probes, load balancers and scrapes: {@code /healthcheck}, {@code
+   * /startupz}, {@code /readyz}, {@code /livez}, {@code /metrics} and, where it is configured,
+   * {@code /json}.
    *
    * @param decider answers {@code /json}
    * @param maxBodyBytes maximum length of a {@code /json} request
    * @param standsIn whether {@code /json} answers as envoyproxy/ratelimit: 400 without a reason,
    *     also when no policies are loaded
-   * @param serving whether this process serves
+   * @param probes the state of this process
    * @throws IOException when the address cannot be bound
    */
   public HttpListener service(
@@ -51,13 +51,16 @@ public final class HttpServers {
       JsonDecider decider,
       int maxBodyBytes,
       boolean standsIn,
-      BooleanSupplier serving)
+      Probes probes)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
     if (config.json()) {
       routes.put("/json", new JsonRoute(decider, config.jsonRefunds(), standsIn));
     }
-    routes.put("/healthcheck", new HealthRoute(serving));
+    routes.put("/healthcheck", new Immediate(() -> health(probes)));
+    routes.put("/startupz", new Immediate(() -> starting(probes)));
+    routes.put("/readyz", new Immediate(() -> probe(probes.obstacles())));
+    routes.put("/livez", _ -> probe(probes.hangs()));
     addMetrics(routes, "/metrics");
     int bodyBytes = config.json() ? maxBodyBytes : 0;
     HttpBounds bounds = HttpBounds.of(config.maxConnections(), bodyBytes);
@@ -144,11 +147,24 @@ public final class HttpServers {
     return lines.isEmpty() ? "" : String.join("\n", lines) + "\n";
   }
 
-  /** Reports whether the process serves; answered on the event loop, so that it never waits. */
-  private record HealthRoute(BooleanSupplier serving) implements Route {
+  /** Answers as envoyproxy/ratelimit. */
+  private static Reply health(Probes probes) {
+    return probes.obstacles().isEmpty() ? Reply.text(200, "OK") : Reply.empty(500);
+  }
+
+  private static Reply starting(Probes probes) {
+    return probe(probes.started() ? List.of() : List.of("starting"));
+  }
+
+  private static Reply probe(List<String> faults) {
+    return faults.isEmpty() ? Reply.text(200, "OK") : Reply.text(503, lines(faults));
+  }
+
+  /** A route that never waits, and is answered on the event loop. */
+  private record Immediate(Supplier<Reply> reply) implements Route {
     @Override
     public Reply answer(HttpQuery query) {
-      return serving.getAsBoolean() ? Reply.text(200, "OK") : Reply.empty(500);
+      return reply.get();
     }
 
     @Override

@@ -64,6 +64,13 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     return owner.time;
   }
 
+  /** Counts a call that begins (1) or ends (−1). */
+  void counts(int change) {
+    if (ledger != null) {
+      ledger.calls(change);
+    }
+  }
+
   void begun(HeldCall call) {
     call.before = last;
     if (last == null) {
@@ -94,15 +101,6 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     }
     call.before = null;
     call.after = null;
-  }
-
-  /** Returns the number of its open calls that would end without their clients. */
-  long openCalls() {
-    long open = 0;
-    for (HeldCall call = first; call != null; call = call.after) {
-      open += call.passes() ? 1 : 0;
-    }
-    return open;
   }
 
   /** Adds up the bytes held by its calls. */

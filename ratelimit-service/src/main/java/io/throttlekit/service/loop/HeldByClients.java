@@ -3,16 +3,11 @@ package io.throttlekit.service.loop;
 import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.netty.channel.EventLoop;
+import io.netty.util.internal.PlatformDependent;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,8 +25,8 @@ public final class HeldByClients {
   // a client could cause thousands of lines a second
   private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
 
-  /** For all event loops: a quarter of Netty's memory as bin/throttlekit limits it. */
-  private static final long HELD_BYTES = 16 << 20;
+  /** For all event loops: a quarter of Netty's memory, at most that of 64 MiB. */
+  private static final long HELD_BYTES = heldBytes(PlatformDependent.maxDirectMemory());
 
   /** Minimum for one event loop, however many there are; at least two messages fit as well. */
   private static final long MIN_HELD_BYTES = 2 << 20;
@@ -58,6 +53,11 @@ public final class HeldByClients {
     this.warnings = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
   }
 
+  static long heldBytes(long directBytes) {
+    long most = 16 << 20;
+    return directBytes <= 0 ? most : Math.min(most, directBytes / 4);
+  }
+
   /** Returns the factory of tracers for the calls of the connections. */
   public ServerStreamTracer.Factory calls() {
     return new ServerStreamTracer.Factory() {
@@ -75,22 +75,9 @@ public final class HeldByClients {
     return closed.sum();
   }
 
-  /**
-   * Returns the number of calls that are open and would end without their clients. Waits for the
-   * event loops; a call is assumed on each that does not report within a second.
-   */
-  public long openCalls() throws InterruptedException {
-    List<Future<Long>> reports = new ArrayList<>();
-    ledgers.forEach((loop, ledger) -> reports.add(loop.submit(ledger::openCalls)));
-    long open = 0;
-    for (Future<Long> report : reports) {
-      try {
-        open += report.get(1, TimeUnit.SECONDS);
-      } catch (TimeoutException | ExecutionException e) {
-        open++;
-      }
-    }
-    return open;
+  /** Returns how many calls of its methods were read and are not yet answered, without streams. */
+  public long callsInProgress() {
+    return ledgers.values().stream().mapToLong(LoopLedger::callsInProgress).sum();
   }
 
   LoopLedger ledger(EventLoop loop) {

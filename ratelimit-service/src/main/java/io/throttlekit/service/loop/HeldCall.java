@@ -37,6 +37,7 @@ public final class HeldCall extends ServerStreamTracer {
   private final Metadata headers;
   private final long arrivedNanos;
   private boolean lasting;
+  private boolean counted;
   private long receivedBytes;
 
   /** Of its headers, which do not change; 0 until first needed. */
@@ -95,6 +96,10 @@ public final class HeldCall extends ServerStreamTracer {
   @Override
   public void serverCallStarted(ServerCallInfo<?, ?> call) {
     lasting = call.getMethodDescriptor().getType() != MethodType.UNARY;
+    if (!lasting && connection != null) {
+      counted = true;
+      connection.counts(1);
+    }
   }
 
   @Override
@@ -126,6 +131,10 @@ public final class HeldCall extends ServerStreamTracer {
   public void streamClosed(Status status) {
     if (connection != null) {
       connection.ended(this);
+      if (counted) {
+        counted = false;
+        connection.counts(-1);
+      }
     }
   }
 

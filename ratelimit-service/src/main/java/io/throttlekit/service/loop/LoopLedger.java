@@ -5,13 +5,15 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The memory held by the clients of one event loop. Checks it while there is any, and closes
  * connections above the limit: those that have held the most for the longest time, because an
- * active client holds each of its calls for a few ms only. Confined to the event loop.
+ * active client holds each of its calls for a few ms only. Confined to the event loop, except the
+ * count of calls.
  */
 final class LoopLedger {
   // Short, because what clients send between two checks can exceed the limit.
@@ -20,6 +22,8 @@ final class LoopLedger {
   private final HeldByClients owner;
   private final EventLoop loop;
   private final Set<ClientConnection> connections = new LinkedHashSet<>();
+  // Written by the event loop only, so it needs no atomic addition.
+  private final AtomicInteger callsInProgress = new AtomicInteger();
   private boolean lookIsDue;
 
   LoopLedger(HeldByClients owner, EventLoop loop) {
@@ -35,9 +39,14 @@ final class LoopLedger {
     connections.remove(connection);
   }
 
-  /** Returns the number of open calls that would end without their clients. */
-  long openCalls() {
-    return connections.stream().mapToLong(ClientConnection::openCalls).sum();
+  /** Counts a call that begins (1) or ends (−1). */
+  void calls(int change) {
+    callsInProgress.setRelease(callsInProgress.getPlain() + change);
+  }
+
+  /** Returns the number of calls that have begun and not ended; for any thread. */
+  int callsInProgress() {
+    return callsInProgress.getAcquire();
   }
 
   void lookSoon() {

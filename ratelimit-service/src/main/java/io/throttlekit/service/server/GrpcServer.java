@@ -16,6 +16,7 @@ import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
 import io.throttlekit.service.loop.ConnectionBound;
 import io.throttlekit.service.loop.HeldByClients;
+import io.throttlekit.service.loop.LoopLiveness;
 import io.throttlekit.service.server.Health.Obstacle;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -171,6 +172,11 @@ public final class GrpcServer {
     return Transport.of(config).eventLoops(config.eventLoops(), time);
   }
 
+  /** Returns the number of event loops of a server with this configuration. */
+  public static int eventLoops(GrpcConfig config) {
+    return Transport.loops(config.eventLoops());
+  }
+
   /**
    * Binds the address and begins to serve.
    *
@@ -194,6 +200,16 @@ public final class GrpcServer {
   /** Returns the number of open connections. */
   public int openConnections() {
     return connections.open().size();
+  }
+
+  /** Returns how many calls were read and are not yet answered, without streams. */
+  public long callsInProgress() {
+    return held.callsInProgress();
+  }
+
+  /** Includes the event loops of this server in a check. */
+  public void checkedBy(LoopLiveness liveness) {
+    liveness.add(eventLoops);
   }
 
   /** Returns how many connections were closed at once because too many were open. */
@@ -241,7 +257,7 @@ public final class GrpcServer {
       streams.end();
       if (!server.awaitTermination(config.drain().timeout().toNanos(), TimeUnit.NANOSECONDS)) {
         // Clients may also have kept connections open, or closed them a moment ago.
-        if (held.openCalls() > 0) {
+        if (held.callsInProgress() > 0) {
           LOG.warn(
               "cancelling the calls that are still in progress after {}", config.drain().timeout());
         }

@@ -27,13 +27,19 @@ public final class Health {
   /** A reason not to serve. */
   public enum Obstacle {
     /** The process is not ready yet; the initial state. */
-    STARTING,
+    STARTING("starting"),
     /** Policies are required and none were loaded. */
-    NO_POLICIES,
+    NO_POLICIES("no policies"),
     /** The store is required and cannot be reached. */
-    STORE_UNREACHABLE,
+    STORE_UNREACHABLE("the store is unreachable"),
     /** The process is about to stop. */
-    DRAINING
+    DRAINING("draining");
+
+    private final String words;
+
+    Obstacle(String words) {
+      this.words = words;
+    }
   }
 
   /** Creates the health of a process that is starting. */
@@ -56,6 +62,16 @@ public final class Health {
   /** Returns whether there is no obstacle. */
   public synchronized boolean serving() {
     return obstacles.isEmpty();
+  }
+
+  /** Returns whether start and warm-up are over, whatever other obstacles there are. */
+  public synchronized boolean started() {
+    return !obstacles.contains(Obstacle.STARTING);
+  }
+
+  /** Returns the obstacles, in words. */
+  public synchronized List<String> obstacles() {
+    return obstacles.stream().map(each -> each.words).toList();
   }
 
   BindableService service() {

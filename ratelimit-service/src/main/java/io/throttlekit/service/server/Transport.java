@@ -10,6 +10,7 @@ import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.internal.PlatformDependent;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.loop.LoopThread;
@@ -23,6 +24,9 @@ record Transport(
 
   /** Prefix of the names of the event loops' threads. */
   static final String THREADS = "grpc-loop";
+
+  /** Twice what the clients of one loop may always hold ({@code HeldByClients}). */
+  private static final long BYTES_PER_LOOP = 4 << 20;
 
   static Transport of(GrpcConfig config) {
     Path socket = config.unixSocket();
@@ -48,15 +52,25 @@ record Transport(
   /**
    * Creates event loops for this transport.
    *
-   * @param count 0 for one per core
+   * @param count 0 for one per core, as far as memory suffices
    * @param time clock by which the ages of requests are measured
    */
   EventLoopGroup eventLoops(int count, TimeSource time) {
     return LoopThread.loops(loops(count), THREADS, ioHandler, time);
   }
 
-  /** Returns the number of event loops: {@code count}, or one per core for 0. */
+  /**
+   * Returns the number of event loops: {@code count}; for 0 one per core, and no more than Netty
+   * has memory for.
+   */
   static int loops(int count) {
-    return count == 0 ? Runtime.getRuntime().availableProcessors() : count;
+    return count == 0
+        ? loops(Runtime.getRuntime().availableProcessors(), PlatformDependent.maxDirectMemory())
+        : count;
+  }
+
+  static int loops(int processors, long directBytes) {
+    long affordable = directBytes <= 0 ? processors : directBytes / BYTES_PER_LOOP;
+    return Math.clamp(affordable, 1, processors);
   }
 }

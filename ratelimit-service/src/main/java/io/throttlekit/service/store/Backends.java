@@ -51,7 +51,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
 
   /** Size of the connection pool, small because each connection is a process of the server. */
-  private static final int POSTGRES_CONNECTIONS = 8;
+  static final int POSTGRES_CONNECTIONS = 8;
 
   /** Size of the pool for calls that no request waits for: some hundred transactions a second. */
   private static final int POSTGRES_BACKGROUND_CONNECTIONS = 2;

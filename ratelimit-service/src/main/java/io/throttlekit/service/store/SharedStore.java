@@ -42,6 +42,9 @@ import org.slf4j.LoggerFactory;
  * <p>Can be created while none of them is reachable. Thread-safe.
  */
 public final class SharedStore implements AutoCloseable {
+  /** Connections to a PostgreSQL, whatever the size of this process. */
+  public static final int POSTGRES_CONNECTIONS = Backends.POSTGRES_CONNECTIONS;
+
   private static final Logger LOG = LoggerFactory.getLogger(SharedStore.class);
 
   /** Maximum time that a start waits for the first answers: a store may be away for long. */

@@ -34,6 +34,17 @@ public final class ServerMetrics implements AutoCloseable {
                 server::refusedStreams));
   }
 
+  /** Registers the metrics of the server of decisions, and the number in flight. Call once. */
+  public static void ofDecisions(Meter meter, GrpcServer server) {
+    var _ = new ServerMetrics(meter, "throttlekit_grpc_", server);
+    var _ =
+        new OurCounters(meter)
+            .gauge(
+                "throttlekit_decisions_in_flight",
+                "calls that were read and are not answered yet",
+                server::callsInProgress);
+  }
+
   /**
    * Registers the counter of clients that the sensors' listener rejects. Call once.
    *

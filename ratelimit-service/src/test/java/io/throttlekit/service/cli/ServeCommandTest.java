@@ -4,6 +4,8 @@ import static io.throttlekit.service.cli.CommandResult.run;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.policies.PolicyReloader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,8 +54,22 @@ class ServeCommandTest {
     assertThat(ran.out())
         .startsWith("policies:\n  paths: [/nowhere]  # --policies\n")
         .contains("port: 0  # --http-port")
-        .contains("  uri: \"redis://***@r:1\"  # env REDIS_URL");
+        .contains("  uri: \"redis://***@r:1\"  # env REDIS_URL")
+        .containsPattern("\n# runtime in effect: heap of at most \\d+ MiB, collector \\w+");
     assertThat(ran.err()).isEmpty();
+  }
+
+  @Test
+  void printConfigShowsWhatTheProgramChoseForTheProcessAndWhatIsInEffect() {
+    ServiceConfig config = ConfigLoader.defaults();
+    List<String> lines = RuntimeComments.lines("memory: 256 MiB (memory.max)|heap: 96|", config);
+    assertThat(lines)
+        .startsWith("# runtime: memory: 256 MiB (memory.max)", "# runtime: heap: 96")
+        .allMatch(line -> line.startsWith("# runtime"))
+        .anyMatch(line -> line.matches(".* \\d+ processors, \\d+ event loops"))
+        .anyMatch(line -> line.endsWith("or 8 to a PostgreSQL"))
+        .hasSize(5);
+    assertThat(RuntimeComments.lines("", config)).hasSize(3);
   }
 
   @Test

@@ -105,6 +105,12 @@ public final class ServiceProcess implements AutoCloseable {
     process.resume();
   }
 
+  /** Terminates it (SIGTERM), and returns its exit code. */
+  public int stop() {
+    process.close();
+    return process.exitCode();
+  }
+
   @Override
   public void close() {
     process.close();

@@ -32,7 +32,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,7 +49,7 @@ class HttpServersTest {
         - {key: a, quota_mode: true, rate_limit: {every: 10s, requests_per_unit: 7, algorithm: gcra}}
       """;
 
-  private final AtomicBoolean serving = new AtomicBoolean(true);
+  private final SetProbes probes = new SetProbes();
   private final PolicyStore policies = new PolicyStore();
   private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final HttpFixture service;
@@ -67,7 +66,7 @@ class HttpServersTest {
                 _ -> new JsonAnswer(true, "{}", null),
                 1_000,
                 false,
-                serving::get));
+                probes));
     debug =
         new HttpFixture(
             servers.debug(
@@ -93,10 +92,37 @@ class HttpServersTest {
     assertThat(service.get("/healthcheck").statusCode()).isEqualTo(200);
     assertThat(service.get("/healthcheck").body()).isEqualTo("OK");
 
-    serving.set(false);
+    probes.obstacles = List.of("draining");
 
     assertThat(service.get("/healthcheck").statusCode()).isEqualTo(500);
     assertThat(service.get("/healthcheck").body()).isEmpty();
+  }
+
+  @Test
+  void eachProbeAnswers503WithItsReasonAndNoOther() throws Exception {
+    assertProbes(200, "OK", 200, "OK", 200, "OK");
+    probes.started = false;
+    probes.obstacles = List.of("starting", "no policies");
+    assertProbes(503, "starting\n", 503, "starting\nno policies\n", 200, "OK");
+    probes.started = true;
+    assertProbes(200, "OK", 503, "starting\nno policies\n", 200, "OK");
+    probes.obstacles = List.of();
+    probes.hangs = List.of("event loops: 1");
+    assertProbes(200, "OK", 200, "OK", 503, "event loops: 1\n");
+  }
+
+  private void assertProbes(
+      int started, String starting, int ready, String obstacles, int live, String hangs)
+      throws Exception {
+    assertProbe("/startupz", started, starting);
+    assertProbe("/readyz", ready, obstacles);
+    assertProbe("/livez", live, hangs);
+  }
+
+  private void assertProbe(String path, int status, String body) throws Exception {
+    HttpResponse<String> answer = service.get(path);
+    assertThat(answer.statusCode()).as(path).isEqualTo(status);
+    assertThat(answer.body()).as(path).isEqualTo(body);
   }
 
   @Test

@@ -304,7 +304,7 @@ class JsonRouteTest {
   private HttpListener listener(boolean standsIn, boolean refunds) throws IOException {
     HttpConfig config = new HttpConfig("127.0.0.1", 0, true, refunds, 64);
     return new HttpServers(TimeSource.system(), null)
-        .service(config, this::decide, MAX_BODY, standsIn, () -> true);
+        .service(config, this::decide, MAX_BODY, standsIn, new SetProbes());
   }
 
   private JsonAnswer decide(Callable<RequestFields> body) throws Exception {

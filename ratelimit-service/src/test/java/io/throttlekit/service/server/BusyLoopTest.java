@@ -94,6 +94,22 @@ class BusyLoopTest {
     assertThat(counted("throttlekit_shed_requests_total")).isZero();
   }
 
+  @Test
+  void aCallIsInFlightUntilItIsAnswered() throws Exception {
+    try (RawConnection busy = connected()) {
+      assertThat(server.callsInProgress()).isZero();
+      busy.beginCall(1, Map.of());
+      busy.ask(1, FIRST);
+      deciding.await();
+      assertThat(server.callsInProgress()).isEqualTo(1);
+      resume.countDown();
+      busy.await(Frame::endsCall);
+      busy.ping(); // answered after the call was closed
+      busy.await(Frame::isAnswerToPing);
+      assertThat(server.callsInProgress()).isZero();
+    }
+  }
+
   /** Returns how many of two requests were decided when the second waited so long for the first. */
   private int decidedAfter(long millis, Map<String, String> second) throws Exception {
     try (RawConnection busy = connected();

@@ -68,7 +68,7 @@ class MetricsPageTest {
       new StoreMetrics(fixture.telemetry.meter(), "store").roundTrip(1, 1);
       new StoreMetrics(fixture.telemetry.meter(), "coordinator").roundTrip(1, 1);
       GrpcServer decisions = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
-      var _ = new ServerMetrics(fixture.telemetry.meter(), "throttlekit_grpc_", decisions);
+      ServerMetrics.ofDecisions(fixture.telemetry.meter(), decisions);
       GrpcServer sensors = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
       var _ = new ServerMetrics(fixture.telemetry.meter(), "throttlekit_sensors_", sensors);
       new TierMetrics(fixture.telemetry.meter());
