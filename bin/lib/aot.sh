@@ -9,9 +9,9 @@ TRAIN_AFTER=30     # seconds that a service runs before it is trained for: its o
 RETRY_MINUTES=60   # a training that failed would most likely fail again at once
 
 # Sets `name`, the part of a cache's name that changes with all that it depends on: the JDK, its options
-# and every jar.
+# and every jar. Nothing of the file system, such as owners and blocks: an image is unpacked on another one.
 name_cache() {
-  name=$({ cat "$jdk/release"; printf '%s\n' "${flags[@]}" "$jar"; cksum "$jar"; ls -l --time-style=full-iso "$lib" 2>/dev/null || ls -l "$lib"; } | cksum | tr -d ' ')
+  name=$({ cat "$jdk/release"; printf '%s\n' "${flags[@]}" "$jar"; cksum "$jar"; stat -c '%n %s %Y' "$lib"/*.jar 2>/dev/null || ls -l "$lib"; } | cksum | tr -d ' ')
 }
 
 # Sets `kind`, memory or shared: where the command line, the environment and the configuration seem to put
