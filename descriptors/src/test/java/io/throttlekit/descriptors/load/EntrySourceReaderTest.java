@@ -42,7 +42,7 @@ class EntrySourceReaderTest {
         "user: {}|the entry `user` needs either a header or a value",
         "user: {header: a, value: b}|the entry `user` needs either a header or a value",
         "user: {header: a b}|`a b` is not the name of a header",
-        "user: x-user|`user` is a mapping",
+        "user: x-user|`user` must be a mapping",
         "user: {haeder: a}|unknown key `haeder`"
       })
   void mistakesAreReported(String entries, String message) {
