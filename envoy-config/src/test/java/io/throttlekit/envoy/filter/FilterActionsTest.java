@@ -158,6 +158,17 @@ class FilterActionsTest {
   }
 
   @Test
+  void theNameOfALimitOfEnvoyIsNoChoiceOfARoute() {
+    assertThat(
+            lists(
+                """
+                  - {key: up, value: a, %s}
+                  - {key: up, value: b, concurrency: {gate: envoy, cluster: b}}
+                """))
+        .containsExactly("generic_key: {descriptor_value: a, descriptor_key: up}");
+  }
+
+  @Test
   void keysWithoutADerivableSourceAreReported() {
     FilterActions actions =
         actions(
