@@ -150,8 +150,8 @@ final class EnvoyCalls implements AutoCloseable {
 
   /** Returns how many decisions Envoy has received. */
   long decided() throws IOException {
-    String[] stat = envoy.admin("/stats?filter=cluster.upstream.ratelimit.ok").strip().split(": ");
-    return stat.length == 2 ? Long.parseLong(stat[1]) : 0;
+    String stat = envoy.admin("/stats?filter=cluster.upstream.ratelimit.ok").strip();
+    return stat.isEmpty() ? 0 : Long.parseLong(stat.substring(stat.lastIndexOf(' ') + 1));
   }
 
   /** Returns the number of requests without a 200, by the reason. */
