@@ -64,10 +64,11 @@ class LivenessTest {
         HttpClient client = HttpClient.newHttpClient()) {
       Map<String, String> store =
           Map.of(
-              "THROTTLEKIT_STORE_URI", "redis://127.0.0.1:" + redis.number(),
-              "THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE", "true");
-      RateLimitService service =
-          service(grpc.number(), http.number(), store, TimeSource.system());
+              "THROTTLEKIT_STORE_URI",
+              "redis://127.0.0.1:" + redis.number(),
+              "THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE",
+              "true");
+      RateLimitService service = service(grpc.number(), http.number(), store, TimeSource.system());
       try {
         assertThat(service.start()).isTrue();
         HttpResponse<String> ready = get(client, http.number(), "/readyz");
@@ -81,8 +82,8 @@ class LivenessTest {
     }
   }
 
-  private RateLimitService service(
-      int grpc, int http, Map<String, String> more, TimeSource time) throws Exception {
+  private RateLimitService service(int grpc, int http, Map<String, String> more, TimeSource time)
+      throws Exception {
     Files.writeString(folder.resolve("p.yaml"), "domain: shop\n");
     Map<String, String> environment = new HashMap<>(more);
     environment.putAll(

@@ -47,11 +47,7 @@ public final class HttpServers {
    * @throws IOException when the address cannot be bound
    */
   public HttpListener service(
-      HttpConfig config,
-      JsonDecider decider,
-      int maxBodyBytes,
-      boolean standsIn,
-      Probes probes)
+      HttpConfig config, JsonDecider decider, int maxBodyBytes, boolean standsIn, Probes probes)
       throws IOException {
     Map<String, Route> routes = new TreeMap<>();
     if (config.json()) {
