@@ -14,8 +14,10 @@ final class NewServer {
     static final Path DATA = find();
 
     private static Path find() {
-      Path initdb = PostgresProgram.path("initdb").toAbsolutePath();
-      String name = "data-" + Integer.toHexString(initdb.hashCode());
+      Path initdb = PostgresProgram.path("initdb");
+      String image = PostgresProgram.image();
+      String from = image != null ? image : initdb.toAbsolutePath().toString();
+      String name = "data-" + Integer.toHexString(from.hashCode());
       try {
         return MadeOnce.folder(name, folder -> initialize(initdb, folder)).resolve("data");
       } catch (IOException e) {

@@ -1,6 +1,7 @@
 package io.throttlekit.testkit.postgres;
 
 import io.throttlekit.testkit.TemporaryFolder;
+import io.throttlekit.testkit.image.ContainerProcess;
 import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -212,6 +213,10 @@ public final class PostgresProcess implements AutoCloseable {
       all.addAll(List.of("unshare", "-U"));
     }
     all.addAll(command);
+    String image = PostgresProgram.image();
+    if (image != null) {
+      return ContainerProcess.start(image, all, log);
+    }
     return new ProcessBuilder(all)
         .redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))

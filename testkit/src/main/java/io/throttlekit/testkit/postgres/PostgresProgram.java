@@ -1,5 +1,6 @@
 package io.throttlekit.testkit.postgres;
 
+import io.throttlekit.testkit.image.NamedImage;
 import io.throttlekit.testkit.required.ExternalProgram;
 import java.io.File;
 import java.io.IOException;
@@ -16,14 +17,16 @@ import org.apache.commons.compress.compressors.xz.XZCompressorInputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The PostgreSQL of the tests, located once in each JVM, unpacked once in each build: the folder
- * {@code POSTGRES_BIN}, else the one that comes with the build for this platform ({@code
- * -Dpostgresql-binaries.version=…} selects another), else {@code postgres} on the {@code PATH}.
+ * The PostgreSQL of the tests, located once in each JVM, unpacked once in each build: that of the
+ * image {@code -Dpostgres.image}, else the folder {@code POSTGRES_BIN}, else the one that comes
+ * with the build for this platform ({@code -Dpostgresql-binaries.version=…} selects another), else
+ * {@code postgres} on the {@code PATH}.
  */
 public final class PostgresProgram implements ExternalProgram {
 
   private static final class Once {
-    static final Lookup LOOKUP = look();
+    static final @Nullable String IMAGE = NamedImage.of("postgres.image");
+    static final Lookup LOOKUP = IMAGE == null ? look() : new Lookup(Path.of(""), "");
   }
 
   private record Lookup(@Nullable Path folder, String reason) {}
@@ -51,6 +54,11 @@ public final class PostgresProgram implements ExternalProgram {
       throw new IllegalStateException(Once.LOOKUP.reason());
     }
     return folder.resolve(program);
+  }
+
+  /** Returns the image that has the programs; null for those of this machine. */
+  static @Nullable String image() {
+    return Once.IMAGE;
   }
 
   private static Lookup look() {

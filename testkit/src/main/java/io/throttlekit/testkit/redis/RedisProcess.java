@@ -1,6 +1,7 @@
 package io.throttlekit.testkit.redis;
 
 import io.throttlekit.testkit.TemporaryFolder;
+import io.throttlekit.testkit.image.ContainerProcess;
 import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -169,6 +170,10 @@ public final class RedisProcess implements AutoCloseable {
     command.addAll(List.of("--port", String.valueOf(port()), "--bind", "127.0.0.1"));
     command.addAll(List.of("--dir", folder.toString(), "--save", ""));
     command.addAll(options);
+    String image = RedisProgram.image();
+    if (image != null) {
+      return ContainerProcess.start(image, command, folder.resolve("log"));
+    }
     return new ProcessBuilder(command)
         .redirectErrorStream(true)
         .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("log").toFile()))

@@ -1,5 +1,6 @@
 package io.throttlekit.testkit.redis;
 
+import io.throttlekit.testkit.image.NamedImage;
 import io.throttlekit.testkit.required.ExternalProgram;
 import java.io.File;
 import java.io.IOException;
@@ -10,13 +11,15 @@ import org.jspecify.annotations.Nullable;
 import redis.embedded.core.ExecutableProvider;
 
 /**
- * The Redis of the tests, located once in each JVM: {@code REDIS_BIN}, else {@code redis-server} on
- * the {@code PATH}, else the one that comes with the build for this platform.
+ * The Redis of the tests, located once in each JVM: that of the image {@code -Dredis.image}, else
+ * {@code REDIS_BIN}, else {@code redis-server} on the {@code PATH}, else the one that comes with
+ * the build for this platform.
  */
 public final class RedisProgram implements ExternalProgram {
 
   private static final class Once {
-    static final Lookup LOOKUP = look();
+    static final @Nullable String IMAGE = NamedImage.of("redis.image");
+    static final Lookup LOOKUP = IMAGE == null ? look() : ofImage(IMAGE);
   }
 
   private record Lookup(@Nullable Path program, String reason) {}
@@ -43,6 +46,15 @@ public final class RedisProgram implements ExternalProgram {
       throw new IllegalStateException(Once.LOOKUP.reason());
     }
     return program;
+  }
+
+  /** Returns the image that has the executable; null for a program of this machine. */
+  static @Nullable String image() {
+    return Once.IMAGE;
+  }
+
+  private static Lookup ofImage(String image) {
+    return new Lookup(Path.of(image.contains("valkey") ? "valkey-server" : "redis-server"), "");
   }
 
   private static Lookup look() {
