@@ -29,6 +29,7 @@ import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
@@ -91,6 +92,7 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
+    ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =
         new Sensors(

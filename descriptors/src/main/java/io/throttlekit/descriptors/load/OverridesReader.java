@@ -16,11 +16,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Reads a file of {@link RuleOverrides}. */
 final class OverridesReader {
   /** Keys of an override that stand in the descriptor of the rule. */
   private static final List<String> BESIDE = List.of("denied", "shadow_mode", "detailed_metric");
+
+  /** Keys that select rules. */
+  private static final Set<String> NAMES = Set.of("domain", "key", "value");
 
   private final LoadOptions options;
   private final Problems problems;
@@ -121,11 +125,10 @@ final class OverridesReader {
               Settings.entries(own.beside())));
       checkValues(at.location(), effective);
     }
-    List<PolicySection> descriptors = at.sections("descriptors");
-    if (own.isEmpty() && descriptors.isEmpty() && !at.has("rate_limit")) {
+    if (at.fields().all().stream().allMatch(field -> NAMES.contains(field.name()))) {
       problems.warning(at.location(), "this override sets nothing", "add rate_limit, or remove it");
     }
-    for (PolicySection descriptor : descriptors) {
+    for (PolicySection descriptor : at.sections("descriptors")) {
       List<Pattern> below = new ArrayList<>(path);
       below.add(Pattern.of(descriptor.required("key")));
       below.add(Pattern.of(descriptor.text("value")));

@@ -12,9 +12,11 @@ import io.throttlekit.descriptors.source.Severity;
 import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -25,15 +27,16 @@ import org.jspecify.annotations.Nullable;
  * Loads the configurations of a control plane so that a mistake affects only what has it.
  *
  * <p>A descriptor with a mistake keeps what was accepted of it before. Without that it limits
- * nothing, and descriptors nested in it remain. A domain that cannot be read keeps its last good
+ * nothing, and descriptors nested in it remain. One that does not fit its overrides takes effect
+ * without them. A domain that cannot be read keeps its last good
  * state. All else takes effect as it was sent. Thread-safe.
  */
 final class PartialLoader {
   /**
-   * Maximum number of attempts. A descriptor needs at most four, and one attempt finds up to a
+   * Maximum number of attempts. A descriptor needs at most five, and one attempt finds up to a
    * thousand mistakes.
    */
-  private static final int MAX_ATTEMPTS = 20;
+  private static final int MAX_ATTEMPTS = 7;
 
   private final PolicyLoader loader;
 
@@ -46,20 +49,16 @@ final class PartialLoader {
    *
    * @param book null if there are too many mistakes, and nothing takes effect
    * @param accepted what takes effect, by domain
+   * @param mistakes errors of the control plane, and not of overrides
    * @param problems all errors, and the warnings of what takes effect
    * @param rejected places of what does not take effect as it was sent, and what does instead
    */
   record Outcome(
       @Nullable PolicyBook book,
       SortedMap<String, List<RateLimitDescriptor>> accepted,
+      List<Problem> mistakes,
       List<Problem> problems,
-      List<String> rejected) {
-
-    /** Returns the errors among the problems. */
-    List<Problem> errors() {
-      return problems.stream().filter(p -> p.severity() == Severity.ERROR).toList();
-    }
-  }
+      List<String> rejected) {}
 
   /**
    * Loads what was sent.
@@ -77,7 +76,7 @@ final class PartialLoader {
     private final SentConfigs sent;
     private final SortedMap<String, List<RateLimitDescriptor>> before;
     private final RuleOverrides overrides;
-    private final Set<Problem> errors;
+    private final Map<Problem, Optional<SentDescriptor>> errors = new LinkedHashMap<>();
     private final List<String> rejected = new ArrayList<>();
     private final Map<String, SentDescriptor> roots = new TreeMap<>();
     private final List<SentDescriptor> all = new ArrayList<>();
@@ -91,7 +90,7 @@ final class PartialLoader {
       this.sent = sent;
       this.before = before;
       this.overrides = overrides;
-      this.errors = new LinkedHashSet<>(sent.problems());
+      sent.problems().forEach(problem -> errors.put(problem, Optional.empty()));
     }
 
     Outcome run() {
@@ -115,7 +114,8 @@ final class PartialLoader {
       }
       rejected.clear();
       rejected.add("all that was sent: there are too many mistakes");
-      return new Outcome(null, before, List.copyOf(errors), rejected);
+      List<Problem> all = List.copyOf(errors.keySet());
+      return new Outcome(null, before, all, all, rejected);
     }
 
     /** Returns the descriptors by domain, with the last good state of what could not be read. */
@@ -154,11 +154,12 @@ final class PartialLoader {
         if (problem.severity() == Severity.ERROR) {
           int number = problem.location().column();
           if (problem.location().line() != 0 || number < 1) {
-            errors.add(problem);
+            errors.put(problem, Optional.empty());
             return false; // of no descriptor
           }
-          errors.add(problem);
-          wrong.add(all.get(number - 1));
+          SentDescriptor descriptor = all.get(number - 1);
+          errors.putIfAbsent(problem, Optional.of(descriptor));
+          wrong.add(descriptor);
         }
       }
       wrong.forEach(descriptor -> {
@@ -179,13 +180,19 @@ final class PartialLoader {
       SortedMap<String, List<RateLimitDescriptor>> accepted = new TreeMap<>();
       roots.forEach((domain, root) -> accepted.put(domain, root.messages()));
       for (SentDescriptor descriptor : all) {
-        if (descriptor.rejected()) {
+        if (!descriptor.remains().isEmpty()) {
           rejected.add(descriptor.at() + ": " + descriptor.remains());
         }
       }
-      List<Problem> problems = new ArrayList<>(errors);
+      List<Problem> mistakes = new ArrayList<>();
+      errors.forEach((error, descriptor) -> {
+        if (descriptor.map(SentDescriptor::rejected).orElse(true)) {
+          mistakes.add(error);
+        }
+      });
+      List<Problem> problems = new ArrayList<>(errors.keySet());
       problems.addAll(found.sorted(Map.of()));
-      return new Outcome(result.book(), accepted, problems, List.copyOf(rejected));
+      return new Outcome(result.book(), accepted, mistakes, problems, List.copyOf(rejected));
     }
   }
 }

@@ -57,7 +57,10 @@ final class PolicyTrees {
   private YamlNode list(String domain, SentDescriptor parent) {
     List<YamlNode> items = new ArrayList<>();
     for (SentDescriptor child : parent.children()) {
-      YamlNode.Mapping rule = overrides.apply(domain, child.entries(), rule(child));
+      YamlNode.Mapping sent = rule(child);
+      YamlNode.Mapping rule =
+          child.takesOverrides() ? overrides.apply(domain, child.entries(), sent) : sent;
+      child.setOverridden(rule != sent);
       List<YamlNode.Entry> entries = new ArrayList<>(rule.entries());
       if (!child.children().isEmpty()) {
         entries.add(entry(child.at(), "descriptors", list(domain, child)));

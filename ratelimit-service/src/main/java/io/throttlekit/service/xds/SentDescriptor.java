@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * control plane may send several: Envoy Gateway sends one for an exact and another for a distinct
  * rule on the same addresses, the first with a limit and the second with a nested descriptor.
  *
- * <p>If the service rejects what they say, they fall back step by step: to what was accepted
- * before, to a descriptor without a limit, or to none. The descriptors nested in them are not
- * affected. For one thread.
+ * <p>If the service rejects what they say, they fall back step by step: to what was sent without
+ * overrides, to what was accepted before, to a descriptor without a limit, or to none. The
+ * descriptors nested in them are not affected. For one thread.
  */
 final class SentDescriptor {
   /** As many nested descriptors as a policy file may have. */
@@ -37,6 +37,8 @@ final class SentDescriptor {
   private final Map<Entry, SentDescriptor> children = new LinkedHashMap<>();
   private List<RateLimitDescriptor> own; // without those nested in them; empty for the root
   private Step step = Step.SENT;
+  private boolean overridden; // at the last attempt
+  private boolean plain; // overrides do not apply
 
   private SentDescriptor(SourceLocation at, List<String> entries) {
     this.at = at;
@@ -109,14 +111,28 @@ final class SentDescriptor {
     return children.values().stream().filter(child -> child.step != Step.NOTHING).toList();
   }
 
-  /** Returns whether it was rejected as it was sent. */
+  /** Returns whether overrides apply. */
+  boolean takesOverrides() {
+    return !plain;
+  }
+
+  /** Notes whether an override has changed it. */
+  void setOverridden(boolean changed) {
+    overridden = changed;
+  }
+
+  /** Returns whether it was rejected as it was sent, also without overrides. */
   boolean rejected() {
     return step != Step.SENT;
   }
 
-  /** Describes what counts of a rejected descriptor instead. */
+  /** Describes what counts instead of what was rejected; empty if nothing was. */
   String remains() {
-    return step == Step.BEFORE ? "its last good state remains" : "it has no effect";
+    return switch (step) {
+      case SENT -> plain ? "it has no overrides" : "";
+      case BEFORE -> "its last good state remains";
+      case WITHOUT_LIMIT, NOTHING -> "it has no effect";
+    };
   }
 
   /**
@@ -125,6 +141,11 @@ final class SentDescriptor {
    * @param before the same domain as it was accepted before; null if it was not
    */
   void fallBack(@Nullable SentDescriptor before) {
+    if (overridden) { // a mistake of the overrides must not end a limit
+      overridden = false;
+      plain = true;
+      return;
+    }
     List<RateLimitDescriptor> accepted = before == null ? null : before.find(entries);
     if (step == Step.SENT && accepted != null && !accepted.equals(own)) {
       step = Step.BEFORE;

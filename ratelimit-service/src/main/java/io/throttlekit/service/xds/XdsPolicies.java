@@ -154,7 +154,7 @@ final class XdsPolicies implements ConfigListener {
     sent = configs;
     RuleOverrides rules = overrides == null ? RuleOverrides.NONE : overrides.effective();
     PartialLoader.Outcome outcome = loader.load(configs, accepted, rules);
-    List<Problem> mistakes = outcome.errors();
+    List<Problem> mistakes = outcome.mistakes();
     answer = mistakes.isEmpty() ? Optional.empty() : Optional.of(answer(mistakes));
     List<Problem> problems = new ArrayList<>(outcome.problems());
     problems.addAll(overrides == null ? List.of() : overrides.problems());
