@@ -1,6 +1,15 @@
 package io.throttlekit.envoy.ads;
 
+import io.grpc.netty.GrpcSslContexts;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.throttlekit.envoy.PemFiles;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.security.PrivateKey;
+import java.security.cert.X509Certificate;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,5 +35,26 @@ public record ClientTls(
       throw new IllegalArgumentException(
           "a client's certificate and its key must be set together, or neither");
     }
+  }
+
+  /**
+   * Reads the files.
+   *
+   * @throws IOException when they are missing, unreadable or do not fit together
+   */
+  SslContext context() throws IOException {
+    PemFiles.checkPresent(
+        Stream.of(certificate, key, authorities).filter(Objects::nonNull).toList());
+    SslContextBuilder builder = GrpcSslContexts.forClient();
+    if (authorities != null) {
+      builder.trustManager(PemFiles.certificates(authorities, PemFiles.bytes(authorities)));
+    }
+    if (certificate != null && key != null) {
+      X509Certificate[] chain = PemFiles.certificates(certificate, PemFiles.bytes(certificate));
+      PrivateKey privateKey = PemFiles.privateKey(key, PemFiles.bytes(key));
+      PemFiles.checkPair(certificate, chain[0].getPublicKey(), key, privateKey);
+      builder.keyManager(privateKey, chain);
+    }
+    return builder.build();
   }
 }

@@ -4,7 +4,7 @@ import io.grpc.ManagedChannel;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 
-/** Opens connections to a control plane. */
+/** Opens connections to a control plane. Its {@code toString()} is in log lines. */
 @FunctionalInterface
 public interface ControlPlane {
 
