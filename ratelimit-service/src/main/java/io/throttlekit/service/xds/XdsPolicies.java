@@ -132,17 +132,11 @@ final class XdsPolicies implements ConfigListener {
 
   @Override
   public synchronized void connected() {
-    LOG.info("connected to the control plane {}", status().server());
     store.controlPlane(status().withConnection());
   }
 
   @Override
   public synchronized void disconnected(String reason) {
-    LOG.warn(
-        "not connected to the control plane {}: {}; {}",
-        status().server(),
-        reason,
-        store.book() == null ? "there are no policies" : "the last good policies remain active");
     store.controlPlane(status().withoutConnection(PrintableText.of(reason)));
   }
 
