@@ -206,7 +206,7 @@ class PoliciesOverXdsTest {
             "throttlekit_xds_rejected_parts 1.0",
             "throttlekit_xds_responses_total{result=\"accepted\"} 1.0",
             "throttlekit_xds_responses_total{result=\"rejected\"} 1.0",
-            "throttlekit_xds_version_info{version=\"2\"} 1.0",
+            "throttlekit_xds_version{version=\"2\"} 1.0",
             "ratelimit_service_config_load_success 1",
             "ratelimit_service_config_load_error 1");
 

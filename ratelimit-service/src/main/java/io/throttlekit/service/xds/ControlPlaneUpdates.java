@@ -31,6 +31,8 @@ public final class ControlPlaneUpdates implements AutoCloseable {
       "type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig";
 
   private static final Logger LOG = LoggerFactory.getLogger(ControlPlaneUpdates.class);
+  private static final String WAITING =
+      "waiting for policies of the control plane, as policies.require_at_start is true";
   private static final long LOOK_MILLIS = 20; // between two looks for the first policies
   private static final long REMIND_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -126,13 +128,15 @@ public final class ControlPlaneUpdates implements AutoCloseable {
    * @return whether there are any
    */
   public boolean awaitPolicies(CountDownLatch stopping) throws InterruptedException {
-    long remindedNanos = time.monotonicNanos() - REMIND_NANOS;
+    long remindedNanos = time.monotonicNanos();
+    if (store.book() == null) {
+      LOG.info("{}", WAITING);
+    }
     while (store.book() == null && !stopping.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
       long now = time.monotonicNanos();
       if (now - remindedNanos >= REMIND_NANOS) {
         remindedNanos = now;
-        LOG.warn(
-            "waiting for policies of the control plane, as policies.require_at_start is true");
+        LOG.warn("still {}", WAITING);
       }
     }
     return store.book() != null;

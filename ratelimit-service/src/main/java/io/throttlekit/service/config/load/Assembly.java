@@ -58,6 +58,11 @@ final class Assembly {
     return !values.differs("policies.paths") && values.differs("policies.runtime.root");
   }
 
+  /** Returns whether policies come from a control plane. */
+  static boolean overXds(SettingValues values) {
+    return !values.differs("policies.paths") && values.differs("policies.xds.server");
+  }
+
   /** Returns whether counters are in the memory of this process. */
   static boolean inMemory(SettingValues values) {
     return values.uri("store.uri").address().inMemory();

@@ -68,7 +68,8 @@ public final class ConfigLoader {
         values.read(Settings.at(option.setting()), texts, Origin.option(option.name()));
       }
     }
-    boolean standsIn = Assembly.standsIn(values) || peer.isOverXds();
+    boolean xds = peer.isOverXds() && !values.differs("policies.paths");
+    boolean standsIn = Assembly.standsIn(values) || xds;
     if (standsIn) {
       peer.putDefaults();
     }
@@ -83,7 +84,7 @@ public final class ConfigLoader {
   }
 
   private static String describeDefaults(boolean standsIn, SettingValues values) {
-    boolean xds = values.differs("policies.xds.server");
+    boolean xds = Assembly.overXds(values);
     String files = standsIn ? "policies.runtime.root" : "policies.paths";
     String place = xds ? "policies.xds.server" : files;
     String described = values.print(place) + ", " + values.origin(place);

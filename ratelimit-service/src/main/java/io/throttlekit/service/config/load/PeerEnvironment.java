@@ -87,7 +87,7 @@ final class PeerEnvironment {
     List<Map.Entry<String, List<String>>> reasons =
         Stream.of(
                 Assembly.inMemory(values) ? "without_store" : "with_store",
-                values.differs(SERVER) ? "with_xds" : "without_xds",
+                Assembly.overXds(values) ? "with_xds" : "without_xds",
                 "always")
             .flatMap(when -> Settings.ignored(when).entrySet().stream())
             .toList();

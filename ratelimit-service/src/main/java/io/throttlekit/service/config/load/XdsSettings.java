@@ -23,7 +23,7 @@ final class XdsSettings {
     this.values = values;
   }
 
-  /** Returns the configuration; null if no control plane is named. */
+  /** Returns the configuration; null if no control plane is named, or files are. */
   static @Nullable XdsConfig read(SettingValues values) {
     XdsSettings settings = new XdsSettings(values);
     if (!values.differs(SERVER)) {
@@ -31,10 +31,8 @@ final class XdsSettings {
       return null;
     }
     if (values.differs("policies.paths")) {
-      values.error(
-          values.origin("policies.paths"),
-          "policies.paths names files, and %s (%s) a control plane: keep one of them"
-              .formatted(SERVER, values.origin(SERVER)));
+      values.warnOfNoEffect(SERVER, "policies.paths names files");
+      return null;
     }
     return settings.config();
   }

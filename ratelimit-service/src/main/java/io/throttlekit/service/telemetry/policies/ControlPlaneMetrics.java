@@ -87,7 +87,7 @@ public final class ControlPlaneMetrics {
   private void version() {
     var _ =
         meter
-            .gaugeBuilder("throttlekit_xds_version_info")
+            .gaugeBuilder("throttlekit_xds_version")
             .ofLongs()
             .setDescription("1, with the version of the newest response of the control plane")
             .buildWithCallback(measured -> {
