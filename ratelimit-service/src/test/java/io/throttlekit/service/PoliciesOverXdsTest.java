@@ -48,10 +48,11 @@ class PoliciesOverXdsTest {
   private static final Pattern READY =
       Pattern.compile("ready grpc=[^:]+:(\\d+) http=[^:]+:(\\d+) debug=[^:]+:(\\d+).*");
   private static final String GOOD =
-      "name: 'shop' domain: 'shop' descriptors { key: 'k' rate_limit { unit: DAY requests_per_unit: 5 } }";
+      "name: 'shop' domain: 'shop' descriptors { key: 'k' rate_limit { unit: DAY requests_per_unit:"
+          + " 5 } }";
   private static final String BAD =
-      "name: 'shop' domain: 'shop' descriptors { key: 'k' rate_limit { unit: DAY requests_per_unit: 5 } }"
-          + " descriptors { key: 'j' rate_limit { } }";
+      "name: 'shop' domain: 'shop' descriptors { key: 'k' rate_limit { unit: DAY requests_per_unit:"
+          + " 5 } } descriptors { key: 'j' rate_limit { } }";
 
   private final ControlPlane controlPlane = new ControlPlane();
   private final HttpClient http = HttpClient.newHttpClient();
@@ -161,7 +162,8 @@ class PoliciesOverXdsTest {
 
   private String ask() {
     return AnswerText.of(
-        RateLimitServiceGrpc.newBlockingStub(channel).shouldRateLimit(to("shop", entries("k", "v"))));
+        RateLimitServiceGrpc.newBlockingStub(channel)
+            .shouldRateLimit(to("shop", entries("k", "v"))));
   }
 
   private String page(String path) throws IOException, InterruptedException {
@@ -197,7 +199,9 @@ class PoliciesOverXdsTest {
     assertThat(ask()).isEqualTo("OK [OK 5/DAY rem=3]");
     assertThat(page("/rlconfig"))
         .contains(
-            "# rejected: xds shop: j: it has no effect", "# last load: failed 1 error", "version: 2,");
+            "# rejected: xds shop: j: it has no effect",
+            "# last load: failed 1 error",
+            "version: 2,");
     assertThat(page("/rlconfig?format=json"))
         .contains("\"rejected_parts\":[\"xds shop: j: it has no effect\"]", "\"connected\":true");
     assertThat(page("/metrics"))

@@ -1,7 +1,7 @@
 package io.throttlekit.descriptors.load;
 
-import io.throttlekit.descriptors.load.RuleOverrides.RuleOverride;
 import io.throttlekit.descriptors.load.RuleOverrides.Pattern;
+import io.throttlekit.descriptors.load.RuleOverrides.RuleOverride;
 import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.Fields.Field;
 import io.throttlekit.descriptors.source.PolicySource;

@@ -39,14 +39,14 @@ class RuleOverridesTest {
     Problems problems = new Problems();
     YamlNode.Mapping written =
         (YamlNode.Mapping)
-            Objects.requireNonNull(
-                YamlTree.read(new PolicySource("d.yaml", descriptor), problems));
+            Objects.requireNonNull(YamlTree.read(new PolicySource("d.yaml", descriptor), problems));
     YamlNode.Mapping effective =
         overrides(overrides).start().apply(domain, List.of("k", "v"), written);
     YamlNode.Mapping root =
         (YamlNode.Mapping)
             Objects.requireNonNull(
-                YamlTree.read(new PolicySource("d.yaml", "{domain: d, descriptors: []}"), problems));
+                YamlTree.read(
+                    new PolicySource("d.yaml", "{domain: d, descriptors: []}"), problems));
     YamlNode list = new YamlNode.Sequence(root.location(), List.of(effective));
     List<YamlNode.Entry> entries =
         List.of(
@@ -106,8 +106,8 @@ class RuleOverridesTest {
   void aLongerPathThanThatOfTheRuleDoesNotMatch() {
     assertThat(
             words(
-                "overrides: [{domain: d, descriptors: [{key: k, descriptors: [{key: '*', rate_limit:"
-                    + " {tier: leased}}]}]}]"))
+                "overrides: [{domain: d, descriptors: [{key: k, descriptors: [{key: '*',"
+                    + " rate_limit: {tier: leased}}]}]}]"))
         .doesNotContain("leased");
   }
 
@@ -132,8 +132,7 @@ class RuleOverridesTest {
     RuleOverrides.Application application = overrides(text).start();
     YamlNode.Mapping plain =
         (YamlNode.Mapping)
-            Objects.requireNonNull(
-                YamlTree.read(new PolicySource("d.yaml", "{key: k}"), problems));
+            Objects.requireNonNull(YamlTree.read(new PolicySource("d.yaml", "{key: k}"), problems));
     assertThat(application.apply("d", List.of("k", ""), plain)).isSameAs(plain);
     application.warnOfUnused(problems);
     assertThat(problems.sorted(Map.of()).stream().map(Problem::toString))
@@ -157,18 +156,33 @@ class RuleOverridesTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "overrides: [{rate_limit: {tier: strict}}] | o.yaml:1:13: error: the override names no domain (write domain: NAME, or \"*\" for all)",
-        "overrides: [{domain: d, descriptors: [{rate_limit: {tier: strict}}]}] | o.yaml:1:39: error: the descriptor has no key (write key: NAME, or \"*\" for all)",
-        "overrides: [{domain: d, rate_limit: {requests_per_unit: 1}}] | o.yaml:1:38: error: `requests_per_unit` has no meaning in the rate_limit of an override (the control plane sends the limit)",
-        "overrides: [{domain: d, tier: strict}] | o.yaml:1:25: error: `tier` has no meaning in an entry of overrides (it belongs in rate_limit)",
-        "overrides: [{domain: d, rate_limit: {tiers: strict}}] | o.yaml:1:38: error: unknown key `tiers` in the rate_limit of an override (did you mean tier?)",
-        "overrides: [{domain: d, rate_limit: {tier: leased, algorithm: gcra}}] | o.yaml:1:63: error: `tier: leased` is for fixed_window only, but the algorithm is gcra (write tier: strict or tier: cached_deny, or remove the algorithm)",
-        "overrides: [{domain: d, rate_limit: {algorithm: gcra}, descriptors: [{key: k, rate_limit: {tier: leased}}]}] | o.yaml:1:49: error: `tier: leased` is for fixed_window only, but the algorithm is gcra (write tier: strict or tier: cached_deny, or remove the algorithm)",
-        "overrides: [{domain: d}] | o.yaml:1:13: warning: this override sets nothing (add rate_limit, or remove it)",
-        "override: [] | o.yaml:1:1: error: unknown key `override` at the top of a file of overrides (did you mean overrides?)",
-        "domain: d | o.yaml:1:1: error: `domain` has no meaning at the top of a file of overrides (it belongs in an entry of overrides)",
+        "overrides: [{rate_limit: {tier: strict}}] | o.yaml:1:13: error: the override names no"
+            + " domain (write domain: NAME, or \"*\" for all)",
+        "overrides: [{domain: d, descriptors: [{rate_limit: {tier: strict}}]}] | o.yaml:1:39:"
+            + " error: the descriptor has no key (write key: NAME, or \"*\" for all)",
+        "overrides: [{domain: d, rate_limit: {requests_per_unit: 1}}] | o.yaml:1:38: error:"
+            + " `requests_per_unit` has no meaning in the rate_limit of an override (the control"
+            + " plane sends the limit)",
+        "overrides: [{domain: d, tier: strict}] | o.yaml:1:25: error: `tier` has no meaning in an"
+            + " entry of overrides (it belongs in rate_limit)",
+        "overrides: [{domain: d, rate_limit: {tiers: strict}}] | o.yaml:1:38: error: unknown key"
+            + " `tiers` in the rate_limit of an override (did you mean tier?)",
+        "overrides: [{domain: d, rate_limit: {tier: leased, algorithm: gcra}}] | o.yaml:1:63:"
+            + " error: `tier: leased` is for fixed_window only, but the algorithm is gcra (write"
+            + " tier: strict or tier: cached_deny, or remove the algorithm)",
+        "overrides: [{domain: d, rate_limit: {algorithm: gcra}, descriptors: [{key: k, rate_limit:"
+            + " {tier: leased}}]}] | o.yaml:1:49: error: `tier: leased` is for fixed_window only,"
+            + " but the algorithm is gcra (write tier: strict or tier: cached_deny, or remove the"
+            + " algorithm)",
+        "overrides: [{domain: d}] | o.yaml:1:13: warning: this override sets nothing (add"
+            + " rate_limit, or remove it)",
+        "override: [] | o.yaml:1:1: error: unknown key `override` at the top of a file of overrides"
+            + " (did you mean overrides?)",
+        "domain: d | o.yaml:1:1: error: `domain` has no meaning at the top of a file of overrides"
+            + " (it belongs in an entry of overrides)",
         "'' | o.yaml:1:1: error: the file is empty (begin with overrides:)",
-        "[] | o.yaml:1:1: error: a file of overrides is a mapping, but here is a list (begin with overrides:)"
+        "[] | o.yaml:1:1: error: a file of overrides is a mapping, but here is a list (begin with"
+            + " overrides:)"
       })
   void everyMistakeIsReportedAtItsPlace(String text, String problem) {
     assertThat(problems(text)).containsExactly(problem);

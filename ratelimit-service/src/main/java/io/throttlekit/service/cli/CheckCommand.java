@@ -46,7 +46,8 @@ final class CheckCommand implements Callable<Integer> {
   public Integer call() {
     String file = overrides;
     if (paths.isEmpty() == (file == null)) {
-      throw new ParameterException(spec.commandLine(), "name policy files by PATH, or --overrides FILE");
+      throw new ParameterException(
+          spec.commandLine(), "name policy files by PATH, or --overrides FILE");
     }
     PolicyReading reading =
         file == null

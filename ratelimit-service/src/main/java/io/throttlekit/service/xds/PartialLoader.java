@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A descriptor with a mistake keeps what was accepted of it before. Without that it limits
  * nothing, and descriptors nested in it remain. One that does not fit its overrides takes effect
- * without them. A domain that cannot be read keeps its last good
- * state. All else takes effect as it was sent. Thread-safe.
+ * without them. A domain that cannot be read keeps its last good state. All else takes effect as it
+ * was sent. Thread-safe.
  */
 final class PartialLoader {
   /**
@@ -94,11 +94,12 @@ final class PartialLoader {
     }
 
     Outcome run() {
-      wanted().forEach((domain, descriptors) -> {
-        int from = all.size();
-        roots.put(domain, SentDescriptor.root(domain, descriptors, all));
-        all.subList(from, all.size()).forEach(descriptor -> domains.put(descriptor, domain));
-      });
+      wanted()
+          .forEach((domain, descriptors) -> {
+            int from = all.size();
+            roots.put(domain, SentDescriptor.root(domain, descriptors, all));
+            all.subList(from, all.size()).forEach(descriptor -> domains.put(descriptor, domain));
+          });
       for (int i = 0; i < MAX_ATTEMPTS; i++) {
         Problems found = new Problems();
         RuleOverrides.Application application = overrides.start();
@@ -171,9 +172,7 @@ final class PartialLoader {
 
     private @Nullable SentDescriptor rootBefore(String domain) {
       List<RateLimitDescriptor> accepted = before.get(domain);
-      return accepted == null
-          ? null
-          : SentDescriptor.root(domain, accepted, new ArrayList<>());
+      return accepted == null ? null : SentDescriptor.root(domain, accepted, new ArrayList<>());
     }
 
     private Outcome accepted(LoadResult result, Problems found) {

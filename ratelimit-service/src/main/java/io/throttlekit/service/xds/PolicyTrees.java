@@ -222,9 +222,7 @@ final class PolicyTrees {
 
   private static YamlNode struct(SourceLocation at, Struct struct) {
     List<YamlNode.Entry> entries = new ArrayList<>();
-    struct
-        .getFieldsMap()
-        .forEach((name, value) -> entries.add(entry(at, name, value(at, value))));
+    struct.getFieldsMap().forEach((name, value) -> entries.add(entry(at, name, value(at, value))));
     return new YamlNode.Mapping(at, entries);
   }
 

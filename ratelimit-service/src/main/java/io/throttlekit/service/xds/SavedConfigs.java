@@ -36,7 +36,8 @@ final class SavedConfigs {
   private static final Logger LOG = LoggerFactory.getLogger(SavedConfigs.class);
   private static final String FORMAT = "throttlekit-xds-policies 1 ";
   private static final int HEADER = FORMAT.length() + 64 + 1; // with the digest and a line feed
-  private static final int MAX_BYTES = 128 << 20; // twice the greatest message, with last good states
+  private static final int MAX_BYTES =
+      128 << 20; // twice the greatest message, with last good states
 
   private final Path file;
   private @Nullable SortedMap<String, List<RateLimitDescriptor>> written;
@@ -90,7 +91,8 @@ final class SavedConfigs {
       }
       Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     } catch (IOException e) {
-      LOG.warn("{} is not written, and a restart may lack the newest policies: {}", file, e.toString());
+      LOG.warn(
+          "{} is not written, and a restart may lack the newest policies: {}", file, e.toString());
     }
   }
 

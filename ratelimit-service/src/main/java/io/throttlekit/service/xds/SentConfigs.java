@@ -64,7 +64,8 @@ record SentConfigs(
       SourceLocation at = new SourceLocation("xds resource " + (i + 1), 0, 0);
       Any resource = resources.get(i);
       if (!resource.is(RateLimitConfig.class)) {
-        problems.add(error(at, "is no RateLimitConfig, but " + Wording.quote(resource.getTypeUrl())));
+        problems.add(
+            error(at, "is no RateLimitConfig, but " + Wording.quote(resource.getTypeUrl())));
         continue;
       }
       try {

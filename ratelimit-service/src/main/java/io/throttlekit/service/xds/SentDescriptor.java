@@ -152,8 +152,7 @@ final class SentDescriptor {
       own = accepted;
     } else if (step.compareTo(Step.WITHOUT_LIMIT) < 0 && !children.isEmpty()) {
       step = Step.WITHOUT_LIMIT;
-      own =
-          List.of(RateLimitDescriptor.newBuilder().setKey(key()).setValue(value()).build());
+      own = List.of(RateLimitDescriptor.newBuilder().setKey(key()).setValue(value()).build());
     } else {
       step = Step.NOTHING;
     }

@@ -67,7 +67,8 @@ final class XdsPolicies implements ConfigListener {
     this.time = time;
     this.listener = listener;
     this.loader = new PartialLoader(options);
-    this.overrides = config.overrides() == null ? null : new OverridesFile(config.overrides(), options);
+    this.overrides =
+        config.overrides() == null ? null : new OverridesFile(config.overrides(), options);
     this.saved = config.folder() == null ? null : new SavedConfigs(config.folder());
     store.controlPlane(ControlPlaneStatus.of(config.server()));
   }

@@ -79,7 +79,8 @@ class PolicyReloaderTest {
   void anErrorDoesNotEndThePolling() throws IOException {
     write("a.yaml", "a", 1);
     AtomicInteger notified = new AtomicInteger();
-    PolicyConfig config = new PolicyConfig(List.of(folder), null, null, true, Duration.ofMillis(5), true);
+    PolicyConfig config =
+        new PolicyConfig(List.of(folder), null, null, true, Duration.ofMillis(5), true);
     PolicyReloader reloader =
         new PolicyReloader(
             config,

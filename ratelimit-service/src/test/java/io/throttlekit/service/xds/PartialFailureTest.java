@@ -151,7 +151,9 @@ class PartialFailureTest {
   @Test
   void everyMistakeIsNamedInAnAnswerOfLimitedLength() {
     String some =
-        IntStream.range(0, 3).mapToObj(i -> descriptor("k" + i, BAD, i)).collect(Collectors.joining());
+        IntStream.range(0, 3)
+            .mapToObj(i -> descriptor("k" + i, BAD, i))
+            .collect(Collectors.joining());
     assertThat(service.receiveDomain(some)).contains("3 errors: ", "k0: ", "k1: ", "k2: ");
     String many =
         IntStream.range(0, 2_500)

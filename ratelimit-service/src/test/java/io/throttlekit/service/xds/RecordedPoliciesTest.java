@@ -56,14 +56,22 @@ class RecordedPoliciesTest {
     service.receive("1", recorded("routes"));
     assertThat(service.admits(DOMAIN, ROUTE, ROUTE, "rule-5-match-0", "rule-5-match-0")).isFalse();
     String[] shadow = {
-      ROUTE, ROUTE,
-      "rule-3-match-0", "rule-3-match-0",
-      "rule-3-match-1", "b",
-      "rule-3-method", "rule-3-method",
-      "rule-3-path", "rule-3-path",
-      "masked_remote_address", "invert:10.0.0.0/8",
-      "rule-3-match-2", "q",
-      "rule-3-match-3", "rule-3-match-3"
+      ROUTE,
+      ROUTE,
+      "rule-3-match-0",
+      "rule-3-match-0",
+      "rule-3-match-1",
+      "b",
+      "rule-3-method",
+      "rule-3-method",
+      "rule-3-path",
+      "rule-3-path",
+      "masked_remote_address",
+      "invert:10.0.0.0/8",
+      "rule-3-match-2",
+      "q",
+      "rule-3-match-3",
+      "rule-3-match-3"
     };
     assertThat(Objects.requireNonNull(service.rule(DOMAIN, shadow)).shadow()).isTrue();
     for (int i = 0; i < 9; i++) {

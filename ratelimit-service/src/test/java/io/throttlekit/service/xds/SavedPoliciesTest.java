@@ -57,8 +57,7 @@ class SavedPoliciesTest {
     String bad = "descriptors { key: 'b' rate_limit { unit: 77 } }";
     first.receiveDomain(GOOD.formatted("a", 2) + bad);
     ControlPlaneFixture second = start();
-    List<String> rules =
-        List.of("a: 2 per hour (fixed_window)", "b: 1 per hour (fixed_window)");
+    List<String> rules = List.of("a: 2 per hour (fixed_window)", "b: 1 per hour (fixed_window)");
     assertThat(second.rules()).isEqualTo(rules);
     second.receiveDomain(GOOD.formatted("a", 2) + bad);
     assertThat(second.rules()).isEqualTo(rules);

@@ -2,6 +2,7 @@ package io.throttlekit.service.xds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.UnknownFieldSet;
 import io.throttlekit.descriptors.load.Loading;
@@ -11,7 +12,6 @@ import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
 import io.throttlekit.envoy.ratelimit.RateLimitPolicy;
 import io.throttlekit.envoy.ratelimit.RateLimitUnit;
 import io.throttlekit.service.Logged;
-import com.google.protobuf.Any;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -62,9 +62,7 @@ class SentFieldsTest {
         RateLimitDescriptor.newBuilder()
             .setKey("k")
             .setRateLimit(
-                RateLimitPolicy.newBuilder()
-                    .setUnit(RateLimitUnit.DAY)
-                    .setRequestsPerUnit(sent))
+                RateLimitPolicy.newBuilder().setUnit(RateLimitUnit.DAY).setRequestsPerUnit(sent))
             .build();
     service.receive("1", List.of(config(descriptor)));
     assertThat(service.book().rules().getFirst().limits().getFirst().requestsPerUnit())
@@ -122,12 +120,18 @@ class SentFieldsTest {
     assertThat(Objects.requireNonNull(rule.metadata()))
         .containsExactlyInAnyOrderEntriesOf(
             Map.of(
-                "text", "007",
-                "whole", 8L,
-                "half", 1.5,
-                "yes", true,
-                "list", List.of("a"),
-                "map", Map.of("k", -2L)));
+                "text",
+                "007",
+                "whole",
+                8L,
+                "half",
+                1.5,
+                "yes",
+                true,
+                "list",
+                List.of("a"),
+                "map",
+                Map.of("k", -2L)));
   }
 
   @Test
@@ -151,8 +155,7 @@ class SentFieldsTest {
                 RateLimitPolicy.newBuilder().setUnit(RateLimitUnit.DAY).setRequestsPerUnit(3))
             .setUnknownFields(unknown);
     try (Logged logged = Logged.by(XdsPolicies.class)) {
-      service.receive(
-          "1", List.of(config(one.setKey("a").build(), one.setKey("b").build())));
+      service.receive("1", List.of(config(one.setKey("a").build(), one.setKey("b").build())));
       service.receive("2", List.of(config(one.setKey("a").build(), one.setKey("c").build())));
       String warning =
           "xds d: a: warning: this version does not know the field 9 of RateLimitDescriptor (it has"
@@ -188,7 +191,8 @@ class SentFieldsTest {
 
   @Test
   void aResourceOfAnotherTypeIsAMistake() {
-    Any other = Any.newBuilder().setTypeUrl("type.googleapis.com/x.Y").setValue(ByteString.EMPTY).build();
+    Any other =
+        Any.newBuilder().setTypeUrl("type.googleapis.com/x.Y").setValue(ByteString.EMPTY).build();
     assertThat(service.receive("1", List.of(other)))
         .isEqualTo(
             "1 error: xds resource 1: the resource is no RateLimitConfig, but"

@@ -26,8 +26,7 @@ class SiblingsTest {
 
   @Test
   void theOnlyLimitIsThatOfAllAndNestedDescriptorsAreJoined() {
-    String nested =
-        "descriptors { key: '%s' rate_limit { unit: DAY requests_per_unit: 9 } } ";
+    String nested = "descriptors { key: '%s' rate_limit { unit: DAY requests_per_unit: 9 } } ";
     assertThat(
             service.receiveDomain(
                 descriptor(nested.formatted("a") + "shadow_mode: true")
@@ -77,14 +76,19 @@ class SiblingsTest {
 
   @Test
   void anUnlimitedOneBesideALimitIsAMistake() {
-    assertThat(service.receiveDomain(limit("HOUR", 5) + descriptor("rate_limit { unlimited: true }")))
+    assertThat(
+            service.receiveDomain(limit("HOUR", 5) + descriptor("rate_limit { unlimited: true }")))
         .contains("differ in unit, requests_per_unit, unlimited");
   }
 
   @Test
   void resourcesOfOneDomainAreMergedInTheOrderOfTheirNames() {
-    String first = "name: 'a' domain: 'd' descriptors { key: 'x*' rate_limit { unit: DAY requests_per_unit: 1 } }";
-    String second = "name: 'b' domain: 'd' descriptors { key: '*y' rate_limit { unit: DAY requests_per_unit: 2 } }";
+    String first =
+        "name: 'a' domain: 'd' descriptors { key: 'x*' rate_limit { unit: DAY requests_per_unit: 1"
+            + " } }";
+    String second =
+        "name: 'b' domain: 'd' descriptors { key: '*y' rate_limit { unit: DAY requests_per_unit: 2"
+            + " } }";
     service.receive("1", second, first);
     assertThat(service.rules())
         .containsExactly("x*: 1 per day (fixed_window)", "*y: 2 per day (fixed_window)");

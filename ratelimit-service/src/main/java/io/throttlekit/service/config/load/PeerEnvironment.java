@@ -53,7 +53,8 @@ final class PeerEnvironment {
     if (isOverXds()) {
       values.putDefault(SERVER, "localhost:18000"); // that program's default
       if (Boolean.FALSE.equals(value("XDS_CLIENT_BACKOFF_JITTER"))) {
-        values.put("policies.xds.backoff.jitter", 0.0, Origin.variable("XDS_CLIENT_BACKOFF_JITTER"));
+        values.put(
+            "policies.xds.backoff.jitter", 0.0, Origin.variable("XDS_CLIENT_BACKOFF_JITTER"));
       }
     }
     Settings.ALL.forEach(this::read);

@@ -60,7 +60,8 @@ public final class ControlPlaneMetrics {
     var _ =
         meter
             .gaugeBuilder("throttlekit_xds_last_accepted_timestamp_seconds")
-            .setDescription("Unix time of the newest response that was accepted as a whole; 0 for none")
+            .setDescription(
+                "Unix time of the newest response that was accepted as a whole; 0 for none")
             .buildWithCallback(measured -> {
               ControlPlaneStatus now = status.get();
               if (now != null) {
@@ -73,7 +74,8 @@ public final class ControlPlaneMetrics {
     var _ =
         meter
             .counterBuilder("throttlekit_xds_responses")
-            .setDescription("Responses of the control plane, by whether they were accepted as a whole")
+            .setDescription(
+                "Responses of the control plane, by whether they were accepted as a whole")
             .buildWithCallback(measured -> {
               ControlPlaneStatus now = status.get();
               if (now != null) {

@@ -152,8 +152,12 @@ class XdsSettingsTest {
     LoadedConfig loaded = load(environment);
     assertThat(policies(loaded).xds()).isNull();
     assertThat(loaded.warnings())
-        .anyMatch(line -> line.contains("CONFIG_GRPC_XDS_SERVER_URL") && line.contains("(policies come from files)"))
-        .anyMatch(line -> line.startsWith("policies.xds.folder") && line.endsWith("there is no policies.xds.server"));
+        .anyMatch(line ->
+            line.contains("CONFIG_GRPC_XDS_SERVER_URL")
+                && line.contains("(policies come from files)"))
+        .anyMatch(line ->
+            line.startsWith("policies.xds.folder")
+                && line.endsWith("there is no policies.xds.server"));
   }
 
   @Test
@@ -171,9 +175,11 @@ class XdsSettingsTest {
   @CsvSource({
     "CONFIG_GRPC_XDS_SERVER_URL, host, is not HOST:PORT",
     "CONFIG_GRPC_XDS_SERVER_URL, http://host:1, is not HOST:PORT",
-    "CONFIG_GRPC_XDS_NODE_METADATA, a:1, 'each part of policies.xds.node_metadata is NAME=VALUE, separated by commas'",
+    "CONFIG_GRPC_XDS_NODE_METADATA, a:1, 'each part of policies.xds.node_metadata is NAME=VALUE,"
+        + " separated by commas'",
     "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, a b:1, is not the name of a header",
-    "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, a:ä, the value of a has characters other than printable ASCII",
+    "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, a:ä, the value of a has characters other than"
+        + " printable ASCII",
     "CONFIG_GRPC_XDS_SERVER_USE_TLS, yes, is not true or false",
     "XDS_CLIENT_BACKOFF_JITTER, 2, is not true or false",
     "XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES, 1, is not a whole number from 1024 to 67108864",
