@@ -48,7 +48,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
   private Phase phase = Phase.CONNECTING;
   private @Nullable ManagedChannel channel;
   private @Nullable ClientCallStreamObserver<DiscoveryRequest> requests;
-  private @Nullable DiscoveryResponse waiting;
+  private long responses;
 
   private enum Phase {
     CONNECTING,
@@ -77,11 +77,17 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
             .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(settings.metadata()));
     var sent = stub.streamAggregatedResources(this);
     sent.onNext(subscribe(version));
-    later(CONNECT_NANOS, () -> {
-      if (phase == Phase.CONNECTING) { // gRPC has no limit for a server that accepts and is silent
-        end("no HTTP/2 connection within " + TimeUnit.NANOSECONDS.toSeconds(CONNECT_NANOS) + " s");
-      }
-    });
+    later(
+        CONNECT_NANOS,
+        () -> {
+          if (phase
+              == Phase.CONNECTING) { // gRPC has no limit for a server that accepts and is silent
+            end(
+                "no HTTP/2 connection within "
+                    + TimeUnit.NANOSECONDS.toSeconds(CONNECT_NANOS)
+                    + " s");
+          }
+        });
   }
 
   @Override
@@ -97,7 +103,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
     if (phase == Phase.ENDED || subscription.isClosed()) {
       return;
     }
-    waiting = null;
+    responses++;
     long began = subscription.nowNanos();
     if (response.getTypeUrl().equals(settings.typeUrl())) {
       phase = Phase.RESPONDED;
@@ -107,7 +113,8 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
           "other type", "a response of type '" + response.getTypeUrl() + "' is ignored", null);
     }
     long took = subscription.nowNanos() - began;
-    later(Math.clamp(2 * took, MIN_READ_PAUSE_NANOS, MAX_READ_PAUSE_NANOS), () -> call().request(1));
+    later(
+        Math.clamp(2 * took, MIN_READ_PAUSE_NANOS, MAX_READ_PAUSE_NANOS), () -> call().request(1));
   }
 
   @Override
@@ -127,7 +134,6 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
     }
     boolean responded = phase == Phase.RESPONDED;
     phase = Phase.ENDED;
-    waiting = null;
     if (requests != null) {
       requests.cancel(reason, null);
     }
@@ -144,13 +150,16 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
     phase = Phase.CONNECTED;
     subscription.connected();
     if (!version.isEmpty()) {
-      later(SILENCE_NANOS, () -> {
-        // Nothing has changed, or other resources have the version: of a control plane that began
-        // to count anew, and to which this version means what it has.
-        if (phase == Phase.CONNECTED) {
-          call().onNext(subscribe(""));
-        }
-      });
+      later(
+          SILENCE_NANOS,
+          () -> {
+            // Nothing has changed, or other resources have the version: of a control plane that
+            // began
+            // to count anew, and to which this version means what it has.
+            if (phase == Phase.CONNECTED) {
+              call().onNext(subscribe(""));
+            }
+          });
     }
   }
 
@@ -163,21 +172,22 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
       call().onNext(reply(response).build());
       return;
     }
-    waiting = response;
+    long number = responses;
     long pause = subscription.rejections().next(subscription.nowNanos());
     if (pause == 0) {
       reject(response, mistakes.get());
     } else {
-      later(pause, () -> {
-        if (waiting == response) {
-          reject(response, mistakes.get());
-        }
-      });
+      later(
+          pause,
+          () -> {
+            if (number == responses) { // else a newer nonce is to be answered
+              reject(response, mistakes.get());
+            }
+          });
     }
   }
 
   private void reject(DiscoveryResponse response, String mistakes) {
-    waiting = null;
     subscription.rejections().sent(subscription.nowNanos());
     Status error =
         Status.newBuilder()
@@ -203,11 +213,13 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
   }
 
   private void later(long nanos, Runnable task) {
-    subscription.later(nanos, () -> {
-      if (phase != Phase.ENDED) {
-        task.run();
-      }
-    });
+    subscription.later(
+        nanos,
+        () -> {
+          if (phase != Phase.ENDED) {
+            task.run();
+          }
+        });
   }
 
   private ClientCallStreamObserver<DiscoveryRequest> call() {

@@ -36,11 +36,12 @@ final class PeerText {
         && description.contains("exceeds maximum size")) { // said by gRPC on this side
       description = "the response is longer than is permitted here: " + description;
     }
-    Throwable cause = error;
-    for (int i = 0; i < 10 && cause.getCause() != null; i++) { // a cycle of causes is possible
+    String root = "";
+    Throwable cause = error.getCause();
+    for (int i = 0; i < 10 && cause != null; i++) { // a cycle of causes is possible
+      root = String.valueOf(cause.getMessage());
       cause = cause.getCause();
     }
-    String root = cause == error ? "" : String.valueOf(cause.getMessage());
     String detail = root.isEmpty() || description.contains(root) ? "" : " (" + root + ")";
     return line(status.getCode() + ": " + description + detail);
   }

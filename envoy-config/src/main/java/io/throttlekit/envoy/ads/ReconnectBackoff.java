@@ -18,7 +18,8 @@ public record ReconnectBackoff(Duration connect, Duration lost, Duration max, do
       new ReconnectBackoff(
           Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofSeconds(60), 0.5);
 
-  private static final int MAX_DOUBLINGS = 20; // 1 ms becomes 17 minutes
+  private static final int MAX_DOUBLINGS =
+      16; // of a day in ns does not overflow; 1 ms becomes a minute
 
   /**
    * @throws IllegalArgumentException when a value is out of range
@@ -44,8 +45,8 @@ public record ReconnectBackoff(Duration connect, Duration lost, Duration max, do
    */
   long pauseNanos(boolean responded, int failures, RandomGenerator random) {
     Duration first = responded ? lost : connect;
-    double grown = first.toNanos() * Math.pow(2, Math.min(failures, MAX_DOUBLINGS));
-    double varied = 1 + jitter * (2 * random.nextDouble() - 1);
-    return Math.max(1, (long) (Math.min(grown, max.toNanos()) * varied));
+    long grown = first.toNanos() << Math.min(failures, MAX_DOUBLINGS);
+    double factor = 1 + jitter * (2 * random.nextDouble() - 1);
+    return Math.max(1, Math.round(Math.min(grown, max.toNanos()) * factor));
   }
 }

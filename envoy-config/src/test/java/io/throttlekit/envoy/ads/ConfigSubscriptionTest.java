@@ -52,8 +52,7 @@ class ConfigSubscriptionTest {
     DiscoveryRequest rejection = controlPlane.lastRequest();
     assertThat(rejection.getErrorDetail().getCode()).isEqualTo(Code.INVALID_ARGUMENT_VALUE);
     assertThat(rejection.getErrorDetail().getMessage()).isEqualTo("bad d, bad e");
-    assertThat(rejection.toBuilder().clearErrorDetail().build())
-        .isEqualTo(acknowledgement("8", 2));
+    assertThat(rejection.toBuilder().clearErrorDetail().build()).isEqualTo(acknowledgement("8", 2));
   }
 
   @Test
@@ -111,6 +110,24 @@ class ConfigSubscriptionTest {
       assertThat(controlPlane.rejections()).hasSize(i);
       pass(1_200);
     }
+  }
+
+  @Test
+  void thePausesAreShortAgainAfterAQuietTime() {
+    subscribed.rejectBad();
+    controlPlane.react((_, stream) -> {
+      if (controlPlane.rejections().size() < 4) { // the last is sent after 4 s
+        stream.send("1", "bad");
+      }
+    });
+    controlPlane.stream().send("1", "bad");
+    pass(20_000);
+    controlPlane.stream().send("2", "bad");
+    assertThat(controlPlane.rejections()).hasSize(5);
+    pass(500);
+    controlPlane.stream().send("3", "bad");
+    pass(1_000);
+    assertThat(controlPlane.rejections()).hasSize(6);
   }
 
   @Test

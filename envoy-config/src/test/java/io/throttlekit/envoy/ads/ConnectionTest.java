@@ -51,8 +51,7 @@ class ConnectionTest {
 
   @Test
   void bytesThatAreNoResponseEndTheStream() {
-    Connected connected =
-        connectedTo(opened(Connected.serve(noise(), null)).getPort());
+    Connected connected = connectedTo(opened(Connected.serve(noise(), null)).getPort());
     assertThat(connected.awaitConnection(1)).startsWith("CANCELLED: Failed to read message");
     connected.time.pass(Duration.ofSeconds(3));
     assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
@@ -125,8 +124,7 @@ class ConnectionTest {
   @Tag("thorough") // gRPC's shortest interval of pings and their timeout are 30 s
   void aPeerThatNoLongerAnswersPingsIsLeft() {
     TcpProxy proxy = opened(TcpProxy.to(serving().getPort()));
-    Connected connected =
-        opened(new Connected(proxy.port(), null, Duration.ofSeconds(10)));
+    Connected connected = opened(new Connected(proxy.port(), null, Duration.ofSeconds(10)));
     connected.awaitConnection(0);
     proxy.hang();
     await().atMost(Duration.ofSeconds(60)).until(() -> connected.known() > 1);
@@ -137,8 +135,8 @@ class ConnectionTest {
   @ValueSource(
       strings = {"", "envoy-gateway", "envoy-gateway:", ":18001", "http://a:1", "a:65536", "a b:1"})
   void anAddressIsHostAndPort(String target) {
-    assertThatThrownBy(() ->
-            new ControlPlaneAddress(target, null, 1, ControlPlaneAddress.DEFAULT_KEEP_ALIVE))
+    assertThatThrownBy(
+            () -> new ControlPlaneAddress(target, null, 1, ControlPlaneAddress.DEFAULT_KEEP_ALIVE))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("HOST:PORT, as envoy-gateway:18001, not '" + target + "'");
   }

@@ -23,8 +23,8 @@ class EnvoyGatewayExchangeTest {
     List<String> actual = new ArrayList<>();
     try (Subscribed subscribed = new Subscribed()) {
       FakeControlPlane controlPlane = subscribed.controlPlane;
-      subscribed.listen(response ->
-          response.texts().stream().filter(text -> text.endsWith("@bad")).findFirst());
+      subscribed.listen(
+          response -> response.texts().stream().filter(text -> text.endsWith("@bad")).findFirst());
       controlPlane.react((request, _) -> actual.add(text(request)));
       for (String line : expected) {
         String[] words = line.split(" ");

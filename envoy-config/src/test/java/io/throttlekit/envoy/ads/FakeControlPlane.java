@@ -30,10 +30,10 @@ final class FakeControlPlane extends AggregatedDiscoveryServiceImplBase {
   }
 
   /**
-   * Reacts as a cache of go-control-plane with this snapshot. It is sent at once to requests that do
-   * not name its version, on a new stream also to one that does, unless it is empty. Other requests
-   * wait for the next snapshot, and so does the answer to an older one. Requests with another nonce
-   * than the last are ignored.
+   * Reacts as a cache of go-control-plane with this snapshot. It is sent at once to requests that
+   * do not name its version, on a new stream also to one that does, unless it is empty. Other
+   * requests wait for the next snapshot, and so does the answer to an older one. Requests with
+   * another nonce than the last are ignored.
    */
   void serve(String version, String... resources) {
     react((request, stream) -> {

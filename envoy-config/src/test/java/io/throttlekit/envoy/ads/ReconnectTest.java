@@ -110,7 +110,8 @@ class ReconnectTest {
   @Test
   void theReasonOfADisconnectionIsOnePrintableLine() {
     subscribed.subscription.start("");
-    controlPlane.stream().fail(Status.INTERNAL.withDescription("a\n\u001b[31m" + "b".repeat(9_000)));
+    controlPlane.stream()
+        .fail(Status.INTERNAL.withDescription("a\n\u001b[31m" + "b".repeat(9_000)));
     assertThat(subscribed.connections().getLast())
         .startsWith("INTERNAL: a  [31mb")
         .hasSizeLessThan(600);

@@ -76,8 +76,8 @@ final class Subscribed implements AutoCloseable {
 
   /** Rejects responses with a text that begins with "bad". */
   Subscribed rejectBad() {
-    listen(response ->
-        response.texts().stream().filter(text -> text.startsWith("bad")).findFirst());
+    listen(
+        response -> response.texts().stream().filter(text -> text.startsWith("bad")).findFirst());
     return this;
   }
 
@@ -109,8 +109,7 @@ final class Subscribed implements AutoCloseable {
     @Override
     public Optional<String> received(String version, List<Any> resources) {
       Received response =
-          new Received(
-              version, resources.stream().map(this::text).toList(), time.monotonicNanos());
+          new Received(version, resources.stream().map(this::text).toList(), time.monotonicNanos());
       received.add(response);
       return listener.apply(response);
     }
