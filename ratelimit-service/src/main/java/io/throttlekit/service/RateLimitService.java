@@ -12,7 +12,6 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.http.HttpListener;
 import io.throttlekit.service.http.HttpServers;
 import io.throttlekit.service.http.MetricsRoute;
-import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.rls.JsonFrontEnd;
 import io.throttlekit.service.server.CallTracing;
@@ -30,6 +29,7 @@ import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
@@ -67,7 +67,7 @@ public final class RateLimitService {
   private final RateLimitMetrics metrics;
   private final @Nullable Steering steering;
   private final Sensors sensors;
-  private final PolicyReloader reloader;
+  private final PolicyUpdates updates;
   private final List<HttpListener> httpListeners = new ArrayList<>();
   private @Nullable SharedStore store;
   private @Nullable GrpcServer grpc;
@@ -92,17 +92,14 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
+    ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =
         new Sensors(
             config, path.limiter().permits(), steering, telemetry.meter(), time, () -> marking);
-    this.reloader =
-        new PolicyReloader(
-            config.policies(),
-            PolicyReloader.options(config),
-            policies,
-            time,
-            this::policiesLoaded);
+    this.updates =
+        new PolicyUpdates(
+            config, policies, health, time, metrics::policiesLoaded, this::policiesLoaded);
   }
 
   /**
@@ -114,11 +111,11 @@ public final class RateLimitService {
   public synchronized boolean start() {
     boolean started = false;
     try {
-      reportPolicyHealth();
-      reloader.poll();
-      requirePolicies();
+      if (!updates.load(stopping)) {
+        return false;
+      }
       listen();
-      reloader.start();
+      updates.start();
       if (steering != null) {
         steering.start();
       }
@@ -270,13 +267,6 @@ public final class RateLimitService {
     return HostPort.text(host, httpListeners.get(listener).address().getPort());
   }
 
-  private void requirePolicies() {
-    if (policies.book() != null || !config.policies().requireAtStart()) {
-      return;
-    }
-    throw new StartException("no policies: " + policies.status().lastError(), null);
-  }
-
   private void listen() {
     PolicyConfig source = config.policies();
     boolean standsIn = source.paths().isEmpty() && source.runtime() != null;
@@ -342,7 +332,7 @@ public final class RateLimitService {
     if (listening != null) {
       listening.stop();
     }
-    reloader.close();
+    updates.close();
     if (steering != null) {
       steering.close(); // before the streams end: a report must not say that their Envoys left
     }
@@ -358,39 +348,24 @@ public final class RateLimitService {
     telemetry.close();
   }
 
-  private void policiesLoaded(boolean good) {
-    metrics.policiesLoaded(good);
-    PolicyBook book = policies.book();
-    // A failed load leaves the previous policies in effect.
-    if (good && book != null) {
-      marking = config.response().dynamicMetadata() || givesLeases(book);
-      PolicyWarnings.log(config, book);
-      if (store != null) {
-        store.policiesLoaded(book);
-        if (givesLeases(book)) {
-          store.forwardReleases(path.limiter().permits());
-        }
+  private void policiesLoaded(PolicyBook book) {
+    marking = config.response().dynamicMetadata() || givesLeases(book);
+    PolicyWarnings.log(config, book);
+    if (store != null) {
+      store.policiesLoaded(book);
+      if (givesLeases(book)) {
+        store.forwardReleases(path.limiter().permits());
       }
-      if (steering != null) {
-        steering.follow(book);
-      }
-      sensors.follow(book);
     }
-    reportPolicyHealth();
+    if (steering != null) {
+      steering.follow(book);
+    }
+    sensors.follow(book);
   }
 
   private static boolean givesLeases(PolicyBook book) {
     return book.rules().stream()
         .map(Rule::concurrency)
         .anyMatch(limit -> limit != null && limit.gate() instanceof ConcurrencyRule.AtService);
-  }
-
-  private void reportPolicyHealth() {
-    PolicyBook book = policies.book();
-    if (config.health().needsPolicies() && (book == null || book.domains().isEmpty())) {
-      health.raise(Obstacle.NO_POLICIES);
-    } else {
-      health.clear(Obstacle.NO_POLICIES);
-    }
   }
 }

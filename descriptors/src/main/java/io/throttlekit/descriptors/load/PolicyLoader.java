@@ -6,6 +6,7 @@ import io.throttlekit.descriptors.policy.DescriptorNode;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.PolicySource;
+import io.throttlekit.descriptors.source.PolicyTree;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.descriptors.source.Wording;
@@ -43,9 +44,22 @@ public final class PolicyLoader {
       order.putIfAbsent(source.name(), order.size());
       YamlNode root = YamlTree.read(source, problems);
       if (root != null) {
-        readDomain(source, root, domains, problems);
+        readDomain(new PolicyTree(source.name(), root), domains, problems);
       }
     }
+    return load(domains, order, problems);
+  }
+
+  /** Loads trees that were made of another format than YAML, as {@link #load} does. */
+  public LoadResult loadTrees(List<PolicyTree> trees) {
+    Problems problems = new Problems();
+    Map<String, Domain> domains = new LinkedHashMap<>();
+    trees.forEach(tree -> readDomain(tree, domains, problems));
+    return load(domains, Map.of(), problems);
+  }
+
+  private static LoadResult load(
+      Map<String, Domain> domains, Map<String, Integer> order, Problems problems) {
     if (problems.hasErrors()) {
       return new LoadResult(null, problems.sorted(order));
     }
@@ -58,8 +72,8 @@ public final class PolicyLoader {
     return new LoadResult(book, problems.sorted(order));
   }
 
-  private void readDomain(
-      PolicySource source, YamlNode root, Map<String, Domain> domains, Problems problems) {
+  private void readDomain(PolicyTree source, Map<String, Domain> domains, Problems problems) {
+    YamlNode root = source.root();
     if (root instanceof YamlNode.Unreadable) {
       return;
     }

@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests that policies in the documents load. */
 class DocumentedPoliciesTest {
   private static final Pattern POLICY = Pattern.compile("```yaml\n(domain:.*?)```", Pattern.DOTALL);
+  private static final Pattern OVERRIDES =
+      Pattern.compile("```yaml\n(overrides:.*?)```", Pattern.DOTALL);
   private static final Pattern DESCRIPTORS =
       Pattern.compile("```yaml\n( *- key:.*?)```", Pattern.DOTALL);
 
@@ -39,6 +41,14 @@ class DocumentedPoliciesTest {
     do {
       load(document, "domain: shown\ndescriptors:\n" + shown.group(1));
     } while (shown.find());
+  }
+
+  @Test
+  void overridesAreValid() throws IOException {
+    Matcher shown = OVERRIDES.matcher(read("docs/ENVOY-GATEWAY.md"));
+    assertThat(shown.find()).isTrue();
+    PolicySource source = new PolicySource("docs/ENVOY-GATEWAY.md", shown.group(1));
+    assertThat(RuleOverrides.read(source, new LoadOptions(true)).problems()).isEmpty();
   }
 
   @Test

@@ -39,7 +39,7 @@ class PolicyLanguageTest {
 
   /** Places whose keys the tables of others contain. */
   private static final Set<String> SHOWN_ELSEWHERE =
-      Set.of("limit", "descriptor_with_limits", "descriptor_with_concurrency");
+      Set.of("limit", "descriptor_with_limits", "descriptor_with_concurrency", "override_limit");
 
   private final PolicyLanguage language = PolicyLanguage.declared();
 

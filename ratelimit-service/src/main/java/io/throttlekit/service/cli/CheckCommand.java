@@ -11,9 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -28,7 +30,13 @@ final class CheckCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Parameters(arity = "1..*", paramLabel = "PATH", description = "Policy files or folders of them.")
+  @Option(
+      names = "--overrides",
+      paramLabel = "FILE",
+      description = "File of overrides for policies over xDS, in place of policy files.")
+  private @Nullable String overrides;
+
+  @Parameters(arity = "0..*", paramLabel = "PATH", description = "Policy files or folders of them.")
   private List<String> paths = new ArrayList<>();
 
   @Option(names = "--json", description = "One JSON object instead of lines.")
@@ -36,7 +44,15 @@ final class CheckCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PolicyReading reading = PolicyReading.of(paths, spec.commandLine());
+    String file = overrides;
+    if (paths.isEmpty() == (file == null)) {
+      throw new ParameterException(
+          spec.commandLine(), "name policy files by PATH, or --overrides FILE");
+    }
+    PolicyReading reading =
+        file == null
+            ? PolicyReading.of(paths, spec.commandLine())
+            : PolicyReading.ofOverrides(file, spec.commandLine());
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.println(json(reading));

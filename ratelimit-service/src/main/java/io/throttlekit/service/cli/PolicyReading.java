@@ -3,7 +3,9 @@ package io.throttlekit.service.cli;
 import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.load.RuleOverrides;
 import io.throttlekit.descriptors.source.PolicyFiles;
+import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Severity;
 import java.nio.file.Files;
@@ -51,6 +53,23 @@ record PolicyReading(int files, LoadResult result) {
     problems.addAll(loaded.problems());
     long unread = read.problems().stream().filter(p -> p.location().line() > 0).count();
     return new PolicyReading(read.sources().size() + (int) unread, new LoadResult(null, problems));
+  }
+
+  /**
+   * Reads a file of overrides, which has no rules of its own.
+   *
+   * @throws ParameterException when it does not exist
+   */
+  static PolicyReading ofOverrides(String path, CommandLine command) {
+    if (path.isEmpty() || !Files.isRegularFile(Path.of(path))) {
+      throw new ParameterException(command, "no such file: '" + path + "'");
+    }
+    PolicyFiles.Sources read = PolicyFiles.read(List.of(Path.of(path)));
+    List<Problem> problems = new ArrayList<>(read.problems());
+    for (PolicySource source : read.sources()) {
+      problems.addAll(RuleOverrides.read(source, new LoadOptions(true)).problems());
+    }
+    return new PolicyReading(1, new LoadResult(null, problems));
   }
 
   long errors() {

@@ -99,6 +99,9 @@ final class ServeCommand implements Callable<Integer> {
 
   /** Fails without valid policies, as the service would; their errors are in the log. */
   private int tryPolicies(ServiceConfig effective) {
+    if (effective.policies().xds() != null) { // the control plane need not be there yet
+      return printStore(effective);
+    }
     PolicyStore tried = new PolicyStore();
     try (PolicyReloader reloader =
         new PolicyReloader(
@@ -112,6 +115,10 @@ final class ServeCommand implements Callable<Integer> {
     if (tried.book() == null && effective.policies().requireAtStart()) {
       return CommandLineTool.FAILED;
     }
+    return printStore(effective);
+  }
+
+  private int printStore(ServiceConfig effective) {
     boolean memory = effective.store().address().inMemory();
     spec.commandLine().getOut().println(memory ? "memory" : "shared");
     return CommandLineTool.OK;

@@ -10,13 +10,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param paths files or folders, read in this order
  * @param runtime read instead when there are no paths
+ * @param xds control plane that sends policies in place of all files; absent for none
  * @param mergeDomains whether several files may define one domain
  * @param pollInterval time between two checks for changes
- * @param requireAtStart whether the process refuses to start with invalid policies
+ * @param requireAtStart whether the process refuses to start with invalid policies, and waits for
+ *     those of a control plane
  */
 public record PolicyConfig(
     List<Path> paths,
     @Nullable RuntimeFolder runtime,
+    @Nullable XdsConfig xds,
     boolean mergeDomains,
     Duration pollInterval,
     boolean requireAtStart) {

@@ -9,6 +9,7 @@ import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.lease.Tier;
+import io.throttlekit.service.policies.ControlPlaneStatus;
 import io.throttlekit.service.policies.LoadStatus;
 import io.throttlekit.service.policies.PolicyStore;
 import java.io.IOException;
@@ -55,6 +56,10 @@ final class PoliciesRoute implements Route {
   private String text(List<Rule> rules) {
     StringBuilder text = new StringBuilder();
     appendStatus(text, policies.status());
+    ControlPlaneStatus controlPlane = policies.controlPlane();
+    if (controlPlane != null) {
+      ControlPlaneText.lines(controlPlane).forEach(line -> appendRemark(text, line));
+    }
     appendRemark(text, "store: " + store.get());
     for (Rule rule : rules) {
       if (rule.concurrency() != null) { // 0 requests would read as "refuses all"
@@ -102,6 +107,10 @@ final class PoliciesRoute implements Route {
     JsonWriter json = new JsonWriter(text);
     json.beginObject();
     writeStatus(json, policies.status());
+    ControlPlaneStatus controlPlane = policies.controlPlane();
+    if (controlPlane != null) {
+      ControlPlaneText.write(json, controlPlane);
+    }
     json.name("store").value(store.get());
     json.name("rules").beginArray();
     for (Rule rule : rules) {

@@ -14,6 +14,7 @@ public final class PolicyStore {
 
   private volatile @Nullable PolicyBook book;
   private volatile LoadStatus status = LoadStatus.none();
+  private volatile @Nullable ControlPlaneStatus controlPlane;
 
   /** Creates a store without policies. */
   public PolicyStore() {}
@@ -32,6 +33,23 @@ public final class PolicyStore {
   public void loaded(PolicyBook newest, List<Problem> problems, long nowMillis) {
     book = newest;
     status = status.loaded(nowMillis, problems);
+  }
+
+  /** Replaces the effective policies by some that contain last good states in place of errors. */
+  public void loadedInPart(
+      PolicyBook newest, List<Problem> problems, String error, long nowMillis) {
+    book = newest;
+    status = status.loaded(nowMillis, problems).failed(problems, error);
+  }
+
+  /** Returns the status of the control plane; null when policies come from files. */
+  public @Nullable ControlPlaneStatus controlPlane() {
+    return controlPlane;
+  }
+
+  /** Replaces the status of the control plane. */
+  public void controlPlane(ControlPlaneStatus newest) {
+    controlPlane = newest;
   }
 
   /** Keeps the effective policies and records the error. */

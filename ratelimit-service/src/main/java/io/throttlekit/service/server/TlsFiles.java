@@ -1,25 +1,15 @@
 package io.throttlekit.service.server;
 
-import io.grpc.util.CertificateUtils;
+import io.throttlekit.envoy.PemFiles;
 import io.throttlekit.service.config.TlsConfig;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.PrivateKey;
-import java.security.PublicKey;
-import java.security.Signature;
-import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
@@ -46,19 +36,16 @@ record TlsFiles(
    */
   static TlsFiles read(TlsConfig config) throws IOException {
     Path clientCa = config.clientCa();
-    checkPresent(Stream.of(config.certificate(), config.key(), clientCa).filter(Objects::nonNull));
-    byte[] chainText = bytes(config.certificate());
-    byte[] keyText = bytes(config.key());
-    byte[] authoritiesText = clientCa == null ? new byte[0] : bytes(clientCa);
-    X509Certificate[] chain = certificates(config.certificate(), chainText);
-    PrivateKey key = privateKey(config.key(), keyText);
+    PemFiles.checkPresent(
+        Stream.of(config.certificate(), config.key(), clientCa).filter(Objects::nonNull).toList());
+    byte[] chainText = PemFiles.bytes(config.certificate());
+    byte[] keyText = PemFiles.bytes(config.key());
+    byte[] authoritiesText = clientCa == null ? new byte[0] : PemFiles.bytes(clientCa);
+    X509Certificate[] chain = PemFiles.certificates(config.certificate(), chainText);
+    PrivateKey key = PemFiles.privateKey(config.key(), keyText);
     X509Certificate[] authorities =
-        clientCa == null ? NONE : certificates(clientCa, authoritiesText);
-    if (!arePair(chain[0].getPublicKey(), key)) {
-      throw new IOException(
-          "the key in %s is not that of the certificate in %s"
-              .formatted(config.key(), config.certificate()));
-    }
+        clientCa == null ? NONE : PemFiles.certificates(clientCa, authoritiesText);
+    PemFiles.checkPair(config.certificate(), chain[0].getPublicKey(), config.key(), key);
     return new TlsFiles(
         new byte[][] {chainText, keyText, authoritiesText}, chain, key, authorities);
   }
@@ -88,90 +75,5 @@ record TlsFiles(
 
   boolean sameAs(TlsFiles other) {
     return Arrays.deepEquals(contents, other.contents);
-  }
-
-  /** Reports all missing files at once, for an operator who mounted the wrong folder. */
-  private static void checkPresent(Stream<Path> files) throws IOException {
-    List<Path> missing = files.filter(Files::notExists).toList();
-    if (missing.size() > 1) { // one alone is reported when it is read
-      String names = missing.stream().map(Path::toString).collect(Collectors.joining(", "));
-      throw new IOException("there are no files " + names);
-    }
-  }
-
-  private static byte[] bytes(Path file) throws IOException {
-    try {
-      return Files.readAllBytes(file);
-    } catch (NoSuchFileException e) {
-      throw new IOException("there is no file " + file, e);
-    } catch (AccessDeniedException e) {
-      throw new IOException(file + " may not be read by this user", e);
-    } catch (IOException e) {
-      String why = Files.isDirectory(file) ? "it is a folder" : e.getMessage();
-      throw new IOException(file + " cannot be read: " + why, e);
-    }
-  }
-
-  private static X509Certificate[] certificates(Path file, byte[] pem) throws IOException {
-    if (!holds(pem, "CERTIFICATE")) {
-      throw new IOException(file + " holds no certificate: it has no -----BEGIN CERTIFICATE-----");
-    }
-    try {
-      return CertificateUtils.getX509Certificates(new ByteArrayInputStream(pem));
-    } catch (CertificateException e) {
-      throw new IOException("a certificate in " + file + " is damaged", e);
-    }
-  }
-
-  private static PrivateKey privateKey(Path file, byte[] pem) throws IOException {
-    if (!holds(pem, "PRIVATE KEY")) {
-      throw new IOException(file + whyNoKey(pem));
-    }
-    try {
-      return CertificateUtils.getPrivateKey(new ByteArrayInputStream(pem));
-    } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
-      throw new IOException("the private key in " + file + " is damaged, or of an unknown kind", e);
-    }
-  }
-
-  private static String whyNoKey(byte[] pem) {
-    if (holds(pem, "ENCRYPTED PRIVATE KEY")) {
-      return " holds an encrypted private key: encrypted keys are not supported";
-    }
-    return holds(pem, "RSA PRIVATE KEY") || holds(pem, "EC PRIVATE KEY")
-        ? " holds a private key in an older form: openssl pkcs8 -topk8 -nocrypt makes it PKCS #8"
-        : " holds no private key: it has no -----BEGIN PRIVATE KEY-----";
-  }
-
-  private static boolean holds(byte[] pem, String what) {
-    return new String(pem, StandardCharsets.ISO_8859_1).contains("-----BEGIN " + what + "-----");
-  }
-
-  /**
-   * Returns whether the keys are a pair. Files are replaced one after the other, so a new key may
-   * be read with the old certificate.
-   */
-  private static boolean arePair(PublicKey publicKey, PrivateKey privateKey) {
-    if (!publicKey.getAlgorithm().equals(privateKey.getAlgorithm())) {
-      return false;
-    }
-    String algorithm =
-        switch (privateKey.getAlgorithm()) {
-          case "RSA" -> "SHA256withRSA";
-          case "EC" -> "SHA256withECDSA";
-          default -> privateKey.getAlgorithm();
-        };
-    byte[] probe = {1, 2, 3};
-    try {
-      Signature signature = Signature.getInstance(algorithm);
-      signature.initSign(privateKey);
-      signature.update(probe);
-      byte[] signed = signature.sign();
-      signature.initVerify(publicKey);
-      signature.update(probe);
-      return signature.verify(signed);
-    } catch (GeneralSecurityException e) { // such as curves that differ
-      return false;
-    }
   }
 }

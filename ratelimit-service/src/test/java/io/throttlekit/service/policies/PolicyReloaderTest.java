@@ -79,7 +79,8 @@ class PolicyReloaderTest {
   void anErrorDoesNotEndThePolling() throws IOException {
     write("a.yaml", "a", 1);
     AtomicInteger notified = new AtomicInteger();
-    PolicyConfig config = new PolicyConfig(List.of(folder), null, true, Duration.ofMillis(5), true);
+    PolicyConfig config =
+        new PolicyConfig(List.of(folder), null, null, true, Duration.ofMillis(5), true);
     PolicyReloader reloader =
         new PolicyReloader(
             config,
@@ -318,7 +319,7 @@ class PolicyReloaderTest {
   }
 
   private static PolicyConfig unmerged(List<Path> paths, RuntimeFolder runtime) {
-    return new PolicyConfig(paths, runtime, false, Duration.ofSeconds(1), true);
+    return new PolicyConfig(paths, runtime, null, false, Duration.ofSeconds(1), true);
   }
 
   /** Returns the log of the action: level and text. */
@@ -358,7 +359,7 @@ class PolicyReloaderTest {
   }
 
   private static PolicyConfig config(List<Path> paths, RuntimeFolder runtime) {
-    return new PolicyConfig(paths, runtime, true, Duration.ofSeconds(1), true);
+    return new PolicyConfig(paths, runtime, null, true, Duration.ofSeconds(1), true);
   }
 
   /** Polls twice, as a change needs: once to see it, and again to see that it is complete. */

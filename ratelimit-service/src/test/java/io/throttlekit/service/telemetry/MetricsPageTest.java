@@ -14,10 +14,12 @@ import io.throttlekit.service.concurrency.PermitAcquisition;
 import io.throttlekit.service.concurrency.ReachedLimit;
 import io.throttlekit.service.concurrency.RequestPermit;
 import io.throttlekit.service.concurrency.envoy.SteeringFigures;
+import io.throttlekit.service.policies.ControlPlaneStatus;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.fairness.FairMetrics;
+import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.steering.Acknowledgements;
 import java.io.IOException;
@@ -89,6 +91,9 @@ class MetricsPageTest {
           new FleetMetrics(
               fixture.telemetry.meter(), fixture.telemetry.tracer(), TimeSource.system());
       LimitGauges.showRefusals(fixture.telemetry.meter(), reader -> reader.accept(rule, 0L));
+      ControlPlaneMetrics.register(
+          fixture.telemetry.meter(),
+          () -> ControlPlaneStatus.of("xds:1").withResponse("1", 1, true, true));
       showAPool(fixture);
       showALimit(new ConcurrencyMetrics(fixture.telemetry.meter(), TimeSource.system()));
       List<String> scraped = fixture.scraped();

@@ -27,6 +27,7 @@ import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.config.XdsConfig;
 import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +56,11 @@ final class Assembly {
   /** Returns whether policies are read where envoyproxy/ratelimit reads them. */
   static boolean standsIn(SettingValues values) {
     return !values.differs("policies.paths") && values.differs("policies.runtime.root");
+  }
+
+  /** Returns whether policies come from a control plane. */
+  static boolean overXds(SettingValues values) {
+    return !values.differs("policies.paths") && values.differs("policies.xds.server");
   }
 
   /** Returns whether counters are in the memory of this process. */
@@ -87,7 +93,9 @@ final class Assembly {
 
   private PolicyConfig policies() {
     Path root = values.path("policies.runtime.root");
-    if (root == null && !values.differs("policies.paths") && !values.malformed("policies.paths")) {
+    XdsConfig xds = XdsSettings.read(values);
+    boolean paths = values.differs("policies.paths") || values.malformed("policies.paths");
+    if (root == null && xds == null && !paths && !values.malformed("policies.xds.server")) {
       values.error(
           Origin.option("--policies"),
           "no policies: give --policies PATH, policies.paths in the configuration file, or the"
@@ -103,6 +111,7 @@ final class Assembly {
                 values.text("policies.runtime.app_directory"),
                 values.flag("policies.runtime.watch_root"),
                 values.flag("policies.runtime.ignore_dot_files")),
+        xds,
         values.flag("policies.merge_domains"),
         values.duration("policies.poll_interval"),
         values.flag("policies.require_at_start"));

@@ -68,7 +68,8 @@ public final class ConfigLoader {
         values.read(Settings.at(option.setting()), texts, Origin.option(option.name()));
       }
     }
-    boolean standsIn = Assembly.standsIn(values);
+    boolean xds = peer.isOverXds() && !values.differs("policies.paths");
+    boolean standsIn = Assembly.standsIn(values) || xds;
     if (standsIn) {
       peer.putDefaults();
     }
@@ -83,7 +84,9 @@ public final class ConfigLoader {
   }
 
   private static String describeDefaults(boolean standsIn, SettingValues values) {
-    String place = standsIn ? "policies.runtime.root" : "policies.paths";
+    boolean xds = Assembly.overXds(values);
+    String files = standsIn ? "policies.runtime.root" : "policies.paths";
+    String place = xds ? "policies.xds.server" : files;
     String described = values.print(place) + ", " + values.origin(place);
     return standsIn
         ? "the defaults of envoyproxy/ratelimit apply: policies are read where it reads them"

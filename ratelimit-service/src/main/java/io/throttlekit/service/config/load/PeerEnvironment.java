@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * Reads the environment variables of envoyproxy/ratelimit, so that a deployment can switch images.
  */
 final class PeerEnvironment {
+  private static final String OVER_XDS = "GRPC_XDS_SOTW";
+  private static final String SERVER = "policies.xds.server";
+
   private final Map<String, String> environment;
   private final SettingValues values;
   private final Map<String, Boolean> switches = new HashMap<>();
@@ -28,7 +31,9 @@ final class PeerEnvironment {
   void putDefaults() {
     for (Setting setting : Settings.ALL) {
       String peerDefault = setting.attribute("peer_default");
-      if (!peerDefault.isEmpty()) {
+      // Over xDS, that program waits for policies unless it is told otherwise.
+      boolean waits = isOverXds() && setting.path().equals("policies.require_at_start");
+      if (!peerDefault.isEmpty() && !waits) {
         values.putDefault(setting.path(), peerDefault);
       }
     }
@@ -44,6 +49,13 @@ final class PeerEnvironment {
     if (environment.containsKey("RUNTIME_SUBDIRECTORY")) {
       // That program's default, which it uses without RUNTIME_ROOT.
       values.putDefault("policies.runtime.root", "/srv/runtime_data/current");
+    }
+    if (isOverXds()) {
+      values.putDefault(SERVER, "localhost:18000"); // that program's default
+      if (Boolean.FALSE.equals(value("XDS_CLIENT_BACKOFF_JITTER"))) {
+        values.put(
+            "policies.xds.backoff.jitter", 0.0, Origin.variable("XDS_CLIENT_BACKOFF_JITTER"));
+      }
     }
     Settings.ALL.forEach(this::read);
     if (isOn("GRPC_SERVER_USE_TLS")
@@ -74,7 +86,10 @@ final class PeerEnvironment {
   /** Warns in one line of variables without effect; to be called when the store is known. */
   void warnOfIgnored() {
     List<Map.Entry<String, List<String>>> reasons =
-        Stream.of(Assembly.inMemory(values) ? "without_store" : "with_store", "always")
+        Stream.of(
+                Assembly.inMemory(values) ? "without_store" : "with_store",
+                Assembly.overXds(values) ? "with_xds" : "without_xds",
+                "always")
             .flatMap(when -> Settings.ignored(when).entrySet().stream())
             .toList();
     Map<String, Set<String>> byReason = new TreeMap<>();
@@ -114,18 +129,22 @@ final class PeerEnvironment {
         : values.parse(Settings.variable(name), List.of(text), Origin.variable(name));
   }
 
-  /** Returns whether a variable is true; reports an invalid one, once. */
+  /** Returns whether a variable is true, or selects xDS; reports an invalid one, once. */
   boolean isOn(String name) {
-    return switches.computeIfAbsent(name, _ -> Boolean.TRUE.equals(value(name)));
+    return switches.computeIfAbsent(
+        name,
+        _ -> {
+          Object value = value(name);
+          return Boolean.TRUE.equals(value) || OVER_XDS.equals(value);
+        });
+  }
+
+  /** Returns whether the variables select policies over xDS. */
+  boolean isOverXds() {
+    return isOn("CONFIG_TYPE");
   }
 
   private void refuseOtherProviders() {
-    if ("GRPC_XDS_SOTW".equals(value("CONFIG_TYPE"))) {
-      values.error(
-          Origin.variable("CONFIG_TYPE"),
-          "GRPC_XDS_SOTW, policies over xDS, is not built in this version; FILE reads them from"
-              + " files");
-    }
     if ("memcache".equals(value("BACKEND_TYPE"))) {
       values.error(
           Origin.variable("BACKEND_TYPE"),

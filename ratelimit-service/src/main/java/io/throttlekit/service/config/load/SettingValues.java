@@ -168,8 +168,12 @@ final class SettingValues {
     warn("%s (%s) has no effect: %s".formatted(path, origin(path), reason));
   }
 
+  /** Reports an error, once. */
   void error(Origin origin, String message) {
-    errors.add(origin + ": " + message);
+    String error = origin + ": " + message;
+    if (!errors.contains(error)) {
+      errors.add(error);
+    }
   }
 
   void warn(String message) {

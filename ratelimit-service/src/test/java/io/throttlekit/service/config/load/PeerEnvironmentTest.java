@@ -269,14 +269,6 @@ class PeerEnvironmentTest {
   }
 
   @Test
-  void policiesOverXdsAreRejectedAtStart() {
-    assertThat(new ConfigLoader(Map.of("CONFIG_TYPE", "GRPC_XDS_SOTW")).load(OWN).errors())
-        .singleElement()
-        .asString()
-        .startsWith("env CONFIG_TYPE: GRPC_XDS_SOTW, policies over xDS, is not built");
-  }
-
-  @Test
   void prometheusHasItsOwnListenerIfEnabled() {
     assertThat(dropIn(Map.of()).metrics()).isNull();
     assertThat(dropIn(Map.of("USE_PROMETHEUS", "true")).metrics())

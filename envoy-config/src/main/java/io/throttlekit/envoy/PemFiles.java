@@ -1,0 +1,134 @@
+package io.throttlekit.envoy;
+
+import io.grpc.util.CertificateUtils;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.Signature;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * Reads certificates and keys. The message of each {@link IOException} names the faulty file and
+ * the reason.
+ */
+public final class PemFiles {
+  private PemFiles() {}
+
+  /**
+   * Reports all missing files at once, for an operator who mounted the wrong folder.
+   *
+   * @throws IOException when more than one is missing; one alone is reported when it is read
+   */
+  public static void checkPresent(List<Path> files) throws IOException {
+    List<Path> missing = files.stream().filter(Files::notExists).toList();
+    if (missing.size() > 1) {
+      String names = missing.stream().map(Path::toString).collect(Collectors.joining(", "));
+      throw new IOException("there are no files " + names);
+    }
+  }
+
+  /** Returns the content of a file. */
+  public static byte[] bytes(Path file) throws IOException {
+    try {
+      return Files.readAllBytes(file);
+    } catch (NoSuchFileException e) {
+      throw new IOException("there is no file " + file, e);
+    } catch (AccessDeniedException e) {
+      throw new IOException(file + " may not be read by this user", e);
+    } catch (IOException e) {
+      String why = Files.isDirectory(file) ? "it is a folder" : e.getMessage();
+      throw new IOException(file + " cannot be read: " + why, e);
+    }
+  }
+
+  /**
+   * Returns the certificates of a file, at least one.
+   *
+   * @param pem its content
+   */
+  public static X509Certificate[] certificates(Path file, byte[] pem) throws IOException {
+    if (!holds(pem, "CERTIFICATE")) {
+      throw new IOException(file + " holds no certificate: it has no -----BEGIN CERTIFICATE-----");
+    }
+    try {
+      return CertificateUtils.getX509Certificates(new ByteArrayInputStream(pem));
+    } catch (CertificateException e) {
+      throw new IOException("a certificate in " + file + " is damaged", e);
+    }
+  }
+
+  /**
+   * Returns the key of a file.
+   *
+   * @param pem its content
+   */
+  public static PrivateKey privateKey(Path file, byte[] pem) throws IOException {
+    if (!holds(pem, "PRIVATE KEY")) {
+      throw new IOException(file + whyNoKey(pem));
+    }
+    try {
+      return CertificateUtils.getPrivateKey(new ByteArrayInputStream(pem));
+    } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
+      throw new IOException("the private key in " + file + " is damaged, or of an unknown kind", e);
+    }
+  }
+
+  /**
+   * Checks that a key is that of a certificate. Files are replaced one after the other, so a new
+   * key may be read with the old certificate.
+   */
+  public static void checkPair(Path certificate, PublicKey publicKey, Path key, PrivateKey itsKey)
+      throws IOException {
+    if (!arePair(publicKey, itsKey)) {
+      throw new IOException(
+          "the key in %s is not that of the certificate in %s".formatted(key, certificate));
+    }
+  }
+
+  private static String whyNoKey(byte[] pem) {
+    if (holds(pem, "ENCRYPTED PRIVATE KEY")) {
+      return " holds an encrypted private key: encrypted keys are not supported";
+    }
+    return holds(pem, "RSA PRIVATE KEY") || holds(pem, "EC PRIVATE KEY")
+        ? " holds a private key in an older form: openssl pkcs8 -topk8 -nocrypt makes it PKCS #8"
+        : " holds no private key: it has no -----BEGIN PRIVATE KEY-----";
+  }
+
+  private static boolean holds(byte[] pem, String what) {
+    return new String(pem, StandardCharsets.ISO_8859_1).contains("-----BEGIN " + what + "-----");
+  }
+
+  private static boolean arePair(PublicKey publicKey, PrivateKey privateKey) {
+    if (!publicKey.getAlgorithm().equals(privateKey.getAlgorithm())) {
+      return false;
+    }
+    String algorithm =
+        switch (privateKey.getAlgorithm()) {
+          case "RSA" -> "SHA256withRSA";
+          case "EC" -> "SHA256withECDSA";
+          default -> privateKey.getAlgorithm();
+        };
+    byte[] probe = {1, 2, 3};
+    try {
+      Signature signature = Signature.getInstance(algorithm);
+      signature.initSign(privateKey);
+      signature.update(probe);
+      byte[] signed = signature.sign();
+      signature.initVerify(publicKey);
+      signature.update(probe);
+      return signature.verify(signed);
+    } catch (GeneralSecurityException e) { // such as curves that differ
+      return false;
+    }
+  }
+}

@@ -1,0 +1,200 @@
+package io.throttlekit.envoy.ads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.grpc.MethodDescriptor;
+import io.grpc.Server;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.stub.ServerCalls;
+import io.grpc.stub.StreamObserver;
+import io.throttlekit.testkit.net.ReservedPort;
+import io.throttlekit.testkit.net.TcpProxy;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a control plane may do to a connection. */
+class ConnectionTest {
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final FakeControlPlane controlPlane = new FakeControlPlane();
+
+  @AfterEach
+  void closeAll() throws Exception {
+    for (AutoCloseable each : opened) {
+      each.close();
+    }
+  }
+
+  @Test
+  void aResponseThatIsTooLongEndsTheStreamWithAReason() {
+    controlPlane.react((_, stream) -> stream.send("1", "x".repeat(2_000)));
+    Connected connected = connectedTo(serving().getPort());
+    assertThat(connected.awaitConnection(1))
+        .startsWith("RESOURCE_EXHAUSTED: the response is longer than is permitted here: ")
+        .contains("1000");
+    connected.time.pass(Duration.ofSeconds(3));
+    connected.awaitConnection(2);
+  }
+
+  @Test
+  void bytesThatAreNoResponseEndTheStream() {
+    Connected connected = connectedTo(opened(Connected.serve(noise(), null)).getPort());
+    assertThat(connected.awaitConnection(1)).startsWith("CANCELLED: Failed to read message");
+    connected.time.pass(Duration.ofSeconds(3));
+    assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
+  }
+
+  @Test
+  void aPeerThatAcceptsAndIsSilentIsGivenUp() throws IOException {
+    try (ServerSocket silent = listening()) {
+      Connected connected = connectedTo(silent.getLocalPort());
+      silent.accept();
+      await().until(() -> connected.time.tasks() > 0);
+      connected.time.pass(Duration.ofSeconds(20));
+      assertThat(connected.awaitConnection(0)).isEqualTo("no HTTP/2 connection within 20 s");
+      connected.time.pass(Duration.ofSeconds(3));
+      silent.accept(); // the next attempt
+    }
+  }
+
+  @Test
+  void aPeerThatClosesAtOnceIsTriedAgainAfterAPause() throws IOException {
+    try (ServerSocket closing = listening()) {
+      Connected connected = connectedTo(closing.getLocalPort());
+      closing.accept().close();
+      assertThat(connected.awaitConnection(0)).startsWith("UNAVAILABLE: ");
+      connected.time.pass(Duration.ofSeconds(3));
+      closing.accept().close();
+      connected.awaitConnection(1);
+    }
+  }
+
+  @Test
+  void aRefusedConnectionIsReported() {
+    try (ReservedPort port = ReservedPort.take()) {
+      Connected connected = connectedTo(port.number());
+      assertThat(connected.awaitConnection(0)).contains("Connection refused");
+    }
+  }
+
+  @Test
+  void afterGoAwayTheStreamGoesOnUntilItsEnd() {
+    Server first = serving();
+    Connected connected = connectedTo(first.getPort());
+    connected.awaitConnection(0);
+    await().until(() -> controlPlane.requests().size() == 1);
+    first.shutdown();
+    controlPlane.stream().send("1", "a");
+    connected.awaitVersion("1");
+    await().until(() -> controlPlane.requests().size() == 2); // acknowledged
+
+    connected.moveTo(serving().getPort());
+    controlPlane.stream().end();
+    connected.awaitConnection(1);
+    connected.time.pass(Duration.ofSeconds(10));
+    assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
+    await().until(() -> controlPlane.lastRequest().getVersionInfo().equals("1"));
+  }
+
+  @Test
+  void aConnectionThatIsCutIsReplaced() {
+    TcpProxy proxy = opened(TcpProxy.to(serving().getPort()));
+    Connected connected = connectedTo(proxy.port());
+    connected.awaitConnection(0);
+    proxy.cut();
+    assertThat(connected.awaitConnection(1)).startsWith("UNAVAILABLE: ");
+    connected.time.pass(Duration.ofSeconds(3));
+    assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
+  }
+
+  @Test
+  @Tag("thorough") // gRPC's shortest interval of pings and their timeout are 30 s
+  void aPeerThatNoLongerAnswersPingsIsLeft() {
+    TcpProxy proxy = opened(TcpProxy.to(serving().getPort()));
+    Connected connected = opened(new Connected(proxy.port(), null, Duration.ofSeconds(10)));
+    connected.awaitConnection(0);
+    proxy.hang();
+    await().atMost(Duration.ofSeconds(60)).until(() -> connected.known() > 1);
+    assertThat(connected.awaitConnection(1)).contains("Keepalive failed");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "envoy-gateway", "envoy-gateway:", ":18001", "http://a:1", "a:65536", "a b:1"})
+  void anAddressIsHostAndPort(String target) {
+    assertThatThrownBy(
+            () -> new ControlPlaneAddress(target, null, 1, ControlPlaneAddress.DEFAULT_KEEP_ALIVE))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("HOST:PORT, as envoy-gateway:18001, not '" + target + "'");
+  }
+
+  private Connected connectedTo(int port) {
+    return opened(new Connected(port, null));
+  }
+
+  private Server serving() {
+    return opened(Connected.serve(controlPlane));
+  }
+
+  private Server opened(Server server) {
+    opened.addFirst(server::shutdownNow);
+    return server;
+  }
+
+  private <T extends AutoCloseable> T opened(T resource) {
+    opened.addFirst(resource);
+    return resource;
+  }
+
+  private static ServerSocket listening() throws IOException {
+    return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+  }
+
+  /** Returns a service that responds with bytes that are no message. */
+  private static ServerServiceDefinition noise() {
+    var method = AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod();
+    MethodDescriptor<byte[], byte[]> raw = method.toBuilder(new Raw(), new Raw()).build();
+    return ServerServiceDefinition.builder(AggregatedDiscoveryServiceGrpc.SERVICE_NAME)
+        .addMethod(
+            raw,
+            ServerCalls.asyncBidiStreamingCall(responses ->
+                new StreamObserver<byte[]>() {
+                  @Override
+                  public void onNext(byte[] request) {
+                    responses.onNext(new byte[] {10, 99, 1});
+                  }
+
+                  @Override
+                  public void onError(Throwable error) {}
+
+                  @Override
+                  public void onCompleted() {}
+                }))
+        .build();
+  }
+
+  private static final class Raw implements MethodDescriptor.Marshaller<byte[]> {
+    @Override
+    public InputStream stream(byte[] value) {
+      return new ByteArrayInputStream(value);
+    }
+
+    @Override
+    public byte[] parse(InputStream stream) {
+      return new byte[0];
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Metrics of where policies come from. */
+@NullMarked
+package io.throttlekit.service.telemetry.policies;
+
+import org.jspecify.annotations.NullMarked;

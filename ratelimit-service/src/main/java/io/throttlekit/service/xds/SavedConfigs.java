@@ -1,0 +1,122 @@
+package io.throttlekit.service.xds;
+
+import com.google.protobuf.Any;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.throttlekit.envoy.ratelimit.RateLimitConfig;
+import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The last good configurations in a file, for the next process. The file consists of a line with
+ * the format, its version and the SHA-256 of the rest, and a {@code DiscoveryResponse}. For one
+ * thread at a time.
+ */
+final class SavedConfigs {
+  /** Name of the file in its folder. */
+  static final String NAME = "xds-policies.bin";
+
+  private static final Logger LOG = LoggerFactory.getLogger(SavedConfigs.class);
+  private static final String FORMAT = "throttlekit-xds-policies 1 ";
+  private static final int HEADER = FORMAT.length() + 64 + 1; // with the digest and a line feed
+  private static final int MAX_BYTES =
+      128 << 20; // twice the greatest message, with last good states
+
+  private final Path file;
+  private @Nullable SortedMap<String, List<RateLimitDescriptor>> written;
+
+  /** Creates the file's representation, without touching it. */
+  SavedConfigs(Path folder) {
+    this.file = folder.resolve(NAME);
+  }
+
+  /** Returns the saved response; null if there is none, or a broken one, of which it warns. */
+  @Nullable DiscoveryResponse read() {
+    try (InputStream in = Files.newInputStream(file)) {
+      byte[] content = in.readNBytes(MAX_BYTES + 1);
+      byte[] header = Arrays.copyOf(content, Math.min(HEADER, content.length));
+      byte[] body = Arrays.copyOfRange(content, header.length, content.length);
+      if (content.length > MAX_BYTES) {
+        LOG.warn("{} is ignored: it is larger than {} bytes", file, MAX_BYTES);
+      } else if (!Arrays.equals(header, header(body))) {
+        LOG.warn("{} is ignored: it is broken, or of another version", file);
+      } else {
+        return DiscoveryResponse.parseFrom(body);
+      }
+    } catch (NoSuchFileException e) {
+      LOG.info("{} does not exist yet: no policies are known from an earlier process", file);
+    } catch (IOException e) { // of the file, or of what it contains
+      LOG.warn("{} is ignored: it cannot be read: {}", file, e.toString());
+    }
+    return null;
+  }
+
+  /** Writes configurations, unless they are there already. Warns if that is not possible. */
+  void write(String version, SortedMap<String, List<RateLimitDescriptor>> domains) {
+    if (domains.equals(written)) {
+      return;
+    }
+    written = domains; // if it fails, too: the next change tries again
+    byte[] body = response(version, domains).toByteArray();
+    if (body.length > MAX_BYTES - HEADER) {
+      LOG.warn("{} is not written: the policies are larger than {} bytes", file, MAX_BYTES);
+      return;
+    }
+    Path next = file.resolveSibling(NAME + ".next");
+    try {
+      // In the same folder, because only there it can replace the file in one step.
+      try (OutputStream out = Files.newOutputStream(next)) {
+        out.write(header(body));
+        out.write(body);
+      }
+      try (FileChannel written = FileChannel.open(next, StandardOpenOption.WRITE)) {
+        written.force(true); // or a crash could leave a name without its content
+      }
+      Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      LOG.warn(
+          "{} is not written, and a restart may lack the newest policies: {}", file, e.toString());
+    }
+  }
+
+  private static DiscoveryResponse response(
+      String version, SortedMap<String, List<RateLimitDescriptor>> domains) {
+    DiscoveryResponse.Builder response = DiscoveryResponse.newBuilder().setVersionInfo(version);
+    domains.forEach((domain, descriptors) ->
+        response.addResources(
+            Any.pack(
+                RateLimitConfig.newBuilder()
+                    .setName(domain)
+                    .setDomain(domain)
+                    .addAllDescriptors(descriptors)
+                    .build())));
+    return response.build();
+  }
+
+  private static byte[] header(byte[] body) {
+    try {
+      byte[] digest = MessageDigest.getInstance("SHA-256").digest(body);
+      String line = FORMAT + HexFormat.of().formatHex(digest) + "\n";
+      return line.getBytes(StandardCharsets.US_ASCII);
+    } catch (NoSuchAlgorithmException e) {
+      throw new AssertionError("every JDK has SHA-256", e);
+    }
+  }
+}

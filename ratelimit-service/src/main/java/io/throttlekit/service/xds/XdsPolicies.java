@@ -1,0 +1,250 @@
+package io.throttlekit.service.xds;
+
+import com.google.protobuf.Any;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.RuleOverrides;
+import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.Problem;
+import io.throttlekit.descriptors.source.Severity;
+import io.throttlekit.envoy.ads.ConfigListener;
+import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
+import io.throttlekit.service.config.XdsConfig;
+import io.throttlekit.service.log.PrintableText;
+import io.throttlekit.service.policies.ControlPlaneStatus;
+import io.throttlekit.service.policies.PolicyReloader;
+import io.throttlekit.service.policies.PolicyStore;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Applies what a control plane sends: each response is the whole set of policies.
+ *
+ * <p>A set that differs from the one before it only in its version, or in the order of its
+ * resources, is not loaded again. One without resources ends all rules. Counters belong to entries
+ * and windows, so they go on when a rule comes back. Thread-safe.
+ */
+final class XdsPolicies implements ConfigListener {
+  private static final Logger LOG = LoggerFactory.getLogger(XdsPolicies.class);
+  private static final int MAX_LOGGED = 20; // problems of one load
+  private static final int MAX_KEPT = 1_000; // problems, and rejected parts, that pages show
+  private static final int MAX_ANSWER = 4_000; // characters of a rejection
+
+  private final PolicyStore store;
+  private final TimeSource time;
+  private final PolicyReloader.Listener listener;
+  private final PartialLoader loader;
+  private final @Nullable OverridesFile overrides;
+  private final @Nullable SavedConfigs saved;
+
+  private @Nullable SentConfigs sent; // the newest ones; null before the first ones
+  private SortedMap<String, List<RateLimitDescriptor>> accepted = new TreeMap<>();
+  private Optional<String> answer = Optional.empty(); // to those sent
+  private List<Problem> logged = List.of();
+
+  /**
+   * Creates the policies of a control plane.
+   *
+   * @param options features of this service that policies depend on
+   */
+  XdsPolicies(
+      XdsConfig config,
+      LoadOptions options,
+      PolicyStore store,
+      TimeSource time,
+      PolicyReloader.Listener listener) {
+    this.store = store;
+    this.time = time;
+    this.listener = listener;
+    this.loader = new PartialLoader(options);
+    this.overrides =
+        config.overrides() == null ? null : new OverridesFile(config.overrides(), options);
+    this.saved = config.folder() == null ? null : new SavedConfigs(config.folder());
+    store.controlPlane(ControlPlaneStatus.of(config.server()));
+  }
+
+  /** Loads what an earlier process has saved, with the overrides. */
+  synchronized void loadSaved() {
+    if (overrides != null) {
+      overrides.poll();
+      logProblems(overrides.problems());
+    }
+    DiscoveryResponse response = saved == null ? null : saved.read();
+    if (response == null) {
+      return;
+    }
+    SentConfigs configs = SentConfigs.of(response.getResourcesList());
+    LOG.info("policies of an earlier process apply until the control plane answers");
+    apply(configs, response.getVersionInfo());
+  }
+
+  /** Returns the errors of the file of overrides. */
+  synchronized List<Problem> overridesErrors() {
+    return overrides == null ? List.of() : errors(overrides.problems());
+  }
+
+  /** Applies a changed file of overrides. */
+  synchronized void pollOverrides() {
+    if (overrides != null && overrides.poll()) {
+      LOG.info("the overrides have changed");
+      SentConfigs configs = sent;
+      if (configs == null) {
+        logProblems(overrides.problems());
+      } else {
+        apply(configs, status().version());
+      }
+    }
+  }
+
+  @Override
+  public synchronized Optional<String> received(String version, List<Any> resources) {
+    boolean changed = true;
+    try {
+      SentConfigs configs = SentConfigs.of(resources);
+      changed = !configs.equals(sent);
+      if (changed) {
+        apply(configs, version);
+      } else {
+        LOG.debug("version {} repeats the policies in effect", shown(version));
+        listener.loaded(answer.isEmpty() && overridesErrors().isEmpty());
+      }
+    } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+      // The last good state remains; the next response is tried like a first one.
+      sent = null;
+      answer = Optional.of("a fault of the rate-limit service, not of the policies: " + e);
+      LOG.error("a fault of this program, not of the policies: {}", e.toString());
+      store.failed(List.of(), "unexpected " + e);
+      listener.loaded(false);
+    }
+    store.controlPlane(
+        status().withResponse(shown(version), time.wallMillis(), answer.isEmpty(), changed));
+    return answer;
+  }
+
+  @Override
+  public synchronized void connected() {
+    store.controlPlane(status().withConnection());
+  }
+
+  @Override
+  public synchronized void disconnected(String reason) {
+    store.controlPlane(status().withoutConnection(PrintableText.of(reason)));
+  }
+
+  private ControlPlaneStatus status() {
+    return Objects.requireNonNull(store.controlPlane());
+  }
+
+  private void apply(SentConfigs configs, String version) {
+    sent = configs;
+    RuleOverrides rules = overrides == null ? RuleOverrides.NONE : overrides.effective();
+    PartialLoader.Outcome outcome = loader.load(configs, accepted, rules);
+    List<Problem> mistakes = outcome.mistakes();
+    answer = mistakes.isEmpty() ? Optional.empty() : Optional.of(answer(mistakes));
+    List<Problem> problems = new ArrayList<>(outcome.problems());
+    problems.addAll(overrides == null ? List.of() : overrides.problems());
+    take(outcome, problems, version);
+    store.controlPlane(status().withRejectedParts(bounded(outcome.rejected())));
+    PolicyBook book = outcome.book();
+    if (book != null) {
+      accepted = Collections.unmodifiableSortedMap(outcome.accepted());
+      if (saved != null) {
+        saved.write(version, accepted);
+      }
+    }
+  }
+
+  private void take(PartialLoader.Outcome outcome, List<Problem> problems, String version) {
+    PolicyBook book = outcome.book();
+    List<Problem> errors = errors(problems);
+    String error = errors.size() == 1 ? "1 error" : errors.size() + " errors";
+    long now = time.wallMillis();
+    List<Problem> kept = bounded(problems);
+    if (book == null) {
+      store.failed(kept, error);
+    } else if (errors.isEmpty()) {
+      store.loaded(book, kept, now);
+    } else {
+      store.loadedInPart(book, kept, error, now);
+    }
+    logProblems(problems);
+    if (book == null) {
+      LOG.error("policies over xDS not loaded: {}; the last good ones remain active", error);
+    } else {
+      LOG.info(
+          "policies loaded over xDS (version: {}, rules: {}, domains: {})",
+          shown(version),
+          book.rules().size(),
+          book.domains().size());
+    }
+    if (!outcome.rejected().isEmpty()) {
+      LOG.error(
+          "rejected of version {} (parts: {}): {}",
+          shown(version),
+          outcome.rejected().size(),
+          joined(outcome.rejected()));
+    }
+    listener.loaded(errors.isEmpty());
+  }
+
+  /** Logs the problems that the load before did not have: most responses repeat them. */
+  private void logProblems(List<Problem> problems) {
+    List<Problem> fresh = new ArrayList<>(problems);
+    fresh.removeAll(new HashSet<>(logged));
+    logged = List.copyOf(problems);
+    for (Problem problem : fresh.subList(0, Math.min(fresh.size(), MAX_LOGGED))) {
+      if (problem.severity() == Severity.ERROR) {
+        LOG.error("{}", problem);
+      } else {
+        LOG.warn("{}", problem);
+      }
+    }
+    if (fresh.size() > MAX_LOGGED) {
+      LOG.warn("{} further problems are shown by /rlconfig", fresh.size() - MAX_LOGGED);
+    }
+  }
+
+  private static List<Problem> errors(List<Problem> problems) {
+    return problems.stream().filter(p -> p.severity() == Severity.ERROR).toList();
+  }
+
+  /** Returns all mistakes in one text of limited length, which begins with their number. */
+  private static String answer(List<Problem> mistakes) {
+    List<String> texts = mistakes.stream().map(XdsPolicies::text).toList();
+    return (texts.size() == 1 ? "1 error: " : texts.size() + " errors: ") + joined(texts);
+  }
+
+  private static String text(Problem mistake) {
+    String text = mistake.location() + ": " + mistake.message();
+    return mistake.hint().isEmpty() ? text : text + " (" + mistake.hint() + ")";
+  }
+
+  private static String joined(List<String> texts) {
+    StringBuilder joined = new StringBuilder();
+    for (int i = 0; i < texts.size(); i++) {
+      if (joined.length() + texts.get(i).length() > MAX_ANSWER) {
+        return joined + "; and %d more".formatted(texts.size() - i);
+      }
+      joined.append(i == 0 ? "" : "; ").append(texts.get(i));
+    }
+    return joined.toString();
+  }
+
+  private static <T> List<T> bounded(List<T> all) {
+    return all.subList(0, Math.min(all.size(), MAX_KEPT));
+  }
+
+  private static String shown(String version) {
+    return PrintableText.of(version.substring(0, Math.min(version.length(), 100)));
+  }
+}

@@ -1,0 +1,106 @@
+package io.throttlekit.service.xds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.Logged;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The last good policies outlive the process where a folder is configured. */
+class SavedPoliciesTest {
+  private static final String GOOD =
+      "descriptors { key: '%s' rate_limit { unit: HOUR requests_per_unit: %d } } ";
+
+  @TempDir private Path folder;
+
+  private ControlPlaneFixture start() {
+    return new ControlPlaneFixture(folder, null);
+  }
+
+  private Path file() {
+    return folder.resolve(SavedConfigs.NAME);
+  }
+
+  @Test
+  void theNextProcessBeginsWithThePolicies() throws IOException {
+    ControlPlaneFixture first = start();
+    assertThat(first.store.book()).isNull();
+    first.receive("7", ControlPlaneFixture.recorded("routes"));
+    ControlPlaneFixture second = start();
+    assertThat(second.rules()).isEqualTo(first.rules()).hasSize(13);
+    assertThat(second.store.status().good()).isTrue();
+    try (var files = Files.list(folder)) {
+      assertThat(files).containsExactly(file());
+    }
+  }
+
+  @Test
+  void theSameSetAfterARestartChangesNothing() {
+    start().receive("7", ControlPlaneFixture.recorded("routes"));
+    ControlPlaneFixture second = start();
+    Object book = second.book();
+    second.receive("1", ControlPlaneFixture.recorded("routes").reversed());
+    assertThat(second.book()).isSameAs(book);
+  }
+
+  @Test
+  void lastGoodStatesOfDescriptorsAreKeptToo() {
+    ControlPlaneFixture first = start();
+    first.receiveDomain(GOOD.formatted("a", 1) + GOOD.formatted("b", 1));
+    String bad = "descriptors { key: 'b' rate_limit { unit: 77 } }";
+    first.receiveDomain(GOOD.formatted("a", 2) + bad);
+    ControlPlaneFixture second = start();
+    List<String> rules = List.of("a: 2 per hour (fixed_window)", "b: 1 per hour (fixed_window)");
+    assertThat(second.rules()).isEqualTo(rules);
+    second.receiveDomain(GOOD.formatted("a", 2) + bad);
+    assertThat(second.rules()).isEqualTo(rules);
+  }
+
+  @Test
+  void policiesThatWereRemovedDoNotComeBack() {
+    ControlPlaneFixture first = start();
+    first.receiveDomain(GOOD.formatted("a", 1));
+    first.receive("");
+    assertThat(start().book().domains()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 50, 90, 100, -1})
+  void aBrokenFileIsIgnoredWithAWarning(int length) throws IOException {
+    start().receiveDomain(GOOD.formatted("a", 1));
+    byte[] whole = Files.readAllBytes(file());
+    byte[] broken = Arrays.copyOf(whole, length < 0 ? whole.length : length);
+    if (length < 0) {
+      broken[whole.length - 1] ^= 1;
+    }
+    Files.write(file(), broken);
+    try (Logged logged = Logged.by(SavedConfigs.class)) {
+      ControlPlaneFixture next = start();
+      assertThat(next.store.book()).isNull();
+      assertThat(logged.lines())
+          .containsExactly(
+              "WARNING " + file() + " is ignored: it is broken, or of another version");
+      next.receiveDomain(GOOD.formatted("a", 1));
+    }
+    assertThat(Files.readAllBytes(file())).isEqualTo(whole);
+  }
+
+  @Test
+  void aFolderThatCannotBeWrittenIsAWarning() throws IOException {
+    Path none = folder.resolve("file");
+    Files.writeString(none, "");
+    try (Logged logged = Logged.by(SavedConfigs.class)) {
+      ControlPlaneFixture service = new ControlPlaneFixture(none, null);
+      service.receiveDomain(GOOD.formatted("a", 1));
+      assertThat(service.rules()).hasSize(1);
+      assertThat(logged.lines().getLast()).contains("is not written, and a restart may lack");
+    }
+  }
+}
