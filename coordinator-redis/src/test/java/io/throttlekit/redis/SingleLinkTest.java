@@ -167,6 +167,9 @@ class SingleLinkTest {
     }
 
     @Override
+    public void disconnected() {}
+
+    @Override
     public void notConnected(String failureReason) {
       failures.add(failureReason);
     }

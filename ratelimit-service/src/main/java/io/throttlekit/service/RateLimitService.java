@@ -29,6 +29,7 @@ import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
@@ -65,6 +66,8 @@ public final class RateLimitService {
   private final FleetMetrics fleet;
   private final DecisionPath path;
   private final RateLimitMetrics metrics;
+  private final RedisPoolStatistics pool = new RedisPoolStatistics();
+  private final PeerStatistics statistics;
   private final @Nullable Steering steering;
   private final Sensors sensors;
   private final PolicyUpdates updates;
@@ -92,6 +95,8 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
+    this.statistics =
+        new PeerStatistics(metrics, pool, telemetry, config.telemetry().statsd());
     ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =
@@ -132,6 +137,7 @@ public final class RateLimitService {
       }
     }
     if (stopping.getCount() > 0) {
+      statistics.start();
       serving = true;
       health.clear(Obstacle.STARTING);
     }
@@ -201,7 +207,7 @@ public final class RateLimitService {
               config.store(),
               config.federation(),
               loops,
-              new StoreTelemetry(telemetry.meter(), telemetry.tracer()),
+              new StoreTelemetry(telemetry.meter(), telemetry.tracer(), pool),
               time,
               this::storeReachable);
     } catch (IllegalArgumentException e) {
@@ -293,7 +299,7 @@ public final class RateLimitService {
                 config.debug(),
                 policies,
                 this::describeStore,
-                metrics::lines,
+                statistics::lines,
                 path.limiter(),
                 steering == null ? null : steering::figures));
     MetricsConfig own = config.metrics();
@@ -345,6 +351,7 @@ public final class RateLimitService {
     if (path.loops() != null) {
       var _ = path.loops().shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }
+    statistics.close();
     telemetry.close();
   }
 

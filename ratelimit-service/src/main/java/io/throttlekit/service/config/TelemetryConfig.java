@@ -1,5 +1,8 @@
 package io.throttlekit.service.config;
 
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Configuration of metrics, traces and logs.
  *
@@ -15,6 +18,11 @@ package io.throttlekit.service.config;
  * @param nearLimitRatio share of a limit from which a charge counts as near it, from 0 to 1
  * @param maxSeries maximum number of series named by requests, and of unknown domains; rules whose
  *     series have fixed names are kept in addition
+ * @param serviceNamespace namespace of the service name; empty for none
+ * @param serviceInstance id of this process in traces; empty for none
+ * @param metricMappings file with other names for the metrics of envoyproxy/ratelimit; null for
+ *     none
+ * @param statsd server that receives statistics; null for none
  */
 public record TelemetryConfig(
     boolean prometheus,
@@ -27,4 +35,40 @@ public record TelemetryConfig(
     String logLevel,
     String logFormat,
     double nearLimitRatio,
-    int maxSeries) {}
+    int maxSeries,
+    String serviceNamespace,
+    String serviceInstance,
+    @Nullable Path metricMappings,
+    @Nullable StatsdConfig statsd) {
+
+  /** Creates a configuration without the last four. */
+  public TelemetryConfig(
+      boolean prometheus,
+      boolean otlpMetrics,
+      boolean tracing,
+      double samplingRatio,
+      String otlpProtocol,
+      String otlpEndpoint,
+      String serviceName,
+      String logLevel,
+      String logFormat,
+      double nearLimitRatio,
+      int maxSeries) {
+    this(
+        prometheus,
+        otlpMetrics,
+        tracing,
+        samplingRatio,
+        otlpProtocol,
+        otlpEndpoint,
+        serviceName,
+        logLevel,
+        logFormat,
+        nearLimitRatio,
+        maxSeries,
+        "",
+        "",
+        null,
+        null);
+  }
+}

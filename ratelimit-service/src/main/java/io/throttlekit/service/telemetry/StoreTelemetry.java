@@ -17,6 +17,7 @@ import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.service.store.StoreListeners;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.tier.TierListener;
@@ -26,12 +27,17 @@ import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Metrics of a shared store, and spans of the calls made for traced requests. */
-public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListeners {
+/**
+ * Metrics of a shared store, and spans of the calls made for traced requests.
+ *
+ * @param pool counts the connections to the store of this region, if it is on Redis
+ */
+public record StoreTelemetry(Meter meter, Tracer tracer, RedisPoolStatistics pool)
+    implements StoreListeners {
 
   @Override
   public BackendListener backend(String role) {
-    return new StoreMetrics(meter, role);
+    return new StoreMetrics(meter, role, pool);
   }
 
   @Override

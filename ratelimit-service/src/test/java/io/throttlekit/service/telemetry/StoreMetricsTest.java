@@ -3,6 +3,7 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.load.ConfigLoader;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.List;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class StoreMetricsTest {
 
   private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
-  private final StoreMetrics metrics = new StoreMetrics(telemetry.meter(), "store");
+  private final StoreMetrics metrics = new StoreMetrics(telemetry.meter(), "store", new RedisPoolStatistics());
 
   @AfterEach
   void close() {
