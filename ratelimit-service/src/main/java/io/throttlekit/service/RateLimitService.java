@@ -29,8 +29,8 @@ import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
@@ -95,8 +95,7 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
-    this.statistics =
-        new PeerStatistics(metrics, pool, telemetry, config.telemetry().statsd());
+    this.statistics = new PeerStatistics(metrics, pool, telemetry, config.telemetry().statsd());
     ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =

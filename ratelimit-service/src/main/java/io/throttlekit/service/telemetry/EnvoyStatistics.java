@@ -20,8 +20,7 @@ final class EnvoyStatistics {
     metrics.unknownDomains.forEach(
         (domain, count) -> reader.counter(RATE_LIMIT + domain + ".domain_not_found", count));
     Instruments.ERROR_TYPES.forEach((failure, type) ->
-        reader.counter(
-            SERVICE + "call.should_rate_limit." + type, metrics.failures.sum(failure)));
+        reader.counter(SERVICE + "call.should_rate_limit." + type, metrics.failures.sum(failure)));
     reader.counter("ratelimit_server.ShouldRateLimit.total_requests", metrics.answered.sum());
     reader.counter(SERVICE + "config_load_success", metrics.goodLoads.sum());
     reader.counter(SERVICE + "config_load_error", metrics.badLoads.sum());

@@ -25,7 +25,9 @@ class BackendStateTest {
       new BackendState(
           BackendState.Role.STORE,
           "redis://a",
-          new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics()).backend("store"),
+          new StoreTelemetry(
+                  telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics())
+              .backend("store"),
           reachable::add,
           time);
 

@@ -342,7 +342,8 @@ class SharedStoreTest {
         config,
         federation,
         loops,
-        new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics()),
+        new StoreTelemetry(
+            telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics()),
         TimeSource.system(),
         reachable::add);
   }

@@ -66,8 +66,10 @@ class MetricsPageTest {
 
   private static Set<String> scraped() throws IOException {
     try (MetricsFixture fixture = MetricsFixture.of("domain: d\n")) {
-      new StoreMetrics(fixture.telemetry.meter(), "store", new RedisPoolStatistics()).roundTrip(1, 1);
-      new StoreMetrics(fixture.telemetry.meter(), "coordinator", new RedisPoolStatistics()).roundTrip(1, 1);
+      new StoreMetrics(fixture.telemetry.meter(), "store", new RedisPoolStatistics())
+          .roundTrip(1, 1);
+      new StoreMetrics(fixture.telemetry.meter(), "coordinator", new RedisPoolStatistics())
+          .roundTrip(1, 1);
       GrpcServer decisions = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
       var _ = new ServerMetrics(fixture.telemetry.meter(), "throttlekit_grpc_", decisions);
       GrpcServer sensors = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);

@@ -17,6 +17,7 @@ import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.ServiceConfig.HealthConfig;
 import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
+import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAccess.ClientCertificate;
 import io.throttlekit.service.config.StoreAccess.Login;
@@ -24,7 +25,6 @@ import io.throttlekit.service.config.StoreAccess.StoreTls;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Postgres;
 import io.throttlekit.service.config.StoreAddress.SslMode;
-import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.config.TlsConfig;
@@ -353,7 +353,8 @@ final class Assembly {
   private @Nullable StatsdConfig statsd() {
     String section = "telemetry.statsd.";
     if (!values.flag(section + "enabled")) {
-      for (String setting : List.of("host", "port", "protocol", "format", "tags", "flush_interval")) {
+      for (String setting :
+          List.of("host", "port", "protocol", "format", "tags", "flush_interval")) {
         values.warnIfSet(section + setting, section + "enabled is false");
       }
       return null;

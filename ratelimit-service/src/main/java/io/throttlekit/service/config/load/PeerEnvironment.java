@@ -38,12 +38,14 @@ final class PeerEnvironment {
       }
     }
     // The setting is on by default, but that program listens only where the variable is set.
-    if (Boolean.TRUE.equals(Form.parseFlag(environment.getOrDefault("USE_PROMETHEUS", "")))) {
+    boolean prometheus =
+        Boolean.TRUE.equals(Form.parseFlag(environment.getOrDefault("USE_PROMETHEUS", "")));
+    if (prometheus) {
       values.putDefault("metrics.address", ":9090");
     }
     // That program sends to statsd unless another sink is chosen; here a server has to be named.
     if ((environment.containsKey("STATSD_HOST") || environment.containsKey("STATSD_PORT"))
-        && !isOn("USE_PROMETHEUS")
+        && !prometheus
         && !isOn("DISABLE_STATS")) {
       values.putDefault("telemetry.statsd.enabled", "true");
     }

@@ -98,7 +98,8 @@ record Fields(Map<?, ?> map) {
     String text = String.valueOf(value);
     String start = text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "…";
     StringBuilder shown = new StringBuilder("\"");
-    start.codePoints()
+    start
+        .codePoints()
         .forEach(c -> shown.appendCodePoint(Character.isISOControl(c) || c == 0x2028 ? '?' : c));
     return shown.append('"').toString();
   }

@@ -134,7 +134,8 @@ public final class MappedMetrics {
             if (kind == StatisticKind.COUNTER) {
               counters.read(result.name(), result.labels(), scaled);
             } else { // the last one counts
-              gauges.computeIfAbsent(result.name(), _ -> new TreeMap<>())
+              gauges
+                  .computeIfAbsent(result.name(), _ -> new TreeMap<>())
                   .put(result.labels(), scaled);
             }
           }
@@ -151,8 +152,7 @@ public final class MappedMetrics {
   }
 
   private static @Nullable MappedTimer responseTime(StatsdMapping mapping) {
-    StatsdMapping.Result result =
-        mapping.map(StatisticKind.OBSERVER, StatsdSource.RESPONSE_TIME);
+    StatsdMapping.Result result = mapping.map(StatisticKind.OBSERVER, StatsdSource.RESPONSE_TIME);
     if (result.dropped()) {
       return null;
     }

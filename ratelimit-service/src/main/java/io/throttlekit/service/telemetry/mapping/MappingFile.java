@@ -166,9 +166,8 @@ final class MappingFile {
   }
 
   private static @Nullable StatisticKind kind(Fields fields) throws MappingSyntaxException {
-    return switch (
-        fields.word(
-            "match_metric_type", List.of("", "counter", "gauge", "observer", "timer"))) {
+    return switch (fields.word(
+        "match_metric_type", List.of("", "counter", "gauge", "observer", "timer"))) {
       case "" -> null;
       case "counter" -> StatisticKind.COUNTER;
       case "gauge" -> StatisticKind.GAUGE;

@@ -12,7 +12,9 @@ sealed interface NameMatcher {
   /** The parts of a name to which templates refer. */
   @FunctionalInterface
   interface Match {
-    /** Returns a template with its references replaced; one to a part that is missing by nothing. */
+    /**
+     * Returns a template with its references replaced; one to a part that is missing by nothing.
+     */
     String expand(String template);
   }
 

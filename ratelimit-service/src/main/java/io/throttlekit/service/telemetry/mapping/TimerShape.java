@@ -14,8 +14,7 @@ sealed interface TimerShape {
               new OfQuantiles.Quantile(0.99, 0.001)));
 
   /** The buckets of Prometheus' client libraries. */
-  OfBuckets HISTOGRAM =
-      new OfBuckets(List.of(.005, .01, .025, .05, .1, .25, .5, 1., 2.5, 5., 10.));
+  OfBuckets HISTOGRAM = new OfBuckets(List.of(.005, .01, .025, .05, .1, .25, .5, 1., 2.5, 5., 10.));
 
   /**
    * A histogram.

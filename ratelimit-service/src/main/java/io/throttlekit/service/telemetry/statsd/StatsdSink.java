@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * since the last transfer, gauges, and response times as timers.
  *
  * <p>Requests only increment counters in memory. A transfer has a thread of its own and a timeout.
- * After one that failed, the next one sends what counters have counted since the last success; if
- * a connection broke in the midst of it, a part is counted twice. Thread-safe.
+ * After one that failed, the next one sends what counters have counted since the last success; if a
+ * connection broke in the midst of it, a part is counted twice. Thread-safe.
  */
 public final class StatsdSink implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StatsdSink.class);
@@ -78,11 +78,10 @@ public final class StatsdSink implements AutoCloseable {
     try {
       List<String> lines = report.lines(times.take());
       FutureTask<Boolean> task =
-          new FutureTask<>(
-              () -> {
-                StatsdTransfer.send(server, lines);
-                return true;
-              });
+          new FutureTask<>(() -> {
+            StatsdTransfer.send(server, lines);
+            return true;
+          });
       transfer = Thread.ofVirtual().name("statsd-transfer").start(task);
       try {
         var _ = task.get(timeout.toMillis(), TimeUnit.MILLISECONDS);

@@ -49,7 +49,9 @@ class MappingFileTest {
     assertThat(result.name()).isEqualTo("limit_x");
     assertThat((Object) result.labels())
         .isEqualTo(
-            Labels.of("one", "d.k", "group", "", "braced", "d.k_x", "dollar", "$1", "none", "", "what", "over"));
+            Labels.of(
+                "one", "d.k", "group", "", "braced", "d.k_x", "dollar", "$1", "none", "", "what",
+                "over"));
   }
 
   @Test
@@ -183,13 +185,18 @@ class MappingFileTest {
   void boundsTheSizeOfAllRegularExpressionsTogether() throws Exception {
     StringBuilder file = new StringBuilder("mappings:\n");
     for (int i = 0; i < 1_500; i++) {
-      file.append("- {match_type: regex, name: m, match: '").append("abc".repeat(30)).append("'}\n");
+      file.append("- {match_type: regex, name: m, match: '")
+          .append("abc".repeat(30))
+          .append("'}\n");
     }
 
     assertThat(MappingFile.read(file.toString()).warnings())
         .hasSize(11)
-        .contains("left out: mapping 220, \"" + "abc".repeat(26) + "ab…\": the regular expressions"
-            + " are too long together");
+        .contains(
+            "left out: mapping 220, \""
+                + "abc".repeat(26)
+                + "ab…\": the regular expressions"
+                + " are too long together");
   }
 
   private static Result map(String yaml, String name) throws MappingSyntaxException {

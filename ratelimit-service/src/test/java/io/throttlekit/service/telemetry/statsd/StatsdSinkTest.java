@@ -107,8 +107,7 @@ class StatsdSinkTest {
         DatagramPacket packet = new DatagramPacket(new byte[9_000], 9_000);
         server.receive(packet);
         assertThat(packet.getLength()).isLessThanOrEqualTo(1_432);
-        text.append(
-            new String(packet.getData(), 0, packet.getLength(), StandardCharsets.UTF_8));
+        text.append(new String(packet.getData(), 0, packet.getLength(), StandardCharsets.UTF_8));
       }
       assertThat(text.toString().lines().distinct()).hasSize(100);
     }
