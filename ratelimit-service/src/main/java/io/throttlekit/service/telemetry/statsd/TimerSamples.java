@@ -1,5 +1,7 @@
 package io.throttlekit.service.telemetry.statsd;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongConsumer;
@@ -24,11 +26,11 @@ final class TimerSamples implements LongConsumer {
    * @param measured how many there were
    * @param nanos a sample of them
    */
-  record Batch(long measured, long[] nanos) {
+  record Batch(long measured, List<Long> nanos) {
 
     /** Returns the fraction of the times that are in the sample. */
     double rate() {
-      return measured == 0 ? 1 : (double) nanos.length / measured;
+      return measured == 0 ? 1 : (double) nanos.size() / measured;
     }
   }
 
@@ -53,9 +55,9 @@ final class TimerSamples implements LongConsumer {
   /** Returns the sample, and begins a new one. */
   Batch take() {
     long count = measured.getAndSet(0);
-    long[] nanos = new long[(int) Math.min(count, MAX_SAMPLES)];
-    for (int i = 0; i < nanos.length; i++) {
-      nanos[i] = kept.get(i);
+    List<Long> nanos = new ArrayList<>();
+    for (int i = 0; i < Math.min(count, MAX_SAMPLES); i++) {
+      nanos.add(kept.get(i));
     }
     return new Batch(count, nanos);
   }

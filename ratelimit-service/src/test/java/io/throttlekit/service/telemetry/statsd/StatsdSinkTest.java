@@ -13,6 +13,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -117,7 +118,7 @@ class StatsdSinkTest {
   void writesTagsIntoTheNameOrAfterTheValue() {
     SortedMap<String, String> tags = new TreeMap<>(Map.of("zone", "a.b", "env", "prod"));
     hits.set(1);
-    TimerSamples.Batch none = new TimerSamples.Batch(0, new long[0]);
+    TimerSamples.Batch none = new TimerSamples.Batch(0, List.of());
 
     assertThat(new StatsdReport(source, Format.STATSD, tags).lines(none))
         .startsWith("ratelimit.hits.__env=prod.__zone=a_b:1|c");
@@ -131,14 +132,14 @@ class StatsdSinkTest {
 
     assertThat(
             new StatsdReport(hostile, Format.STATSD, NO_TAGS)
-                .lines(new TimerSamples.Batch(0, new long[0])))
+                .lines(new TimerSamples.Batch(0, List.of())))
         .containsExactly("a_b_1_c_d:1|c");
   }
 
   @Test
   void aCounterThatBeginsAgainIsSentWhole() {
     StatsdReport report = new StatsdReport(source, Format.STATSD, NO_TAGS);
-    TimerSamples.Batch none = new TimerSamples.Batch(0, new long[0]);
+    TimerSamples.Batch none = new TimerSamples.Batch(0, List.of());
     hits.set(9);
     assertThat(report.lines(none)).contains("ratelimit.hits:9|c");
     report.succeeded();
@@ -154,7 +155,7 @@ class StatsdSinkTest {
     }
     TimerSamples.Batch batch = samples.take();
 
-    assertThat(batch.nanos()).hasSize(TimerSamples.MAX_SAMPLES).containsOnly(1_000_000);
+    assertThat(batch.nanos()).hasSize(TimerSamples.MAX_SAMPLES).containsOnly(1_000_000L);
     assertThat(new StatsdReport(_ -> {}, Format.STATSD, NO_TAGS).lines(batch))
         .hasSize(1_000)
         .containsOnly("ratelimit_server.ShouldRateLimit.response_time:1.000|ms|@0.250000");
