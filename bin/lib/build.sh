@@ -7,6 +7,36 @@ home=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 
 say() { printf '%s: %s\n' "$program" "$*" >&2; }
 
+# nearest WORD CANDIDATE...: the candidate that is at most two letters away from WORD, if there is one.
+nearest() {
+  local word=${1:0:30} candidate best='' i j cost above before
+  local -i least=3
+  local -a row
+  shift
+  for candidate in "$@"; do
+    row=()
+    for ((j = 0; j <= ${#candidate}; j++)); do row[j]=$j; done
+    for ((i = 1; i <= ${#word}; i++)); do # the edit distance of Levenshtein, row by row
+      before=${row[0]}
+      row[0]=$i
+      for ((j = 1; j <= ${#candidate}; j++)); do
+        above=${row[j]}
+        cost=1
+        if [[ ${word:i-1:1} == "${candidate:j-1:1}" ]]; then cost=0; fi
+        row[j]=$((before + cost))
+        if ((above + 1 < row[j])); then row[j]=$((above + 1)); fi
+        if ((row[j - 1] + 1 < row[j])); then row[j]=$((row[j - 1] + 1)); fi
+        before=$above
+      done
+    done
+    if ((row[${#candidate}] < least)); then
+      least=${row[${#candidate}]}
+      best=$candidate
+    fi
+  done
+  printf '%s' "$best"
+}
+
 # Whether it can build and run; in a copy without sources, such as an image, whether it can run.
 is_jdk() {
   [[ -x $1/bin/java && -r $1/release ]] && [[ -x $1/bin/javac || ! -f $home/pom.xml ]] &&

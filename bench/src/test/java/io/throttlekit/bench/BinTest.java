@@ -46,6 +46,9 @@ class BinTest {
     "bench, nothing, 2, 'bin/bench: no command nothing: service, store, startup, jmh, sensors,"
         + " leases, concurrency, fairness, overload, overload-service, federation, chaos, path,"
         + " load or all; --help says more'",
+    "bench, --overlod, 2, 'bin/bench: no command --overlod (did you mean overload?): service,"
+        + " store, startup, jmh, sensors, leases, concurrency, fairness, overload,"
+        + " overload-service, federation, chaos, path, load or all; --help says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
     "throttlekit, serve, 1, 'throttlekit: there is no ratelimit-service jar in"
         + " HOME/ratelimit-service/target: build it with ''mvn -DskipTests package'', or copy it"

@@ -17,7 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Calls of a shared counter begin by turns of its tenants, several at once if one transaction
  * can make them together: its row has one lock. At most two such transactions run at a time, one
  * for tenants with a listed weight and one for all others, because clients may invent any number of
- * these. Shared counters, and all calls without a tenant, take turns at the connections.
+ * these. So do at most two of calls that need a transaction of their own. Shared counters take
+ * turns at the connections. All calls without a tenant have every second turn there, because
+ * clients may also choose which counters there are.
  *
  * <p>Thread-safe and non-blocking.
  *
@@ -40,6 +42,9 @@ final class Turns<T> {
   private final Map<Group, Waiting<T>> groups = new LinkedHashMap<>();
 
   private int running;
+
+  /** Whether the last turn was one of calls without a tenant. */
+  private boolean othersBegan;
 
   /**
    * The calls of one transaction at a time, or all calls without a tenant.
@@ -100,7 +105,8 @@ final class Turns<T> {
       return List.of();
     }
     running++;
-    waiting.running = group.counter() != null;
+    othersBegan = group.counter() == null;
+    waiting.running = !othersBegan;
     List<T> calls =
         group.together() ? waiting.next(MAX_TENANTS, MAX_OF_TENANT) : waiting.next(1, 1);
     if (!waiting.isUnused()) {
@@ -110,12 +116,16 @@ final class Turns<T> {
   }
 
   private @Nullable Group firstReady() {
+    Group others = groups.containsKey(NO_TENANT.group()) ? NO_TENANT.group() : null;
+    if (others != null && !othersBegan) {
+      return others;
+    }
     for (Map.Entry<Group, Waiting<T>> each : groups.entrySet()) { // few before it are running
-      if (!each.getValue().running) {
+      if (!each.getValue().running && each.getKey().counter() != null) {
         return each.getKey();
       }
     }
-    return null;
+    return others;
   }
 
   /** Ends a transaction of calls at a place. */

@@ -46,6 +46,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PostgresFairTurnsTest {
   private static final long LIMIT = 300;
   private static final int INVENTED = 200;
+
+  /** Seeds from this one have fewer tenants than a transaction, so that some evict others. */
+  private static final long EVICTS = 5;
+
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final ManualTime clock = new ManualTime(1_700_000_000_000L);
@@ -106,21 +110,22 @@ class PostgresFairTurnsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 4})
+  @ValueSource(longs = {1, 2, 3, 4, EVICTS, EVICTS + 1})
   void oneTransactionDecidesAsInMemory(long seed) throws SQLException {
     SplittableRandom random = new SplittableRandom(seed);
     boolean listed = random.nextBoolean();
+    FairTerms of = seed < EVICTS ? terms : terms.withMaxTenants(random.nextInt(2, 6));
     InMemoryStore memory = new InMemoryStore(clock, 1_000);
     try (PostgresCounterStore store =
         new PostgresCounterStore(
             Wanted.of(database.url()).settings(), TestSurroundings.clock(clock))) {
-      LeaseRequest begins = lease(tenant("begins", listed), 1, null);
+      LeaseRequest begins = lease(tenant("begins", listed, of), 1, null);
       answer(store.lease(begins));
       answer(memory.lease(begins));
       List<Function<CounterStore, CompletionStage<?>>> calls = new ArrayList<>();
       for (int tenant = 0; tenant < Turns.MAX_TENANTS; tenant++) { // in the order of their turns
         for (int i = random.nextInt(1, 5); i > 0; i--) {
-          calls.add(call(random, tenant("t" + tenant, listed), tenant * 10L + i));
+          calls.add(call(random, tenant("t" + tenant, listed, of), tenant * 10L + i));
         }
       }
       List<CompletionStage<?>> stored =
@@ -135,8 +140,9 @@ class PostgresFairTurnsTest {
             .as("seed %d, call %d", seed, i)
             .isEqualTo(answer(calls.get(i).apply(memory)));
       }
+      String last = seed < EVICTS ? "2" : "1"; // only that one's tenants are left
       String transactions = "SELECT count(DISTINCT xmin::text) FROM throttlekit.tenants";
-      assertThat(database.query(transactions)).as("that one and the last").isEqualTo("2");
+      assertThat(database.query(transactions)).as("that one and the last").isEqualTo(last);
     }
   }
 
@@ -184,6 +190,10 @@ class PostgresFairTurnsTest {
   }
 
   private FairTenant tenant(String name, boolean listed) {
+    return tenant(name, listed, terms);
+  }
+
+  private static FairTenant tenant(String name, boolean listed, FairTerms terms) {
     CounterKey key = CounterKey.of("shop|tenants", "tenant", name);
     return new FairTenant(key, new TenantWeight(1, listed), terms);
   }

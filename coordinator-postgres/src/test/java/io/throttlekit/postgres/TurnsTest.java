@@ -87,6 +87,25 @@ class TurnsTest {
   }
 
   @Test
+  void callsWithoutATenantHaveEverySecondTurnHoweverManyCountersAreShared() {
+    Turns<String> one = new Turns<>(1);
+    for (int i = 0; i < 100; i++) {
+      one.add(ofCounter(i), "gold of " + i);
+    }
+    assertThat(one.begin()).containsExactly("gold of 0");
+    one.add(Turns.NO_TENANT, "first");
+    one.add(Turns.NO_TENANT, "second");
+    one.end(ofCounter(0));
+    assertThat(one.begin()).containsExactly("first");
+    one.end(Turns.NO_TENANT);
+    assertThat(one.begin()).containsExactly("gold of 1");
+    one.end(ofCounter(1));
+    assertThat(one.begin()).containsExactly("second");
+    one.end(Turns.NO_TENANT);
+    assertThat(one.begin()).containsExactly("gold of 2");
+  }
+
+  @Test
   void callsOfOtherTermsOrWithTransactionsOfTheirOwnAreNotMadeTogether() {
     turns.add(listed("gold"), "gold");
     turns.add(place("gold", true, FairTerms.of(200, 1_000), true), "gold of a new policy");
@@ -130,9 +149,20 @@ class TurnsTest {
     return place(tenant, false, terms, true);
   }
 
+  private Place ofCounter(int number) {
+    return Place.of(counter("" + number), sharing("gold", true, terms), true);
+  }
+
   private static Place place(String tenant, boolean listed, FairTerms terms, boolean together) {
+    return Place.of(counter("x"), sharing(tenant, listed, terms), together);
+  }
+
+  private static FairTenant sharing(String tenant, boolean listed, FairTerms terms) {
     CounterKey key = CounterKey.of("shop|tenants", "org", tenant);
-    FairTenant sharing = new FairTenant(key, new TenantWeight(1, listed), terms);
-    return Place.of(CounterKey.of("shop|fair_window", "api", "x"), sharing, together);
+    return new FairTenant(key, new TenantWeight(1, listed), terms);
+  }
+
+  private static CounterKey counter(String api) {
+    return CounterKey.of("shop|fair_window", "api", api);
   }
 }

@@ -20,7 +20,7 @@ local LISTED_PLACES = 4503599627370496 -- 2^52
 local EXPECTED, FORGOTTEN = -1, ''
 local FOUND_AT_ONCE = 64
 -- Of one charge: at least 2, so that tenants beyond a bound that was lowered become fewer with each new
--- one. Until then, decisions differ from those in memory, where all of them are evicted at once.
+-- one. In memory, a lease or refund evicts as many in each of its steps.
 local MAX_EVICTED = 8
 
 local function unreadable(key, why)

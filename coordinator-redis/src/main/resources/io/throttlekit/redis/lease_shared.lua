@@ -15,11 +15,17 @@ if sender and last > number then
   return {new_epoch, -1, current, at, 0}
 end
 if not sender or last < number then
-  local _, _, left = fair_window(draft, 0, COUNT, nil, window, of)
-  -- A tenant that gets nothing is active all the same, because it has requested units.
-  local wanted = greater(1, lesser(units, left))
-  local _, admitted = fair_window(draft, wanted, REFUSE, nil, window, of)
-  granted = admitted and wanted or 0
+  granted = 0
+  for _ = 1, 2 do -- its first charge may evict another one, which changes what it may take
+    local _, _, left = fair_window(draft, 0, COUNT, nil, window, of)
+    -- A tenant that gets nothing is active all the same, because it has requested units.
+    local wanted = greater(1, lesser(units, left))
+    local _, admitted = fair_window(draft, wanted, REFUSE, nil, window, of)
+    if admitted or left == 0 then
+      granted = admitted and wanted or 0
+      break
+    end
+  end
   if sender then
     tenant.calls = with_call(tenant.calls, sender, number, granted)
     pool.changed = true

@@ -50,13 +50,13 @@ class DashboardsTest {
   }
 
   @Test
-  void everyPanelQueriesAProvisionedDatasource() throws IOException {
+  void everyPanelQueriesTheDatasourceThatIsSelected() throws IOException {
     String sources =
         ComposeFile.yaml(MESH.resolve("grafana/provisioning/datasources/sources.yaml")).toString();
-    Set<String> uids = found(Pattern.compile("(?<=\"uid\": \")[a-z]+"), dashboard());
+    Set<String> uids = found(Pattern.compile("(?<=\"uid\": \")[^\"]+"), dashboard());
     uids.remove("mesh"); // the dashboard's own
-    assertThat(uids).containsExactly("prometheus");
-    assertThat(sources).contains("uid=prometheus").contains("url=http://prometheus:9090");
+    assertThat(uids).containsExactly("${datasource}");
+    assertThat(sources).contains("isDefault=true", "type=prometheus", "url=http://prometheus:9090");
     assertThat(Files.readString(MESH.resolve("grafana/provisioning/dashboards/mesh.yaml")))
         .contains("path: /var/lib/grafana/dashboards");
     assertThat(ComposeFile.yaml(MESH.resolve("grafana/dashboards/mesh.json")))

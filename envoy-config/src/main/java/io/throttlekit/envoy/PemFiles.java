@@ -68,16 +68,23 @@ public final class PemFiles {
   }
 
   /**
-   * Returns the key of a file.
+   * Returns the key of a file: PKCS #8, PKCS #1 of RSA, or SEC 1 of an elliptic curve.
    *
    * @param pem its content
    */
   public static PrivateKey privateKey(Path file, byte[] pem) throws IOException {
-    if (!holds(pem, "PRIVATE KEY")) {
-      throw new IOException(file + whyNoKey(pem));
+    if (holds(pem, "ENCRYPTED PRIVATE KEY") || contains(pem, "Proc-Type: 4,ENCRYPTED")) {
+      throw new IOException(
+          file + " holds an encrypted private key: encrypted keys are not supported");
+    }
+    if (!holds(pem, "PRIVATE KEY")
+        && !holds(pem, "RSA PRIVATE KEY")
+        && !holds(pem, "EC PRIVATE KEY")) {
+      throw new IOException(file + " holds no private key: it has no -----BEGIN PRIVATE KEY-----");
     }
     try {
-      return CertificateUtils.getPrivateKey(new ByteArrayInputStream(pem));
+      PrivateKey older = OlderKeys.read(pem);
+      return older != null ? older : CertificateUtils.getPrivateKey(new ByteArrayInputStream(pem));
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
       throw new IOException("the private key in " + file + " is damaged, or of an unknown kind", e);
     }
@@ -95,17 +102,12 @@ public final class PemFiles {
     }
   }
 
-  private static String whyNoKey(byte[] pem) {
-    if (holds(pem, "ENCRYPTED PRIVATE KEY")) {
-      return " holds an encrypted private key: encrypted keys are not supported";
-    }
-    return holds(pem, "RSA PRIVATE KEY") || holds(pem, "EC PRIVATE KEY")
-        ? " holds a private key in an older form: openssl pkcs8 -topk8 -nocrypt makes it PKCS #8"
-        : " holds no private key: it has no -----BEGIN PRIVATE KEY-----";
+  private static boolean holds(byte[] pem, String what) {
+    return contains(pem, "-----BEGIN " + what + "-----");
   }
 
-  private static boolean holds(byte[] pem, String what) {
-    return new String(pem, StandardCharsets.ISO_8859_1).contains("-----BEGIN " + what + "-----");
+  private static boolean contains(byte[] pem, String text) {
+    return new String(pem, StandardCharsets.ISO_8859_1).contains(text);
   }
 
   private static boolean arePair(PublicKey publicKey, PrivateKey privateKey) {

@@ -18,6 +18,7 @@ public enum EnvoyExample {
   GENERIC_KEY,
   PER_ROUTE,
   FAIR_SHARES,
+  FILTER_FROM_POLICIES,
   COSTS_AND_REFUNDS,
   CONCURRENCY_LIMIT,
   CONCURRENCY_LEASES,
@@ -72,9 +73,9 @@ public enum EnvoyExample {
     return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;
   }
 
-  /** Returns whether its Envoy sends access logs to the service's port for sensors. */
+  /** Returns whether its Envoy uses the service's port for sensors. */
   public boolean hasSensors() {
-    return this == CONCURRENCY_LIMIT || this == CONCURRENCY_LEASES;
+    return this == CONCURRENCY_LIMIT || this == CONCURRENCY_LEASES || this == FILTER_FROM_POLICIES;
   }
 
   private String port(String text, int shown, int real) {

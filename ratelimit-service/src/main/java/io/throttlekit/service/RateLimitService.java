@@ -30,6 +30,7 @@ import io.throttlekit.service.telemetry.ServerMetrics;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
+import io.throttlekit.service.telemetry.refusals.RecentRefusals;
 import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
@@ -66,6 +67,7 @@ public final class RateLimitService {
   private final FleetMetrics fleet;
   private final DecisionPath path;
   private final RateLimitMetrics metrics;
+  private final RecentRefusals refusals;
   private final RedisPoolStatistics pool = new RedisPoolStatistics();
   private final PeerStatistics statistics;
   private final @Nullable Steering steering;
@@ -97,6 +99,7 @@ public final class RateLimitService {
     this.metrics = measured.metrics();
     this.statistics = new PeerStatistics(metrics, pool, telemetry, config.telemetry().statsd());
     ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
+    this.refusals = measured.refusals();
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
     this.sensors =
         new Sensors(
@@ -235,9 +238,6 @@ public final class RateLimitService {
     shared.countCalls(false);
     try {
       SharedStore.Answering answering = shared.awaitAnswers();
-      if (!answering.all()) {
-        LOG.warn("{}; on_outage of each rule decides meanwhile", shared.describe());
-      }
       if (answering.store() && path.loops() != null && !config.store().address().inMemory()) {
         int requests =
             new StoreWarmUp(config, shared.counters(), path.loops(), time, stopping).run();
@@ -299,6 +299,7 @@ public final class RateLimitService {
                 policies,
                 this::describeStore,
                 statistics::lines,
+                refusals::page,
                 path.limiter(),
                 steering == null ? null : steering::figures));
     MetricsConfig own = config.metrics();

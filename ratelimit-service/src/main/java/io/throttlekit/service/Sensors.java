@@ -10,6 +10,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule.AtService;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.envoy.filter.FilterServer;
 import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.concurrency.envoy.AccessLogReleases;
 import io.throttlekit.service.concurrency.envoy.Steering;
@@ -41,7 +42,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The services that receive reports of Envoys (access logs, load reports, concurrency limits), and
- * their listener, which is open only while a loaded rule needs it. Thread-safe.
+ * their listener, which is open only while a loaded rule needs it, or Envoys may receive their
+ * filters. Thread-safe.
  */
 final class Sensors implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Sensors.class);
@@ -53,6 +55,7 @@ final class Sensors implements AutoCloseable {
   private final Meter meter;
   private final boolean steers;
   private final List<ServerServiceDefinition> services;
+  private final @Nullable FilterServer filters;
   private boolean open;
   private boolean needed;
   private boolean logged;
@@ -80,10 +83,14 @@ final class Sensors implements AutoCloseable {
     ClientIdentities clients =
         new ClientIdentities(
             sensors.identities(), sensors.bindNodeId(), ServerMetrics.refusedClients(meter));
+    this.filters = sensors.filter() == null ? null : new FilterServer(sensors.filter());
+    List<BindableService> all =
+        services(config.concurrency(), permits, steering, meter, time, marks);
+    if (filters != null) {
+      all.add(filters);
+    }
     this.services =
-        services(config.concurrency(), permits, steering, meter, time, marks).stream()
-            .map(service -> ServerInterceptors.intercept(service, clients))
-            .toList();
+        all.stream().map(service -> ServerInterceptors.intercept(service, clients)).toList();
   }
 
   private static List<BindableService> services(
@@ -93,7 +100,7 @@ final class Sensors implements AutoCloseable {
       Meter meter,
       TimeSource time,
       BooleanSupplier marks) {
-    List<BindableService> services = new ArrayList<>(4);
+    List<BindableService> services = new ArrayList<>(5);
     OutcomeListener outcomes = new AccessLogReleases(permits);
     if (steering != null) {
       outcomes = outcomes.andThen(steering);
@@ -132,7 +139,10 @@ final class Sensors implements AutoCloseable {
 
   /** Listens if a rule of these policies needs it; stops if none does. */
   synchronized void follow(PolicyBook book) {
-    needed = book.rules().stream().anyMatch(this::isNeededFor);
+    needed = filters != null || book.rules().stream().anyMatch(this::isNeededFor);
+    if (filters != null) {
+      filters.follow(book);
+    }
     if (open) {
       apply();
     }

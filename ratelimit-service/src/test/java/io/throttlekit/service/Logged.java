@@ -50,6 +50,13 @@ public final class Logged implements AutoCloseable {
     return new Logged(source.getName(), lowest);
   }
 
+  /** Returns the records so far. */
+  public List<LogRecord> records() {
+    synchronized (records) {
+      return List.copyOf(records);
+    }
+  }
+
   /** Returns level and text of each line so far. */
   public List<String> lines() {
     synchronized (records) {

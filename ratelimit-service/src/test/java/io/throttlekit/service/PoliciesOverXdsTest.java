@@ -24,6 +24,7 @@ import io.throttlekit.service.rls.AnswerText;
 import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.xds.ControlPlaneUpdates;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -116,7 +117,7 @@ class PoliciesOverXdsTest {
   @BeforeEach
   void serve() throws IOException {
     server =
-        NettyServerBuilder.forAddress(new InetSocketAddress("127.0.0.1", 0))
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .addService(controlPlane)
             .build()
             .start();

@@ -12,6 +12,9 @@ import io.throttlekit.Overrun;
 public final class FairPool {
   private static final int MIN_ROOM = 8;
 
+  /** The first one may evict another tenant, which changes what the tenant may take. */
+  private static final int LEASE_ATTEMPTS = 2;
+
   private final FairShares shares;
   private FairTerms terms;
   private volatile int room = MIN_ROOM;
@@ -44,6 +47,7 @@ public final class FairPool {
 
   /** Begins the window of this time, if it is later than the current one. */
   public void roll(long nowMillis) {
+    shares.trim();
     if (nowMillis >= shares.windowEndMillis()) {
       long window = terms.windowMillis();
       shares.roll(nowMillis - Math.floorMod(nowMillis, window) + window);
@@ -79,10 +83,18 @@ public final class FairPool {
    * @return the parts charged, from 0
    */
   public long lease(FairTenant tenant, long most, long nowMillis) {
-    long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
-    // A tenant that gets nothing is active all the same, because it has requested units.
-    long wanted = Math.max(1, Math.min(most, left));
-    return charge(tenant, wanted, Overrun.REFUSE, nowMillis).admitted() ? wanted : 0;
+    for (int attempt = 0; attempt < LEASE_ATTEMPTS; attempt++) {
+      long left = look(tenant, Overrun.COUNT, nowMillis).remaining();
+      // A tenant that gets nothing is active all the same, because it has requested units.
+      long wanted = Math.max(1, Math.min(most, left));
+      if (charge(tenant, wanted, Overrun.REFUSE, nowMillis).admitted()) {
+        return wanted;
+      }
+      if (left == 0) {
+        return 0;
+      }
+    }
+    return 0;
   }
 
   /**

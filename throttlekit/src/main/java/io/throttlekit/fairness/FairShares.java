@@ -65,8 +65,8 @@ public final class FairShares {
   }
 
   /**
-   * Changes limit, number of tenants or the unlisted part; charges are kept. The next charges evict
-   * a few tenants each, until only as many are left.
+   * Changes limit, number of tenants or the unlisted part; charges are kept. {@link #trim} evicts
+   * tenants beyond a lower number.
    *
    * @throws IllegalArgumentException when window or resolution differ
    */
@@ -78,6 +78,14 @@ public final class FairShares {
     terms = newest;
     units = Math.min(units, newest.limit());
     divide();
+  }
+
+  /** Evicts a few tenants, if more are remembered than may be. */
+  void trim() {
+    if (tenants.size() > terms.maxTenants()) {
+      tenants.trim(terms.maxTenants());
+      divide();
+    }
   }
 
   /** Begins a window, without units. Earlier ones are ignored, because clocks may step back. */

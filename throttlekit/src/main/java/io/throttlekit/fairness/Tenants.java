@@ -99,13 +99,10 @@ class Tenants {
   /**
    * Returns the tenant, which is seen in this window from now on.
    *
-   * @param max the most tenants that may be remembered; others are evicted, a few at once
+   * @param max the most tenants that may be remembered; another one evicts the oldest
    */
   Tenant enter(CounterKey key, TenantWeight weight, int max) {
     forgetInactive();
-    for (int i = 0; i < MAX_EVICTED && size() > max; i++) {
-      evictOldest();
-    }
     Tenant known = table.find(key);
     if (known == null) {
       makeRoom(max);
@@ -153,6 +150,13 @@ class Tenants {
       if (isSeen(each)) {
         others.enter(each.key, each.group.weight, max);
       }
+    }
+  }
+
+  /** Evicts a few tenants, if more than {@code max} are left. */
+  void trim(int max) {
+    for (int i = 0; i < MAX_EVICTED && size() > max; i++) {
+      evictOldest();
     }
   }
 

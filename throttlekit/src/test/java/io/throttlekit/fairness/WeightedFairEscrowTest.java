@@ -178,7 +178,9 @@ class WeightedFairEscrowTest {
     }
     escrow.change(FairTerms.of(10, WINDOW).withMaxTenants(3));
     charge("tenant 99", ONE, 1);
-    assertThat(escrow.figures(now).listed()).isEqualTo(92);
+    assertThat(escrow.figures(now).listed())
+        .as("eight by the charge, eight by the figures")
+        .isEqualTo(84);
     for (int i = 0; i < 12; i++) {
       charge("tenant 99", ONE, 1);
     }
@@ -277,7 +279,6 @@ class WeightedFairEscrowTest {
         .hasMessage("window and resolution of a pool cannot change");
   }
 
-  /** A lease of no more than cost and what is used would leave nothing beside the reserve of b. */
   @Test
   void rejectsWhatItCannotCountExactly() {
     assertThatThrownBy(() -> charge("a", ONE, -1)).isInstanceOf(IllegalArgumentException.class);

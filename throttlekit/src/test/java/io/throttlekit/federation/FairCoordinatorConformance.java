@@ -76,6 +76,14 @@ public abstract class FairCoordinatorConformance {
   }
 
   @Test
+  void grantsWhatIsLeftAfterTheTenantHasEvictedAnotherOne() {
+    FairTerms two = terms.withMaxTenants(2).withUnlistedMillionths(FairTerms.ALL);
+    lease("eu", ofTerms(tenant("listed", 1), two), 1);
+    lease("us", ofTerms(tenant("evicted", 1, false), two), 40);
+    assertThat(lease("ap", ofTerms(tenant("c", 2, false), two), 50).units()).isEqualTo(27);
+  }
+
+  @Test
   void aGuaranteeHoldsWhileOthersLeaseInEveryRegion() {
     lease("eu", a, 1);
     lease("eu", b, 1);
@@ -259,6 +267,10 @@ public abstract class FairCoordinatorConformance {
   private FairTenant tenant(String name, long weight, boolean listed) {
     CounterKey key = CounterKey.of("shop/tenants/" + WINDOW, "api", "x", "org", name);
     return new FairTenant(key, new TenantWeight(weight, listed), terms);
+  }
+
+  private static FairTenant ofTerms(FairTenant tenant, FairTerms other) {
+    return new FairTenant(tenant.key(), tenant.weight(), other);
   }
 
   private LeaseGrant lease(String region, FairTenant tenant, long units) {

@@ -202,6 +202,17 @@ public abstract class FairStoreConformance {
   }
 
   @Test
+  void leasesWhatIsLeftAfterTheTenantHasEvictedAnotherOne() {
+    FairTerms two = terms.withMaxTenants(2).withUnlistedMillionths(FairTerms.ALL);
+    acquire(store, charge(tenant(1, true, two), 1, Overrun.REFUSE));
+    acquire(store, charge(tenant(0, false, two), 40, Overrun.REFUSE));
+    // With both, 35 units are not reserved; without the evicted one, parts are larger, and 27 are.
+    LeaseGrant grant = lease(tenant(2, false, two), 50, 1);
+    assertThat(grant.units()).isEqualTo(27);
+    assertThat(grant.left()).isZero();
+  }
+
+  @Test
   void repeatsALeaseOfATenantOnce() {
     FairTenant a = tenant(1, true, terms);
     FairTenant b = tenant(2, true, terms);

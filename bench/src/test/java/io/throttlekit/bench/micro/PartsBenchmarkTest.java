@@ -50,6 +50,7 @@ class PartsBenchmarkTest {
   @Test
   void theFairDecisionsReportTheGuaranteesOfAllUsers() throws InvalidProtocolBufferException {
     FairDecisionBenchmark benchmark = new FairDecisionBenchmark();
+    benchmark.users = 10;
     benchmark.lease();
     KeyOrder order = new KeyOrder();
     RateLimitResponse leased = RateLimitResponse.parseFrom(benchmark.leased(order));

@@ -17,6 +17,7 @@ import io.throttlekit.demo.overload.OverloadPlan;
 import io.throttlekit.demo.overload.OverloadSummary;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -123,6 +124,7 @@ public final class DemoMain implements Callable<Integer> {
   static CommandLine commandLine() {
     return new CommandLine(new DemoMain())
         .registerConverter(long.class, DemoMain::whole)
+        .setUsageHelpAutoWidth(true)
         .setParameterExceptionHandler(DemoMain::usageError);
   }
 
@@ -256,11 +258,19 @@ public final class DemoMain implements Callable<Integer> {
     err.println(
         "bin/demo: "
             + (mistake instanceof UnmatchedArgumentException unmatched
-                ? "there is no '" + String.join(" ", unmatched.getUnmatched()) + "' here"
+                ? "there is no '"
+                    + String.join(" ", unmatched.getUnmatched())
+                    + "' here"
+                    + suggestion(unmatched)
                 : mistake.getMessage()));
     err.println("Try 'bin/demo --help'.");
     err.flush();
     return CommandLine.ExitCode.USAGE;
+  }
+
+  private static String suggestion(UnmatchedArgumentException unmatched) {
+    List<String> near = unmatched.getSuggestions();
+    return near.isEmpty() ? "" : " (did you mean " + near.getFirst() + "?)";
   }
 
   private static void stop(DemoEnvironment environment, CountDownLatch ended) {

@@ -36,6 +36,7 @@ class DemoMainTest {
     "--overload --replicas 3 --phase 0.8, '--phase has 2 and 5, not ''0.8'''",
     "--overload --replicas 3 --seconds 79, --seconds is a whole number from 80 to 3600",
     "foo,             there is no 'foo' here",
+    "--overlod,       there is no '--overlod' here (did you mean --overload?)",
     "--seed x,        'x' is not a whole number"
   })
   void aUsageErrorIsReportedAndNothingStarts(String line, String mistake) {

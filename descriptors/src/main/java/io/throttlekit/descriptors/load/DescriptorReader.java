@@ -1,5 +1,6 @@
 package io.throttlekit.descriptors.load;
 
+import io.throttlekit.descriptors.lint.ClientWildcards;
 import io.throttlekit.descriptors.policy.DescriptorNode;
 import io.throttlekit.descriptors.policy.FairShare;
 import io.throttlekit.descriptors.policy.RuleSpec;
@@ -81,6 +82,9 @@ record DescriptorReader(LoadOptions options, Problems problems, List<String> pat
           "`share_threshold` needs a wildcard, but %s has no *"
               .formatted(Wording.quote(node.composite())),
           "write value: prefix*, or remove share_threshold");
+    }
+    if (node.wildcard() && !descriptor.has("share_threshold")) {
+      ClientWildcards.check(node, descriptor.valueAt("value"), problems);
     }
     StreamDoneEntry reserved = StreamDoneEntry.of(node.key());
     if (reserved != null) {

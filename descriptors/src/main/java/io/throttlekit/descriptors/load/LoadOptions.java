@@ -9,13 +9,16 @@ package io.throttlekit.descriptors.load;
  * @param steering whether concurrency limits can be pushed to Envoys; otherwise {@code gate: envoy}
  *     is an error
  * @param accessLogs whether access logs are read; otherwise {@code release: access_log} is an error
+ * @param standsIn whether the files are those of an installation of envoyproxy/ratelimit, for which
+ *     there are no remarks on what means the same there and cannot be written differently
  */
 public record LoadOptions(
     boolean mergeDomains,
     String mergeSwitch,
     boolean federated,
     boolean steering,
-    boolean accessLogs) {
+    boolean accessLogs,
+    boolean standsIn) {
 
   /** The setting of the configuration file that allows several files to describe one domain. */
   public static final String MERGE_SWITCH = "policies.merge_domains: true";
@@ -25,6 +28,6 @@ public record LoadOptions(
    * Envoys.
    */
   public LoadOptions(boolean mergeDomains) {
-    this(mergeDomains, MERGE_SWITCH, true, true, true);
+    this(mergeDomains, MERGE_SWITCH, true, true, true, false);
   }
 }

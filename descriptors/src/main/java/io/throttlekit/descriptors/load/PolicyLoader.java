@@ -3,6 +3,7 @@ package io.throttlekit.descriptors.load;
 import io.throttlekit.descriptors.lint.RuleLint;
 import io.throttlekit.descriptors.lint.UnreachableRules;
 import io.throttlekit.descriptors.policy.DescriptorNode;
+import io.throttlekit.descriptors.policy.EntrySource;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.Fields;
 import io.throttlekit.descriptors.source.PolicySource;
@@ -13,10 +14,12 @@ import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.descriptors.source.YamlNode;
 import io.throttlekit.descriptors.source.YamlTree;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns policy files into a {@link PolicyBook}, or reports all errors in all of them.
@@ -68,7 +71,7 @@ public final class PolicyLoader {
     warnOfDomainsWithoutRules(domains, problems);
     RuleLint.check(levels, problems);
     UnreachableRules.check(levels, problems);
-    PolicyBook book = problems.hasErrors() ? null : PolicyBook.of(levels);
+    PolicyBook book = problems.hasErrors() ? null : PolicyBook.of(levels, sources(domains));
     return new LoadResult(book, problems.sorted(order));
   }
 
@@ -90,8 +93,10 @@ public final class PolicyLoader {
     PolicySection file = new PolicySection(Fields.of(mapping, problems), "root", problems);
     String domain = file.required("domain");
     List<DescriptorNode> nodes = new DescriptorReader(options, problems, List.of()).readAll(file);
+    Map<String, EntrySourceReader.Located> entries = EntrySourceReader.read(file);
     if (!domain.isEmpty()) {
       merge(domain, file.valueAt("domain"), nodes, domains, problems);
+      mergeSources(entries, domains.get(domain), problems);
     }
   }
 
@@ -111,13 +116,41 @@ public final class PolicyLoader {
       return;
     }
     Domain domain =
-        known == null ? new Domain(location, new ArrayList<>(), new HashMap<>()) : known;
+        known == null
+            ? new Domain(location, new ArrayList<>(), new HashMap<>(), new LinkedHashMap<>())
+            : known;
     domains.put(name, domain);
     // Against earlier sources only: descriptors of one source were compared when it was read.
     nodes.forEach(
         node -> DescriptorReader.checkUnique(node, domain.level().get(node.composite()), problems));
     nodes.forEach(node -> domain.level().putIfAbsent(node.composite(), node));
     domain.nodes().addAll(nodes);
+  }
+
+  private static Map<String, Map<String, EntrySource>> sources(Map<String, Domain> domains) {
+    Map<String, Map<String, EntrySource>> sources = new HashMap<>();
+    domains.forEach((name, domain) -> {
+      Map<String, EntrySource> byKey = new LinkedHashMap<>();
+      domain.sources().forEach((key, entry) -> byKey.put(key, entry.source()));
+      sources.put(name, Collections.unmodifiableMap(byKey));
+    });
+    return sources;
+  }
+
+  private static void mergeSources(
+      Map<String, EntrySourceReader.Located> entries, @Nullable Domain domain, Problems problems) {
+    if (domain == null) {
+      return;
+    }
+    entries.forEach((key, entry) -> {
+      EntrySourceReader.Located first = domain.sources().putIfAbsent(key, entry);
+      if (first != null && !first.source().equals(entry.source())) {
+        problems.error(
+            entry.location(),
+            "the entry " + Wording.quote(key) + " has another source at " + first.location(),
+            "write the same in both, or remove one");
+      }
+    });
   }
 
   /** Warns of each domain that limits nothing, which is rarely intended. */
@@ -134,5 +167,8 @@ public final class PolicyLoader {
   }
 
   private record Domain(
-      SourceLocation location, List<DescriptorNode> nodes, Map<String, DescriptorNode> level) {}
+      SourceLocation location,
+      List<DescriptorNode> nodes,
+      Map<String, DescriptorNode> level,
+      Map<String, EntrySourceReader.Located> sources) {}
 }

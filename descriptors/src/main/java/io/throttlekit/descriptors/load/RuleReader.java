@@ -76,6 +76,7 @@ record RuleReader(LoadOptions options, Problems problems, List<String> path) {
     SourceLocation at = descriptor.at("rate_limit");
     if (!limit.flag("unlimited")) {
       LimitSpec read = LimitReader.read(limit);
+      warnOfCalendarUnit(List.of(limit));
       List<LimitSpec> limits = read == null ? List.of() : List.of(read);
       return limited(descriptor, new LimitGroup(limit, List.of(limit)), at, limits);
     }
@@ -104,7 +105,32 @@ record RuleReader(LoadOptions options, Problems problems, List<String> path) {
         checkDistinct(limit, entry, windows);
       }
     }
+    warnOfCalendarUnit(entries);
     return limited(descriptor, new LimitGroup(descriptor, entries), at, limits);
+  }
+
+  /** Warns once of a rule whose window seems to be one of the calendar. */
+  private void warnOfCalendarUnit(List<PolicySection> limits) {
+    if (options.standsIn()) {
+      return; // envoyproxy/ratelimit counts them so too, and has no other way to write them
+    }
+    for (PolicySection limit : limits) {
+      int days =
+          switch (limit.text("unit").toLowerCase(Locale.ROOT)) {
+            case "month" -> 30;
+            case "year" -> 365;
+            default -> 0;
+          };
+      if (days > 0) {
+        String unit = limit.text("unit").toLowerCase(Locale.ROOT);
+        limit.warning(
+            "unit",
+            "a %s is %d days counted from 1970-01-01 UTC, not one of the calendar"
+                .formatted(unit, days),
+            "write every: " + days + "d if that is meant");
+        return;
+      }
+    }
   }
 
   // After an error some parts are defaults; the load gives no policies then.

@@ -27,7 +27,8 @@ public final class Explainer {
     }
     Level policies = book.domain(domain);
     if (policies == null) {
-      String summary = "no rule: no policy names the domain `" + domain + '`';
+      String summary =
+          "no rule: no policy names the domain `" + domain + "`, so that nothing limits it";
       return Explanation.ofNoRule(summary, List.of(), alike(book, domain));
     }
     for (int i = 0; i < entries.length; i += 2) {
@@ -133,7 +134,8 @@ public final class Explainer {
     String key = entries[at];
     String value = entries[at + 1];
     MatchedBy how = found.own ? MatchedBy.DEFAULT : found.expects.matchedBy(key, value);
-    return new Step(at / 2 + 1, key, value, how, found.composite, found.location());
+    boolean shares = found.expects.source().shareThreshold();
+    return new Step(at / 2 + 1, key, value, how, found.composite, found.location(), shares);
   }
 
   private static String entry(String[] entries, int at) {

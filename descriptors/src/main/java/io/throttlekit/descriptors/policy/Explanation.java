@@ -39,6 +39,7 @@ public record Explanation(
    * @param matchedBy how it found the descriptor
    * @param descriptor text of the descriptor it found
    * @param location place of the descriptor
+   * @param sharesCounter whether all values that its wildcard matches share one counter
    */
   public record Step(
       int entry,
@@ -46,7 +47,8 @@ public record Explanation(
       String value,
       MatchedBy matchedBy,
       String descriptor,
-      SourceLocation location) {
+      SourceLocation location,
+      boolean sharesCounter) {
 
     /** {@code entry 1 user=bob: default of `user` (shop.yaml:3:5)}. */
     @Override
@@ -104,10 +106,25 @@ public record Explanation(
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     lines.add(summary);
-    steps.forEach(step -> lines.add("  " + step));
+    steps.forEach(step -> lines.add("  " + step + counters(step)));
     shares.forEach(share -> lines.add("  " + share));
     nearMisses.forEach(miss -> lines.add("  near miss: " + miss));
     return lines;
+  }
+
+  /** Describes the counters of the values that a wildcard matches. */
+  private String counters(Step step) {
+    Rule decides = rule;
+    if (step.matchedBy() != MatchedBy.WILDCARD || decides == null || decides.unlimited()) {
+      return "";
+    }
+    ConcurrencyRule concurrency = decides.concurrency();
+    if (concurrency != null && concurrency.gate() instanceof ConcurrencyRule.AtEnvoys) {
+      return ""; // one circuit breaker, whatever matches
+    }
+    String counter = concurrency == null ? "counter" : "limit";
+    String values = step.sharesCounter() ? "for all matched values" : "per matched value";
+    return ", one " + counter + ' ' + values;
   }
 
   /** Returns the lines, joined by line breaks. */

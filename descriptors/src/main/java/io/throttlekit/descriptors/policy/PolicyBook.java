@@ -16,12 +16,20 @@ public final class PolicyBook {
   private final String[] names;
   private final Level[] roots; // each of the domain whose name has the same index
   private final List<Rule> rules;
+  private final Map<String, List<DescriptorNode>> descriptors;
+  private final Map<String, Map<String, EntrySource>> sources;
 
-  private PolicyBook(Map<String, Level> domains, List<Rule> rules) {
+  private PolicyBook(
+      Map<String, Level> domains,
+      List<Rule> rules,
+      Map<String, List<DescriptorNode>> descriptors,
+      Map<String, Map<String, EntrySource>> sources) {
     this.domains = domains;
     this.names = domains.keySet().toArray(String[]::new);
     this.roots = domains.values().toArray(Level[]::new);
     this.rules = List.copyOf(rules);
+    this.descriptors = Map.copyOf(descriptors);
+    this.sources = Map.copyOf(sources);
   }
 
   /**
@@ -30,11 +38,21 @@ public final class PolicyBook {
    * @throws IllegalArgumentException if two descriptors of one level have the same text
    */
   public static PolicyBook of(Map<String, List<DescriptorNode>> domains) {
+    return of(domains, Map.of());
+  }
+
+  /**
+   * Does the same for policies that name sources of entries.
+   *
+   * @param sources by domain and key
+   */
+  public static PolicyBook of(
+      Map<String, List<DescriptorNode>> domains, Map<String, Map<String, EntrySource>> sources) {
     Map<String, Level> compiled = new LinkedHashMap<>();
     List<Rule> rules = new ArrayList<>();
     domains.forEach(
         (name, descriptors) -> compiled.put(name, compile(name, List.of(), descriptors, rules)));
-    return new PolicyBook(compiled, rules);
+    return new PolicyBook(compiled, rules, domains, sources);
   }
 
   /** Returns the descriptors at the root of a domain, or {@code null} when no file defines it. */
@@ -61,6 +79,16 @@ public final class PolicyBook {
   /** Returns the names of all domains, in the order in which the files first define them. */
   public List<String> domains() {
     return List.of(names);
+  }
+
+  /** Returns the descriptors of a domain as written; empty when no file defines it. */
+  public List<DescriptorNode> descriptors(String domain) {
+    return descriptors.getOrDefault(domain, List.of());
+  }
+
+  /** Returns the sources of entries that the policies of a domain name, by key. */
+  public Map<String, EntrySource> sources(String domain) {
+    return sources.getOrDefault(domain, Map.of());
   }
 
   private static Level compile(

@@ -263,11 +263,12 @@ public final class Rule {
     return charged(entries, 2 * path.size());
   }
 
-  /**
-   * Returns the {@link #chargedEntries} and the tenant's entry, which is {@link #tenantAt at}: what
-   * its part of a {@link #fairShare()} is counted under; {@code entries} itself when there is
-   * nothing else in it.
-   */
+  /** Returns the {@link #chargedEntries} and the tenant's entry; exception as of {@link #tenant}. */
+  public String[] tenantEntries(String[] entries) {
+    return tenantEntries(entries, tenantAt(entries));
+  }
+
+  /** As the other one, which knows where the tenant's entry is; maybe {@code entries} itself. */
   String[] tenantEntries(String[] entries, int at) {
     int own = 2 * path.size();
     entries[at] = shared().tenantEntry(); // the policy's string, as those before it

@@ -2,6 +2,7 @@ package io.throttlekit.descriptors.source;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -9,14 +10,13 @@ import java.util.Set;
 
 /**
  * Collects the problems of one load. Reports a problem of one place once, however many aliases lead
- * there, and stops after {@link #MAX} problems.
+ * there, and stops after {@link #MAX} errors, and as many warnings.
  */
 public final class Problems {
   static final int MAX = 1_000; // enough to work on; bounds memory and output for hostile files
 
   private final Set<Problem> found = new LinkedHashSet<>();
-  private boolean errors;
-  private boolean full;
+  private final Map<Severity, Integer> counts = new EnumMap<>(Severity.class);
 
   /** Adds an error, as {@link #add} does. */
   public void error(SourceLocation location, String message, String hint) {
@@ -30,7 +30,7 @@ public final class Problems {
 
   /** Returns whether any problem is an error, also one that is not shown. */
   public boolean hasErrors() {
-    return errors;
+    return counts.containsKey(Severity.ERROR);
   }
 
   /** Returns the problems by file, in the order of {@code files}, then by line and column. */
@@ -46,24 +46,23 @@ public final class Problems {
     return sorted;
   }
 
-  /** Adds a problem unless it was reported before, or there are too many. */
+  /**
+   * Adds a problem unless it was reported before, or there are too many of its severity: warnings
+   * must not hide errors.
+   */
   public void add(Problem problem) {
-    if (found.size() < MAX) {
-      found.add(problem);
-    } else if (!full && !found.contains(problem)) {
-      full = true;
-      found.add(
-          new Problem(
-              problem.severity(),
-              problem.location(),
-              problem.message(),
-              "more than " + MAX + " problems: some are not shown"));
+    int count = counts.getOrDefault(problem.severity(), 0);
+    if (count > MAX || found.contains(problem)) {
+      return;
     }
-    // An error must be shown even when warnings have filled the list.
-    boolean error = problem.severity() == Severity.ERROR;
-    if (full && error && !errors) {
-      found.add(problem);
-    }
-    errors |= error;
+    counts.put(problem.severity(), count + 1);
+    found.add(
+        count < MAX
+            ? problem
+            : new Problem(
+                problem.severity(),
+                problem.location(),
+                problem.message(),
+                "more than " + MAX + " problems: some are not shown"));
   }
 }

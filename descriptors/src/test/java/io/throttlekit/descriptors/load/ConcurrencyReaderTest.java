@@ -366,7 +366,7 @@ class ConcurrencyReaderTest {
 
   @Test
   void aRuleThatNeedsASensorIsAnErrorWithoutOne() {
-    LoadOptions blind = new LoadOptions(true, "", true, false, false);
+    LoadOptions blind = new LoadOptions(true, "", true, false, false, false);
     String log = "lease: {release: access_log, flush_interval: 0, service_time: 1ms}";
     LoadResult result =
         new PolicyLoader(blind)

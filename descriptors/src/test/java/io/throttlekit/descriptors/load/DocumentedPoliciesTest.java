@@ -56,7 +56,12 @@ class DocumentedPoliciesTest {
     Path root = Path.of(Objects.requireNonNull(System.getProperty("throttlekit.root")));
     LoadResult result =
         new PolicyLoader(new LoadOptions(false))
-            .load(PolicyFiles.read(List.of(root.resolve("deploy/mesh/policies"))).whole());
+            .load(
+                PolicyFiles.read(
+                        List.of(
+                            root.resolve("deploy/mesh/policies"),
+                            root.resolve("deploy/helm/throttlekit/files/example-policy.yaml")))
+                    .whole());
     assertThat(result.problems()).isEmpty();
   }
 

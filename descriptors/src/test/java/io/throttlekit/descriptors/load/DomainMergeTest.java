@@ -34,7 +34,7 @@ class DomainMergeTest {
   @Test
   void refusesADomainOfTwoSourcesUnlessMergingIsOn() {
     LoadResult result =
-        new PolicyLoader(new LoadOptions(false, "THE_SWITCH=true", true, true, true))
+        new PolicyLoader(new LoadOptions(false, "THE_SWITCH=true", true, true, true, false))
             .load(Loading.sources(domain("d", "v"), domain("d", "w")));
 
     assertThat(result.book()).isNull();

@@ -113,7 +113,7 @@ class ScopeReaderTest {
 
   @Test
   void withoutFederationAGlobalRuleIsAnErrorAtItsLocation() {
-    LoadOptions alone = new LoadOptions(true, "", false, true, true);
+    LoadOptions alone = new LoadOptions(true, "", false, true, true, false);
     String several =
         "domain: e\ndescriptors: [{key: k, limits: ["
             + "{unit: day, requests_per_unit: 1, scope: Global}]}]\n";

@@ -54,6 +54,32 @@ class ExplainerTest {
   }
 
   @Test
+  void saysHowTheValuesOfAWildcardShareCounters() {
+    PolicyBook loaded =
+        Loading.book(
+            """
+            domain: d
+            descriptors:
+              - {key: one, value: a*, share_threshold: true, rate_limit: {requests_per_unit: 1, unit: day}}
+              - {key: each, value: a*, rate_limit: {requests_per_unit: 1, unit: day}}
+              - {key: flight, value: a*, concurrency: {}}
+              - {key: envoy, value: a*, concurrency: {gate: envoy, cluster: c}}
+              - {key: free, value: a*, rate_limit: {unlimited: true}}
+              - {key: plain, rate_limit: {requests_per_unit: 1, unit: day}}
+            """);
+    assertThat(lastLine(loaded, "one")).endsWith(":5), one counter for all matched values");
+    assertThat(lastLine(loaded, "each")).endsWith(":5), one counter per matched value");
+    assertThat(lastLine(loaded, "flight")).endsWith(":5), one limit per matched value");
+    for (String key : List.of("envoy", "free", "plain")) {
+      assertThat(lastLine(loaded, key)).endsWith(":5)");
+    }
+  }
+
+  private static String lastLine(PolicyBook book, String key) {
+    return new Explainer().explain(book, "d", new String[] {key, "ab"}).lines().getLast();
+  }
+
+  @Test
   void describesEveryFieldOfARule() {
     PolicyBook loaded =
         Loading.book(
@@ -134,7 +160,7 @@ class ExplainerTest {
     Explanation domain = new Explainer().explain(book, "D", new String[] {"user", "bob"});
     assertThat(domain.lines())
         .containsExactly(
-            "no rule: no policy names the domain `D`",
+            "no rule: no policy names the domain `D`, so that nothing limits it",
             "  near miss: domain `D` differs only in case from `d`");
   }
 

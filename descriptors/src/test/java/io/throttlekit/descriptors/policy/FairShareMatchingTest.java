@@ -38,7 +38,7 @@ class FairShareMatchingTest {
       assertThat(rule.tenant(entries)).isEqualTo("acme");
       assertThat(rule.tenantWeight(entries)).isEqualTo(new Weight(4_000, true));
       assertThat(rule.chargedEntries(entries)).containsExactly("api", "v1");
-      assertThat(rule.tenantEntries(entries, rule.tenantAt(entries)))
+      assertThat(rule.tenantEntries(entries))
           .containsExactly("api", "v1", "org", "acme");
     }
   }
@@ -207,7 +207,7 @@ class FairShareMatchingTest {
     String[] entries = {"path", "/api/a", "org", "acme"};
     Rule rule = Objects.requireNonNull(match(book, entries));
     assertThat(rule.chargedEntries(entries)).containsExactly("path", "/api*");
-    assertThat(rule.tenantEntries(entries, rule.tenantAt(entries)))
+    assertThat(rule.tenantEntries(entries))
         .containsExactly("path", "/api*", "org", "acme");
     assertThat(entries).containsExactly("path", "/api/a", "org", "acme");
     assertThat(rule.metricKeys(entries)).as("no tenant").containsExactly("path_/api*");
@@ -271,7 +271,7 @@ class FairShareMatchingTest {
   void theCommonFormsAllocateNothingButThePool() {
     Rule rule = limited("api", "{tenant: org, weights: {acme: 4}}").rules().getFirst();
     String[] entries = {"api", "", "org", "acme"};
-    assertThat(rule.tenantEntries(entries, rule.tenantAt(entries))).isSameAs(entries);
+    assertThat(rule.tenantEntries(entries)).isSameAs(entries);
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long found = 0;
     long bytes = 0;
@@ -279,7 +279,7 @@ class FairShareMatchingTest {
       long before = threads.getCurrentThreadAllocatedBytes();
       for (int i = 0; i < 20_000; i++) {
         found += rule.tenant(entries).length() + rule.tenantWeight(entries).thousandths();
-        found += rule.tenantEntries(entries, rule.tenantAt(entries)).length;
+        found += rule.tenantEntries(entries).length;
       }
       bytes = threads.getCurrentThreadAllocatedBytes() - before;
     }

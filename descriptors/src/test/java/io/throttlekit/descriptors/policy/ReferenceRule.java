@@ -19,13 +19,19 @@ public record ReferenceRule(
     @Nullable FairShare fairShare) {
 
   /** One of its limits; {@code unit} is null when the protocol has no name for the window. */
-  public record Part(RateAlgorithm<?> algorithm, long requestsPerUnit, @Nullable LimitUnit unit) {}
+  public record Part(
+      RateAlgorithm<?> algorithm,
+      long requestsPerUnit,
+      @Nullable LimitUnit unit,
+      long windowMillis) {}
 
   public static ReferenceRule of(RuleSpec rule) {
     return new ReferenceRule(
         rule.name(),
         rule.limits().stream()
-            .map(limit -> new Part(limit.algorithm(), limit.requestsPerUnit(), limit.unit()))
+            .map(limit ->
+                new Part(
+                    limit.algorithm(), limit.requestsPerUnit(), limit.unit(), limit.windowMillis()))
             .toList(),
         rule.replaces().stream().map(RuleSpec.Replacement::name).toList(),
         rule.shadow(),

@@ -75,7 +75,7 @@ public final class PolicyAdmission implements Admission {
     if (domain == null) {
       metrics.domainNotFound(request.domain());
       int count = request.descriptors().size();
-      answer = new Answer(true, Collections.nCopies(count, Verdict.UNTOUCHED));
+      answer = new Answer(true, Collections.nCopies(count, Verdict.OF_UNKNOWN_DOMAIN));
     } else if (request.descriptors().size() > 1) {
       answer = decideMany(request, rulesOf(request, domain, streamDone), callback);
     } else {

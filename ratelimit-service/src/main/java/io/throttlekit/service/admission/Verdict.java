@@ -32,6 +32,16 @@ public record Verdict(
   public static final Verdict UNTOUCHED =
       new Verdict(false, Role.ENFORCED, null, null, null, DecidedBy.NONE);
 
+  /** The verdict on a descriptor of a domain without policies; nothing limits it either. */
+  static final Verdict OF_UNKNOWN_DOMAIN =
+      new Verdict(false, Role.ENFORCED, null, null, null, DecidedBy.NONE);
+
+  /** Returns whether the request named a domain without policies. */
+  @SuppressWarnings("ReferenceEquality") // the two verdicts differ in nothing else
+  public boolean isOfUnknownDomain() {
+    return this == OF_UNKNOWN_DOMAIN;
+  }
+
   /** Returns the verdict on a descriptor that matched a rule without a limit. */
   static Verdict unlimited(Rule rule) {
     return new Verdict(false, Role.ENFORCED, rule, null, null, DecidedBy.NONE);

@@ -12,11 +12,14 @@ import io.grpc.ClientStreamTracer;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
+import io.throttlekit.descriptors.source.Wording;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -35,7 +38,7 @@ import picocli.CommandLine.Spec;
     footer = {
       "Where tenants share a limit (fair_share), limit and rest are those of the tenant of the"
           + " descriptor: its guarantee, or what it may have in all by borrowing.",
-      "Exit code: 0 answered, whatever the answer; 1 no answer; 2 wrong use."
+      "Exit code: 0 OK, 3 OVER_LIMIT, 1 no answer, 2 wrong use."
     })
 final class CallCommand implements Callable<Integer> {
 
@@ -50,6 +53,8 @@ final class CallCommand implements Callable<Integer> {
   private Target target = new Target.Tcp("", 0);
 
   @Mixin private DescriptorArguments arguments = new DescriptorArguments();
+
+  @Mixin private TlsArguments tls = new TlsArguments();
 
   @Option(
       names = "--hits",
@@ -71,7 +76,8 @@ final class CallCommand implements Callable<Integer> {
       return failed("no answer from " + target + ": " + obstacle);
     }
     Answered answered = new Answered();
-    try (Target.Connection connection = target.open()) {
+    Consumer<NettyChannelBuilder> security = tls.security();
+    try (Target.Connection connection = target.open(security)) {
       RateLimitResponse response =
           ClientCalls.blockingUnaryCall(
               connection.channel(),
@@ -81,7 +87,11 @@ final class CallCommand implements Callable<Integer> {
                   .withStreamTracerFactory(answered),
               request);
       print(response);
-      return CommandLineTool.OK;
+      return switch (response.getOverallCode()) {
+        case OK -> CommandLineTool.OK;
+        case OVER_LIMIT -> CommandLineTool.OVER_LIMIT;
+        default -> CommandLineTool.FAILED;
+      };
     } catch (StatusRuntimeException e) {
       return failed(describe(e.getStatus(), answered.answered));
     }
@@ -108,6 +118,13 @@ final class CallCommand implements Callable<Integer> {
   }
 
   private void print(RateLimitResponse response) throws InvalidProtocolBufferException {
+    if (ResponseText.isOfUnknownDomain(response)) {
+      spec.commandLine()
+          .getErr()
+          .println(
+              "warning: the service has no policies for the domain %s, so that nothing limits its requests"
+                  .formatted(Wording.quote(arguments.domain())));
+    }
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
       out.println(JsonFormat.printer().omittingInsignificantWhitespace().print(response));
@@ -145,15 +162,16 @@ final class CallCommand implements Callable<Integer> {
   }
 
   /** Replaces Netty's descriptions of a peer without HTTP/2 by ones for users. */
-  private static String described(String why) {
+  private static String described(String reason) {
+    String why = reason.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
     if (why.startsWith("First received frame was not SETTINGS")) {
       return "it does not support gRPC; is this the service's gRPC port?";
     }
     return why.equals("Network closed for unknown reason")
             || why.startsWith("Connection reset")
             || why.contains("before any response")
-        ? "it closed the connection; does it require TLS?"
-        : why.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
+        ? "it closed the connection; does it require TLS (--tls)?"
+        : why;
   }
 
   /**

@@ -25,7 +25,10 @@ import picocli.CommandLine.Spec;
     description = "Shows every error and warning of policy files.",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    footer = "Exit code: 0 clean or warnings only, 1 errors, 2 wrong use.")
+    footer = {
+      "Exit code: 0 clean or warnings only, 1 errors or no rule at all, 2 wrong use.",
+      "With --strict, warnings exit with 1 too."
+    })
 final class CheckCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
@@ -42,6 +45,9 @@ final class CheckCommand implements Callable<Integer> {
   @Option(names = "--json", description = "One JSON object instead of lines.")
   private boolean json;
 
+  @Option(names = "--strict", description = "Exit with 1 if there is a warning.")
+  private boolean strict;
+
   @Override
   public Integer call() {
     String file = overrides;
@@ -51,7 +57,7 @@ final class CheckCommand implements Callable<Integer> {
     }
     PolicyReading reading =
         file == null
-            ? PolicyReading.of(paths, spec.commandLine())
+            ? PolicyReading.of(paths, spec.commandLine()).requiringRules()
             : PolicyReading.ofOverrides(file, spec.commandLine());
     PrintWriter out = spec.commandLine().getOut();
     if (json) {
@@ -60,10 +66,14 @@ final class CheckCommand implements Callable<Integer> {
       reading.result().problems().forEach(out::println);
       out.println(summary(reading));
     }
-    return reading.errors() == 0 ? CommandLineTool.OK : CommandLineTool.FAILED;
+    return isOk(reading) ? CommandLineTool.OK : CommandLineTool.FAILED;
   }
 
-  private static String summary(PolicyReading reading) {
+  private boolean isOk(PolicyReading reading) {
+    return reading.errors() == 0 && !(strict && reading.warnings() > 0);
+  }
+
+  private String summary(PolicyReading reading) {
     String counts =
         "%s, %s in %s"
             .formatted(
@@ -73,16 +83,17 @@ final class CheckCommand implements Callable<Integer> {
     PolicyBook book = reading.result().book();
     return book == null
         ? counts
-        : "ok: %s; %s in %s"
+        : "%s%s; %s in %s"
             .formatted(
+                isOk(reading) ? "ok: " : "not ok with --strict: ",
                 counts,
                 counted(book.rules().size(), "rule"),
                 counted(book.domains().size(), "domain"));
   }
 
-  private static JsonObject json(PolicyReading reading) {
+  private JsonObject json(PolicyReading reading) {
     JsonObject json = new JsonObject();
-    json.addProperty("ok", reading.errors() == 0);
+    json.addProperty("ok", isOk(reading));
     json.addProperty("files", reading.files());
     json.addProperty("errors", reading.errors());
     json.addProperty("warnings", reading.warnings());

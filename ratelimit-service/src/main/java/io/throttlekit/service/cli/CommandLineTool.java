@@ -14,7 +14,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /**
  * The command {@code throttlekit} and its subcommands.
  *
- * <p>Exit codes: 0 for success, 1 for an error, 2 for wrong use. Stack traces are never shown.
+ * <p>Exit codes: 0 for success, 1 for an error, 2 for wrong use, and 3 of {@code call} for a
+ * refusal. Stack traces are never shown.
  */
 @Command(
     name = "throttlekit",
@@ -28,6 +29,7 @@ public final class CommandLineTool implements Runnable {
   static final int OK = 0;
   static final int FAILED = 1;
   static final int WRONG_USE = 2;
+  static final int OVER_LIMIT = 3;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -47,11 +49,12 @@ public final class CommandLineTool implements Runnable {
             .addSubcommand(new CheckCommand())
             .addSubcommand(new CallCommand())
             .addSubcommand(new ExplainCommand())
+            .addSubcommand(new EnvoyCommand())
             .setOut(out)
             .setErr(err)
             .setExpandAtFiles(false) // an argument may begin with @
             .registerConverter(Long.class, CommandLineTool::whole)
-            .setUsageHelpAutoWidth(false)
+            .setUsageHelpAutoWidth(true) // as wide as the terminal
             .setParameterExceptionHandler(CommandLineTool::wrongUse)
             .setExecutionExceptionHandler((failure, command, parsed) -> {
               command.getErr().println("error: " + describe(failure));

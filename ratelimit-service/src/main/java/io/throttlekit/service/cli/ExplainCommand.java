@@ -5,6 +5,7 @@ import static io.throttlekit.service.cli.PolicyReading.counted;
 import io.throttlekit.descriptors.policy.Explainer;
 import io.throttlekit.descriptors.policy.Explanation;
 import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.Wording;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,9 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     footer = "Exit code: 0 explained, 1 the policies are wrong, 2 wrong use.")
 final class ExplainCommand implements Callable<Integer> {
+
+  /** Domains that a message lists. */
+  private static final int MAX_DOMAINS = 10;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -46,11 +50,25 @@ final class ExplainCommand implements Callable<Integer> {
       err.println("error: " + counted(reading.errors(), "error") + " in the policies");
       return CommandLineTool.FAILED;
     }
+    if (book.domain(arguments.domain()) == null) {
+      warnOfUnknownDomain(book);
+    }
     for (DescriptorArgument descriptor : descriptors) {
       String[] entries = descriptor.entries().toArray(String[]::new);
       print(descriptor, new Explainer().explain(book, arguments.domain(), entries));
     }
     return CommandLineTool.OK;
+  }
+
+  private void warnOfUnknownDomain(PolicyBook book) {
+    List<String> known = book.domains().stream().sorted().limit(MAX_DOMAINS).toList();
+    spec.commandLine()
+        .getErr()
+        .println(
+            "warning: no policy has the domain %s, so that nothing limits its requests (domains: %s)"
+                .formatted(
+                    Wording.quote(arguments.domain()),
+                    known.isEmpty() ? "none" : String.join(", ", known)));
   }
 
   private void print(DescriptorArgument descriptor, Explanation explanation) {

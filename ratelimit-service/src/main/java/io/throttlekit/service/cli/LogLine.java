@@ -2,6 +2,7 @@ package io.throttlekit.service.cli;
 
 import com.google.gson.JsonObject;
 import io.throttlekit.service.log.PrintableText;
+import io.throttlekit.service.log.StructuredRecord;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.logging.Formatter;
@@ -34,7 +35,7 @@ final class LogLine extends Formatter {
             record.getInstant(),
             level(record.getLevel()),
             logger.substring(logger.lastIndexOf('.') + 1),
-            shown(formatMessage(record)),
+            shown(message(record)),
             stack(record));
   }
 
@@ -43,11 +44,30 @@ final class LogLine extends Formatter {
     line.addProperty("@timestamp", record.getInstant().toString());
     line.addProperty("level", level(record.getLevel()));
     line.addProperty("logger", record.getLoggerName());
-    line.addProperty("@message", shown(formatMessage(record)));
+    if (record instanceof StructuredRecord structured) {
+      line.addProperty("@message", structured.getMessage());
+      structured.fields().forEach((name, value) -> add(line, name, value));
+    } else {
+      line.addProperty("@message", shown(formatMessage(record)));
+    }
     if (record.getThrown() != null) {
       line.addProperty("stack", stack(record));
     }
     return line + "\n";
+  }
+
+  private static void add(JsonObject line, String name, Object value) {
+    switch (value) {
+      case Number number -> line.addProperty(name, number);
+      case Boolean flag -> line.addProperty(name, flag);
+      default -> line.addProperty(name, shown(value.toString()));
+    }
+  }
+
+  private String message(LogRecord record) {
+    return record instanceof StructuredRecord structured
+        ? structured.text()
+        : formatMessage(record);
   }
 
   private static String stack(LogRecord record) {

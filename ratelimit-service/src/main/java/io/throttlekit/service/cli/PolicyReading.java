@@ -4,10 +4,12 @@ import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.load.RuleOverrides;
+import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.PolicyFiles;
 import io.throttlekit.descriptors.source.PolicySource;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Severity;
+import io.throttlekit.descriptors.source.SourceLocation;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -19,10 +21,11 @@ import picocli.CommandLine.ParameterException;
 /**
  * Policies named on a command line.
  *
+ * @param source the paths, as messages name them
  * @param files number of files that were read, or could not be
  * @param result result of loading them
  */
-record PolicyReading(int files, LoadResult result) {
+record PolicyReading(String source, int files, LoadResult result) {
 
   /**
    * Reads and loads policies. A file that cannot be read is an error like those inside of files.
@@ -41,18 +44,36 @@ record PolicyReading(int files, LoadResult result) {
         throw new ParameterException(command, "'" + path + "' is not a path", e);
       }
     }
+    String source = String.join(", ", paths);
     if (found.stream().noneMatch(Files::exists)) {
-      throw new ParameterException(command, "no such file or folder: " + String.join(", ", paths));
+      throw new ParameterException(command, "no such file or folder: " + source);
     }
     PolicyFiles.Sources read = PolicyFiles.read(found);
     LoadResult loaded = new PolicyLoader(new LoadOptions(true)).load(read.sources());
     if (read.problems().isEmpty()) {
-      return new PolicyReading(read.sources().size(), loaded);
+      return new PolicyReading(source, read.sources().size(), loaded);
     }
     List<Problem> problems = new ArrayList<>(read.problems());
     problems.addAll(loaded.problems());
     long unread = read.problems().stream().filter(p -> p.location().line() > 0).count();
-    return new PolicyReading(read.sources().size() + (int) unread, new LoadResult(null, problems));
+    int files = read.sources().size() + (int) unread;
+    return new PolicyReading(source, files, new LoadResult(null, problems));
+  }
+
+  /** Returns this reading, with an error if there is no rule: nothing would be limited. */
+  PolicyReading requiringRules() {
+    PolicyBook book = result.book();
+    if (book == null || !book.rules().isEmpty()) {
+      return this;
+    }
+    List<Problem> problems = new ArrayList<>(result.problems());
+    problems.add(
+        new Problem(
+            Severity.ERROR,
+            new SourceLocation(source, 0, 0),
+            "there is no rule: nothing would be limited",
+            "add rate_limit, limits or concurrency to a descriptor"));
+    return new PolicyReading(source, files, new LoadResult(null, problems));
   }
 
   /**
@@ -69,7 +90,7 @@ record PolicyReading(int files, LoadResult result) {
     for (PolicySource source : read.sources()) {
       problems.addAll(RuleOverrides.read(source, new LoadOptions(true)).problems());
     }
-    return new PolicyReading(1, new LoadResult(null, problems));
+    return new PolicyReading(path, 1, new LoadResult(null, problems));
   }
 
   long errors() {

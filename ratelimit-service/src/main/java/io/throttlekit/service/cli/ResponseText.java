@@ -5,6 +5,9 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
+import io.throttlekit.descriptors.policy.WindowText;
+import io.throttlekit.service.rls.OwnFields;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -13,6 +16,11 @@ import java.util.Locale;
  * @param hits cost of each descriptor of the request
  */
 record ResponseText(long hits) {
+
+  /** Returns whether the service has no policies for the domain of the request. */
+  static boolean isOfUnknownDomain(RateLimitResponse response) {
+    return response.getUnknownFields().hasField(OwnFields.UNKNOWN_DOMAIN);
+  }
 
   String overall(RateLimitResponse response) {
     boolean look = hits == 0;
@@ -62,9 +70,13 @@ record ResponseText(long hits) {
   }
 
   private static String window(RateLimit limit) {
-    return limit.getUnit() == RateLimit.Unit.UNKNOWN
-        ? "per window, of a length that the protocol cannot express" // every: 10s
-        : "per " + limit.getUnit().name().toLowerCase(Locale.ROOT);
+    if (limit.getUnit() != RateLimit.Unit.UNKNOWN) {
+      return "per " + limit.getUnit().name().toLowerCase(Locale.ROOT);
+    }
+    List<Long> millis = limit.getUnknownFields().getField(OwnFields.WINDOW_MILLIS).getVarintList();
+    return millis.isEmpty()
+        ? "in flight, or per a window that the response does not name"
+        : "per " + WindowText.of(Math.max(1, millis.getFirst()));
   }
 
   private static String seconds(Duration duration) {

@@ -12,6 +12,7 @@ import io.netty.channel.unix.DomainSocketAddress;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
@@ -23,8 +24,12 @@ sealed interface Target {
   /** Returns why no connection is possible from here, whatever listens there; empty when it is. */
   String obstacle();
 
-  /** Opens a plaintext connection, which the caller closes. */
-  Connection open();
+  /**
+   * Opens a connection, which the caller closes.
+   *
+   * @param security sets TLS or plaintext
+   */
+  Connection open(Consumer<NettyChannelBuilder> security);
 
   /**
    * A channel and the threads made for it.
@@ -56,8 +61,10 @@ sealed interface Target {
     }
 
     @Override
-    public Connection open() {
-      ManagedChannel channel = NettyChannelBuilder.forAddress(host, port).usePlaintext().build();
+    public Connection open(Consumer<NettyChannelBuilder> security) {
+      NettyChannelBuilder builder = NettyChannelBuilder.forAddress(host, port);
+      security.accept(builder);
+      ManagedChannel channel = builder.build();
       return new Connection(channel, channel::shutdownNow);
     }
 
@@ -80,16 +87,16 @@ sealed interface Target {
     }
 
     @Override
-    public Connection open() {
+    public Connection open(Consumer<NettyChannelBuilder> security) {
       EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
-      ManagedChannel channel =
+      NettyChannelBuilder builder =
           NettyChannelBuilder.forAddress(new DomainSocketAddress(path))
               .channelType(EpollDomainSocketChannel.class)
               .eventLoopGroup(loop)
               .withOption(ChannelOption.SO_KEEPALIVE, null) // a warning otherwise
-              .overrideAuthority("localhost")
-              .usePlaintext()
-              .build();
+              .overrideAuthority("localhost");
+      security.accept(builder);
+      ManagedChannel channel = builder.build();
       return new Connection(
           channel,
           () -> {

@@ -1,6 +1,7 @@
 package io.throttlekit.service.config;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param nearLimitRatio share of a limit from which a charge counts as near it, from 0 to 1
  * @param maxSeries maximum number of series named by requests, and of unknown domains; rules whose
  *     series have fixed names are kept in addition
+ * @param refusalLogInterval interval of log lines about the keys that are refused most; 0 for none
  * @param serviceNamespace namespace of the service name; empty for none
  * @param serviceInstance id of this process in traces; empty for none
  * @param metricMappings file with other names for the metrics of envoyproxy/ratelimit; null for
@@ -36,6 +38,7 @@ public record TelemetryConfig(
     String logFormat,
     double nearLimitRatio,
     int maxSeries,
+    Duration refusalLogInterval,
     String serviceNamespace,
     String serviceInstance,
     @Nullable Path metricMappings,
@@ -53,7 +56,8 @@ public record TelemetryConfig(
       String logLevel,
       String logFormat,
       double nearLimitRatio,
-      int maxSeries) {
+      int maxSeries,
+      Duration refusalLogInterval) {
     this(
         prometheus,
         otlpMetrics,
@@ -66,6 +70,7 @@ public record TelemetryConfig(
         logFormat,
         nearLimitRatio,
         maxSeries,
+        refusalLogInterval,
         "",
         "",
         null,

@@ -65,10 +65,12 @@ public final class HttpServers {
   }
 
   /**
-   * Creates the listener for operators: the policies in effect, the concurrency limits, the
-   * counters, the metrics and the threads. It has no authentication, so it belongs on loopback.
+   * Creates the listener for operators: the policies in effect, the keys that are refused, the
+   * concurrency limits, the counters, the metrics and the threads. It has no authentication, so it
+   * belongs on loopback.
    *
    * @param stats the counters as text, one per line
+   * @param refusals the page of recent refusals
    * @param envoys returns this replica's part in the limits of Envoys; null if it has none
    * @throws IOException when the address cannot be bound
    */
@@ -77,6 +79,7 @@ public final class HttpServers {
       PolicyStore policies,
       Supplier<String> store,
       Supplier<List<String>> stats,
+      Supplier<String> refusals,
       ConcurrencyLimiter limiter,
       @Nullable Supplier<SteeringFigures> envoys)
       throws IOException {
@@ -84,9 +87,10 @@ public final class HttpServers {
     routes.put("/rlconfig", new PoliciesRoute(policies, store, time));
     routes.put("/concurrency", new ConcurrencyRoute(limiter.limits(), envoys, time));
     routes.put("/stats", shared(() -> lines(stats.get())));
+    routes.put("/refusals", shared(refusals));
     routes.put("/debug/threads", shared(ThreadDump::text));
     addMetrics(routes, "/metrics");
-    Reply index = Reply.text(200, lines(List.copyOf(routes.keySet())));
+    Reply index = Reply.text(200, lines(routes.keySet().stream().map(HttpServers::entry).toList()));
     routes.put("/", _ -> index);
     return listener(config.host(), config.port(), routes);
   }
@@ -118,6 +122,22 @@ public final class HttpServers {
   private Route shared(Supplier<String> text) {
     SharedPage page = new SharedPage(() -> Reply.text(200, text.get()), time);
     return _ -> page.get();
+  }
+
+  /** Returns a line of the index of the debug listener. */
+  private static String entry(String path) {
+    String what =
+        switch (path) {
+          case "/rlconfig" -> "the policies in effect, the last load and its problems, the store";
+          case "/refusals" -> "who is limited: the keys that were refused most in the last minutes";
+          case "/concurrency" ->
+              "the limits of requests in flight, their replicas, tenants, Envoys";
+          case "/stats" -> "the counters of each rule, by the names of envoyproxy/ratelimit";
+          case "/metrics" -> "the metrics for Prometheus";
+          case "/debug/threads" -> "the stacks of all threads";
+          default -> "";
+        };
+    return "%-15s %s".formatted(path, what).stripTrailing();
   }
 
   private static String lines(List<String> lines) {

@@ -96,6 +96,15 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     call.after = null;
   }
 
+  /** Returns the number of its open calls that would end without their clients. */
+  long openCalls() {
+    long open = 0;
+    for (HeldCall call = first; call != null; call = call.after) {
+      open += call.passes() ? 1 : 0;
+    }
+    return open;
+  }
+
   /** Adds up the bytes held by its calls. */
   void look() {
     heldBytes = 0;

@@ -6,7 +6,13 @@ import io.netty.channel.EventLoop;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,6 +73,24 @@ public final class HeldByClients {
   /** Returns how many connections were closed because of what their clients held. */
   public long closed() {
     return closed.sum();
+  }
+
+  /**
+   * Returns the number of calls that are open and would end without their clients. Waits for the
+   * event loops; a call is assumed on each that does not report within a second.
+   */
+  public long openCalls() throws InterruptedException {
+    List<Future<Long>> reports = new ArrayList<>();
+    ledgers.forEach((loop, ledger) -> reports.add(loop.submit(ledger::openCalls)));
+    long open = 0;
+    for (Future<Long> report : reports) {
+      try {
+        open += report.get(1, TimeUnit.SECONDS);
+      } catch (TimeoutException | ExecutionException e) {
+        open++;
+      }
+    }
+    return open;
   }
 
   LoopLedger ledger(EventLoop loop) {

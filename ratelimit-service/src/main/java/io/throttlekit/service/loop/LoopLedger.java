@@ -35,6 +35,11 @@ final class LoopLedger {
     connections.remove(connection);
   }
 
+  /** Returns the number of open calls that would end without their clients. */
+  long openCalls() {
+    return connections.stream().mapToLong(ClientConnection::openCalls).sum();
+  }
+
   void lookSoon() {
     if (!lookIsDue) {
       lookIsDue = true;

@@ -84,9 +84,10 @@ public final class PolicyReloader implements AutoCloseable {
 
   static LoadOptions options(
       PolicyConfig config, boolean federated, boolean steering, boolean accessLogs) {
-    String mergeSwitch =
-        runtimeOf(config) == null ? LoadOptions.MERGE_SWITCH : "MERGE_DOMAIN_CONFIG=true";
-    return new LoadOptions(config.mergeDomains(), mergeSwitch, federated, steering, accessLogs);
+    boolean standsIn = runtimeOf(config) != null;
+    String mergeSwitch = standsIn ? "MERGE_DOMAIN_CONFIG=true" : LoadOptions.MERGE_SWITCH;
+    return new LoadOptions(
+        config.mergeDomains(), mergeSwitch, federated, steering, accessLogs, standsIn);
   }
 
   /** Creates a reloader with another loader. */

@@ -171,6 +171,8 @@ public final class RateLimitFrontEnd implements FrontEnd {
     }
     RateLimitResponse rest = message(extras.of(request, answer));
     size += rest.getSerializedSize();
+    int unknownDomain = !verdicts.isEmpty() && verdicts.getFirst().isOfUnknownDomain() ? 1 : 0;
+    size += varintSize(OwnFields.UNKNOWN_DOMAIN, unknownDomain);
     byte[] response = new byte[size];
     CodedOutputStream out = CodedOutputStream.newInstance(response);
     try {
@@ -179,6 +181,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
         writeStatus(out, verdicts.get(i));
       }
       rest.writeTo(out);
+      writeVarint(out, OwnFields.UNKNOWN_DOMAIN, unknownDomain);
     } catch (IOException impossible) {
       throw new UncheckedIOException(impossible);
     }
@@ -228,6 +231,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
       if (!name(verdict).isEmpty()) {
         out.writeString(RateLimit.NAME_FIELD_NUMBER, name(verdict));
       }
+      writeVarint(out, OwnFields.WINDOW_MILLIS, unnamedWindow(verdict));
     }
     writeVarint(out, DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining(verdict));
     if (limited) {
@@ -239,7 +243,8 @@ public final class RateLimitFrontEnd implements FrontEnd {
   private static int limitSize(Verdict verdict) {
     int size =
         varintSize(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, requestsPerUnit(verdict))
-            + varintSize(RateLimit.UNIT_FIELD_NUMBER, unit(verdict));
+            + varintSize(RateLimit.UNIT_FIELD_NUMBER, unit(verdict))
+            + varintSize(OwnFields.WINDOW_MILLIS, unnamedWindow(verdict));
     String name = name(verdict);
     return name.isEmpty()
         ? size
@@ -268,6 +273,12 @@ public final class RateLimitFrontEnd implements FrontEnd {
     LimitUnit unit = limit == null ? null : limit.unit();
     RateLimit.Unit known = unit == null ? null : UNITS.get(unit);
     return known == null ? RateLimit.Unit.UNKNOWN_VALUE : known.getNumber();
+  }
+
+  /** Returns the ms of a window that is none of the protocol's units; else 0. */
+  private static long unnamedWindow(Verdict verdict) {
+    Limit limit = verdict.limit();
+    return limit == null || limit.unit() != null ? 0 : limit.windowMillis();
   }
 
   /** Returns the size of a field of any integer or enum type from 0; proto3 omits a 0. */

@@ -240,8 +240,11 @@ public final class GrpcServer {
       server.shutdown();
       streams.end();
       if (!server.awaitTermination(config.drain().timeout().toNanos(), TimeUnit.NANOSECONDS)) {
-        LOG.warn(
-            "cancelling the calls that are still in progress after {}", config.drain().timeout());
+        // Clients may also have kept connections open, or closed them a moment ago.
+        if (held.openCalls() > 0) {
+          LOG.warn(
+              "cancelling the calls that are still in progress after {}", config.drain().timeout());
+        }
         // shutdownNow has cancelled all calls: only their last events are left.
         boolean ended = server.shutdownNow().awaitTermination(1, TimeUnit.SECONDS);
         LOG.debug("all calls ended: {}", ended);

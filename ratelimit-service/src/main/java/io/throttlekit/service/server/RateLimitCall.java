@@ -130,20 +130,22 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
   public void onCancel() {
     try {
       long now = handler.time().monotonicNanos();
-      boolean gaveUp = hasGivenUp(now);
-      if (claimEnd(COUNTED)) {
-        if (startNanos != NOT_STARTED) {
+      boolean open = claimEnd(COUNTED);
+      if (open || ENDED.compareAndSet(this, ANSWERED, COUNTED)) { // or its answer was not sent
+        boolean started = startNanos != NOT_STARTED;
+        if (open && started) {
           handler.listener().failed(Failure.CANCELLED);
-          if (gaveUp) {
-            abandoned(Abandonment.RESET, now);
-          }
         }
-        recordEnd(now);
-      } else if (ENDED.compareAndSet(this, ANSWERED, COUNTED)) { // the answer was not sent
-        if (gaveUp) {
+        if (started && hasGivenUp(now)) {
           abandoned(Abandonment.RESET, now);
+        } else if (span != null) {
+          span.failed("cancelled");
         }
-        endSpan();
+        if (open) {
+          recordEnd(now);
+        } else {
+          endSpan();
+        }
       }
     } finally { // also for an answer that was written but not sent
       gone();
@@ -234,8 +236,7 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
         return;
       }
     }
-    // Ended meanwhile, perhaps by onCancel: the request was released.
-    if (ended != OPEN || complete == null) {
+    if (ended != OPEN || complete == null) { // meanwhile, perhaps by onCancel
       return;
     }
     byte[] response = handler.frontEnd().write(complete, answer);
@@ -277,7 +278,6 @@ final class RateLimitCall extends ServerCall.Listener<InputStream> implements An
    */
   private boolean isLate(long now) {
     long age = now - arrivedNanos;
-    // The age first: almost every call is younger, and skips parsing the header.
     return age >= ExpectedTimeout.MIN_NANOS && age >= ExpectedTimeout.timeoutNanos(headers);
   }
 

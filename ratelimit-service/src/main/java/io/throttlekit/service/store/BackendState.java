@@ -152,8 +152,19 @@ final class BackendState implements StoreListener {
 
   /** Returns a one-line description for operators. */
   String describe() {
+    return describe(breakerOpen, answers);
+  }
+
+  /** Returns the same of a backend that does not answer now; an empty text of one that does. */
+  String describeUnanswering() {
+    boolean open = breakerOpen;
+    boolean answering = answers;
+    return answering && !open ? "" : describe(open, answering);
+  }
+
+  private String describe(boolean open, boolean answering) {
     String state =
-        breakerOpen ? "does not answer: " + lastFailure : answers ? "answers" : notAnswering();
+        open ? "does not answer: " + lastFailure : answering ? "answers" : notAnswering();
     String lost =
         losses.get() == 0
             ? ""

@@ -20,6 +20,7 @@ import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -28,6 +29,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,11 +117,14 @@ public final class SharedStore implements AutoCloseable {
     }
     TierSettings tierSettings = tierSettings(config);
     TierListener tierListener = listeners.tiers();
+    CounterStore store =
+        config.address().inMemory()
+            ? counters.api()
+            : listeners.traced(counters.api(), config.address().toString());
     this.tiers =
         regions == null
-            ? new Tiers(counters.api(), time, timer, tierSettings, tierListener)
-            : new Tiers(
-                counters.api(), regions.federation, time, timer, tierSettings, tierListener);
+            ? new Tiers(store, time, timer, tierSettings, tierListener)
+            : new Tiers(store, regions.federation, time, timer, tierSettings, tierListener);
     state.whenDataIsLost(tiers::forgetRefusals);
     if (regions != null) {
       regions.state.whenDataIsLost(tiers::forgetRefusals);
@@ -148,7 +154,7 @@ public final class SharedStore implements AutoCloseable {
    * Waits at most 2 s until the store answers as fast as requests need it and the coordinator
    * answers: connections must be established, and a new JVM takes longer for its first calls than a
    * request may wait. The two are awaited concurrently, and nothing is written. A store whose
-   * answers are still slow at the end counts as answering.
+   * answers are still slow at the end counts as answering. Warns of those that do not answer.
    *
    * @return the backends that have answered; the others may answer later
    */
@@ -164,12 +170,29 @@ public final class SharedStore implements AutoCloseable {
         var _ = probe.await(counters, this::peek, FAST_ANSWERS, deadlineNanos / 2);
       }
       var _ = escrow.get();
-      return new Answering(near, coordinator.get());
+      Answering answering = new Answering(near, coordinator.get());
+      if (!answering.all()) {
+        warnOfUnanswering();
+      }
+      return answering;
     } catch (ExecutionException e) {
       throw new IllegalStateException(e.getCause());
     } finally {
       coordinator.cancel(true); // no effect when it is done
       escrow.cancel(true);
+    }
+  }
+
+  /** Warns of backends that do not answer. One that was only slow may answer by now. */
+  private void warnOfUnanswering() {
+    String silent =
+        Stream.of(state, regions == null ? null : regions.state)
+            .filter(Objects::nonNull)
+            .map(BackendState::describeUnanswering)
+            .filter(text -> !text.isEmpty())
+            .collect(Collectors.joining("; "));
+    if (!silent.isEmpty()) {
+      LOG.warn("{}; on_outage of each rule decides meanwhile", silent);
     }
   }
 

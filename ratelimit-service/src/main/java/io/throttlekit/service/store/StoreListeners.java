@@ -3,6 +3,7 @@ package io.throttlekit.service.store;
 import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.tier.TierListener;
 
@@ -31,6 +32,12 @@ public interface StoreListeners {
 
   /** Returns the listener of the leases from other regions. */
   FederationListener federation();
+
+  /**
+   * Returns a store whose decisions and leases appear in the traces of the requests that caused
+   * them; the same store if nothing is traced.
+   */
+  CounterStore traced(CounterStore store, String address);
 
   /** Returns a coordinator whose leases appear in the traces of the requests that caused them. */
   GlobalCoordinator traced(GlobalCoordinator coordinator, String address);

@@ -2,6 +2,8 @@ package io.throttlekit.service.telemetry;
 
 import io.grpc.Metadata;
 import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.SpanKind;
@@ -9,12 +11,17 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
+import io.throttlekit.Decision;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.lease.Tier;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;
 import io.throttlekit.service.server.CallTracing;
 import io.throttlekit.share.FleetFigures;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
@@ -111,6 +118,14 @@ public final class DecisionTracing implements CallTracing {
     private static final AttributeKey<Double> TENANT_WEIGHT =
         AttributeKey.doubleKey("ratelimit.tenant_weight");
     private static final AttributeKey<Long> LIMIT = AttributeKey.longKey("ratelimit.limit");
+    private static final AttributeKey<String> TIER = AttributeKey.stringKey("ratelimit.tier");
+
+    /** The event of each rule, of a request that reached several. */
+    private static final String RULE_EVENT = "ratelimit.rule";
+
+    /** Bounds the events of a span: a request may have a thousand descriptors. */
+    private static final int MAX_RULES = 32;
+
     private static final double THOUSANDTHS = 1_000;
 
     @Override
@@ -130,10 +145,48 @@ public final class DecisionTracing implements CallTracing {
       CallTracing.CallSpan.super.decided(request, answer);
       Verdict reported = answer.reported();
       Rule rule = reported == null ? null : reported.rule();
+      if (rule != null && rule.concurrency() == null && !rule.unlimited()) {
+        span.setAttribute(TIER, tier(rule));
+      }
+      addRules(answer.verdicts());
       if (reported != null && rule != null && rule.fairShare() != null) {
         int index = answer.verdicts().indexOf(reported); // one for each descriptor
         recordTenant(reported, rule, request.descriptors().get(index).entries());
       }
+    }
+
+    /** Adds an event for each rule, in the order of the descriptors; none for a single one. */
+    private void addRules(List<Verdict> verdicts) {
+      List<Verdict> matched =
+          verdicts.stream().filter(verdict -> verdict.rule() != null).limit(MAX_RULES).toList();
+      if (matched.size() > 1) {
+        matched.forEach(verdict -> addRule(verdict, Objects.requireNonNull(verdict.rule())));
+      }
+    }
+
+    private void addRule(Verdict verdict, Rule rule) {
+      Decision decision = verdict.decision();
+      boolean shadowed = decision != null && !decision.admitted() && !verdict.refused();
+      AttributesBuilder event = Attributes.builder();
+      event.put(RULE, rule.path());
+      event.put(DECISION, verdict.refused() ? "over_limit" : shadowed ? "shadow_over_limit" : "ok");
+      event.put(DECIDED_IN, verdict.decidedBy().name().toLowerCase(Locale.ROOT));
+      if (decision != null) {
+        event.put(REMAINING, verdict.remaining());
+        if (rule.concurrency() == null) {
+          event.put(TIER, tier(rule));
+        }
+      }
+      span.addEvent(RULE_EVENT, event.build());
+    }
+
+    private static String tier(Rule rule) {
+      return switch (rule.tier()) {
+        case Tier.Strict _ -> "strict";
+        case Tier.CachedDeny _ -> "cached_deny";
+        case Tier.Leased _ -> "leased";
+        case Tier.Global _ -> "global";
+      };
     }
 
     private void recordTenant(Verdict reported, Rule rule, String[] entries) {

@@ -10,6 +10,7 @@ import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.PathListeners;
 import io.throttlekit.service.telemetry.fairness.FairMetrics;
+import io.throttlekit.service.telemetry.refusals.RecentRefusals;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Counters;
 import io.throttlekit.tier.Tiers;
@@ -20,10 +21,14 @@ import org.jspecify.annotations.Nullable;
  * A decision path whose listeners are metrics.
  *
  * @param metrics of its decisions
+ * @param refusals the keys that it refuses most
  * @param limits receives the events of the concurrency limits
  */
 public record MeasuredPath(
-    DecisionPath path, RateLimitMetrics metrics, ConcurrencyListener limits) {
+    DecisionPath path,
+    RateLimitMetrics metrics,
+    RecentRefusals refusals,
+    ConcurrencyListener limits) {
 
   /** Returns a path that decides by {@code policies} on counters in this process's memory. */
   public static MeasuredPath inMemory(
@@ -66,11 +71,13 @@ public record MeasuredPath(
       @Nullable Fleet fleet) {
     ConcurrencyMetrics limits = new ConcurrencyMetrics(telemetry.meter(), time);
     CheckMetrics checks = config.extAuthz() == null ? null : new CheckMetrics(telemetry.meter());
-    FairMetrics decisions = new FairMetrics(telemetry.meter(), policies::book, time, metrics);
+    FairMetrics fair = new FairMetrics(telemetry.meter(), policies::book, time, metrics);
+    RecentRefusals decisions =
+        RecentRefusals.of(time, config.telemetry().refusalLogInterval(), fair);
     PathListeners listeners = new PathListeners(decisions, metrics, checks, limits);
     DecisionPath path = DecisionPath.of(config, policies, counters, listeners, time, loops, fleet);
     limits.show(path.limiter());
-    return new MeasuredPath(path, metrics, limits);
+    return new MeasuredPath(path, metrics, decisions, limits);
   }
 
   private static RateLimitMetrics metrics(

@@ -7,6 +7,7 @@ import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.rls.CallListener;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
@@ -16,12 +17,16 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Metrics of the decisions.
@@ -37,6 +42,8 @@ import org.jspecify.annotations.Nullable;
 public final class RateLimitMetrics implements DecisionListener, CallListener, StatsdSource {
   /** Maximum number of unknown domains with a series of their own: callers choose their names. */
   static final int MAX_UNKNOWN_DOMAINS = 32;
+
+  private static final Logger LOG = LoggerFactory.getLogger(RateLimitMetrics.class);
 
   /**
    * Bounds the metrics page in bytes, not only in lines: a name may have 256 characters per level.
@@ -60,6 +67,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
       Map<SeriesName, Tally> named) {}
 
   private final Supplier<? extends @Nullable PolicyBook> policies;
+  private final Executor logger = RuleLog.thread("unknown-domains");
   private final float nearLimitRatio;
   private final int maxSeries;
   private final DoubleHistogram responseTime;
@@ -105,7 +113,8 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
       int maxSeries) {
     this.policies = policies;
     this.maxSeries = maxSeries;
-    this.unknownDomains = new UnknownDomains(Math.min(maxSeries, MAX_UNKNOWN_DOMAINS));
+    this.unknownDomains =
+        new UnknownDomains(Math.min(maxSeries, MAX_UNKNOWN_DOMAINS), this::logUnknownDomain);
     this.nearLimitRatio = (float) nearLimitRatio;
     this.responseTime =
         meter
@@ -144,6 +153,22 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
   @Override
   public void domainNotFound(String domain) {
     unknownDomains.count(domain);
+  }
+
+  private void logUnknownDomain(String domain) {
+    PolicyBook book = policies.get();
+    String near = book == null ? null : Wording.nearest(domain, book.domains());
+    Runnable line =
+        () ->
+            LOG.warn(
+                "requests name the domain {}, which no policy has: nothing limits them{}",
+                Wording.quote(domain),
+                near == null ? "" : " (did you mean " + Wording.quote(near) + "?)");
+    try {
+      logger.execute(line);
+    } catch (RejectedExecutionException _) {
+      // A slow log. The metric names the domain all the same.
+    }
   }
 
   @Override

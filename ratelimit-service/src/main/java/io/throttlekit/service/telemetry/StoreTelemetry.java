@@ -2,11 +2,8 @@ package io.throttlekit.service.telemetry;
 
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.trace.Span;
-import io.opentelemetry.api.trace.SpanKind;
-import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
-import io.opentelemetry.context.Context;
-import io.opentelemetry.context.Scope;
+import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.CounterKey;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.federation.BudgetLease;
@@ -18,13 +15,13 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.service.store.StoreListeners;
 import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.traces.ClientSpans;
+import io.throttlekit.service.telemetry.traces.TracedStore;
 import io.throttlekit.store.CallId;
+import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.tier.TierListener;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.BiConsumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,23 +48,32 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPoolStatistics poo
   }
 
   @Override
+  public CounterStore traced(CounterStore store, String address) {
+    boolean isOff = tracer.equals(TracerProvider.noop().get("")); // which has one tracer only
+    return isOff ? store : new TracedStore(store, address, spans());
+  }
+
+  @Override
   public GlobalCoordinator traced(GlobalCoordinator far, String address) {
     return new GlobalCoordinator() {
       @Override
       public CompletionStage<LeaseGrant> lease(BudgetLease lease) {
-        return inSpan(
-            "coordinator.lease",
-            (span, grant) -> {
-              span.setAttribute("throttlekit.coordinator", address);
-              recordLease(span, lease.region(), lease.budget().key(), lease.units());
-              span.setAttribute("throttlekit.limit", lease.budget().window().limit());
-              FairTenant tenant = lease.tenant();
-              if (tenant != null) {
-                span.setAttribute("throttlekit.tenant", tenant.key().toString());
-              }
-              recordGrant(span, grant.units(), grant.left(), grant.windowEndMillis());
-            },
-            () -> far.lease(lease));
+        return spans()
+            .inSpan(
+                "coordinator.lease",
+                span -> {
+                  span.setAttribute("throttlekit.coordinator", address);
+                  recordLease(span, lease.region(), lease.budget().key(), lease.units());
+                  span.setAttribute("throttlekit.limit", lease.budget().window().limit());
+                  FairTenant tenant = lease.tenant();
+                  if (tenant != null) {
+                    span.setAttribute("throttlekit.tenant", tenant.key().toString());
+                  }
+                },
+                (span, grant) ->
+                    ClientSpans.recordGrant(
+                        span, grant.units(), grant.left(), grant.windowEndMillis()),
+                () -> far.lease(lease));
       }
 
       @Override
@@ -92,25 +98,27 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPoolStatistics poo
     return new RegionalEscrow() {
       @Override
       public CompletionStage<EscrowGrant> lease(CounterKey key, long units, @Nullable CallId id) {
-        return inSpan(
-            "escrow.lease",
-            (span, grant) -> {
-              recordLease(span, region, key, units);
-              recordGrant(span, grant.units(), grant.left(), grant.windowEndMillis());
-            },
-            () -> far.lease(key, units, id));
+        return spans()
+            .inSpan(
+                "escrow.lease",
+                span -> recordLease(span, region, key, units),
+                (span, grant) ->
+                    ClientSpans.recordGrant(
+                        span, grant.units(), grant.left(), grant.windowEndMillis()),
+                () -> far.lease(key, units, id));
       }
 
       @Override
       public CompletionStage<Boolean> refill(EscrowRefill refill) {
-        return inSpan(
-            "escrow.refill",
-            (span, accepted) -> {
-              span.setAttribute("throttlekit.region", region);
-              span.setAttribute("throttlekit.units", refill.units());
-              span.setAttribute("throttlekit.accepted", accepted);
-            },
-            () -> far.refill(refill));
+        return spans()
+            .inSpan(
+                "escrow.refill",
+                span -> {
+                  span.setAttribute("throttlekit.region", region);
+                  span.setAttribute("throttlekit.units", refill.units());
+                },
+                (span, accepted) -> span.setAttribute("throttlekit.accepted", accepted),
+                () -> far.refill(refill));
       }
 
       @Override
@@ -131,49 +139,13 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPoolStatistics poo
     };
   }
 
+  private ClientSpans spans() {
+    return new ClientSpans(tracer);
+  }
+
   private static void recordLease(Span span, String region, CounterKey key, long units) {
     span.setAttribute("throttlekit.region", region);
     span.setAttribute("throttlekit.counter", key.toString());
     span.setAttribute("throttlekit.requested_units", units);
-  }
-
-  private static void recordGrant(Span span, long units, long left, long windowEndMillis) {
-    span.setAttribute("throttlekit.granted_units", units);
-    span.setAttribute("throttlekit.remaining_units", left);
-    span.setAttribute("throttlekit.window_end_ms", windowEndMillis);
-  }
-
-  /**
-   * Runs a call, in a child span if the current span is recording. Stages that depend on the answer
-   * run in the current context, so that their calls become siblings.
-   *
-   * @param name of the span
-   * @param record writes the answer to the span
-   */
-  private <T> CompletionStage<T> inSpan(
-      String name, BiConsumer<Span, T> record, Supplier<CompletionStage<T>> call) {
-    Context caller = Context.current();
-    if (!Span.fromContext(caller).isRecording()) {
-      return call.get();
-    }
-    Span span = tracer.spanBuilder(name).setParent(caller).setSpanKind(SpanKind.CLIENT).startSpan();
-    CompletableFuture<T> answer = new CompletableFuture<>();
-    call.get()
-        .whenComplete((value, failure) -> {
-          if (failure == null) {
-            record.accept(span, value);
-          } else {
-            span.setStatus(StatusCode.ERROR, String.valueOf(failure.getMessage()));
-          }
-          span.end();
-          try (Scope _ = caller.makeCurrent()) {
-            if (failure == null) {
-              answer.complete(value);
-            } else {
-              answer.completeExceptionally(failure);
-            }
-          }
-        });
-    return answer;
   }
 }

@@ -3,19 +3,27 @@ package io.throttlekit.service.telemetry;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
 
 /**
  * Counts requests by unknown domain. Callers choose those names, so at most {@code maxNames} are
- * distinguished; the others are counted as {@code other}. Thread-safe.
+ * distinguished; the others are counted as {@code other}. Each of those is logged once.
+ * Thread-safe.
  */
 final class UnknownDomains {
   private final int maxNames;
   private final Map<String, LongAdder> counts = new ConcurrentHashMap<>();
   private final LongAdder other = new LongAdder();
 
-  UnknownDomains(int maxNames) {
+  private final Consumer<String> log;
+
+  /**
+   * @param log receives each distinguished name once; does not block
+   */
+  UnknownDomains(int maxNames, Consumer<String> log) {
     this.maxNames = maxNames;
+    this.log = log;
   }
 
   void count(String domain) {
@@ -40,7 +48,12 @@ final class UnknownDomains {
     if (counts.size() < maxNames) {
       synchronized (this) {
         if (counts.size() < maxNames) {
-          return counts.computeIfAbsent(name, any -> new LongAdder());
+          return counts.computeIfAbsent(
+              name,
+              added -> {
+                log.accept(added);
+                return new LongAdder();
+              });
         }
       }
     }

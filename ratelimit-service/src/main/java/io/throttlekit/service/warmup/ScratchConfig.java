@@ -81,6 +81,7 @@ final class ScratchConfig {
         real.logLevel(),
         real.logFormat(),
         real.nearLimitRatio(),
-        real.maxSeries());
+        real.maxSeries(),
+        Duration.ZERO);
   }
 }

@@ -122,14 +122,13 @@ final class PartialLoader {
     /** Returns the descriptors by domain, with the last good state of what could not be read. */
     private SortedMap<String, List<RateLimitDescriptor>> wanted() {
       SortedMap<String, List<RateLimitDescriptor>> wanted = new TreeMap<>(sent.domains());
-      for (String domain : new TreeMap<>(before).keySet()) {
+      before.forEach((domain, descriptors) -> {
         boolean unreadable = sent.unreadable().contains(domain);
         if (unreadable || (sent.incomplete() && !wanted.containsKey(domain))) {
-          wanted.put(domain, before.getOrDefault(domain, List.of()));
+          wanted.put(domain, descriptors);
         }
-      }
+      });
       for (String domain : new TreeSet<>(sent.unreadable())) {
-        wanted.computeIfPresent(domain, (_, descriptors) -> before.getOrDefault(domain, List.of()));
         rejected.add(
             domain.isEmpty()
                 ? "a resource that cannot be read: the last good state of missing domains remains"

@@ -60,7 +60,7 @@ final class PolicyTrees {
       YamlNode.Mapping sent = rule(child);
       YamlNode.Mapping rule =
           child.takesOverrides() ? overrides.apply(domain, child.entries(), sent) : sent;
-      child.setOverridden(rule != sent);
+      child.setOverridden(!rule.equals(sent));
       List<YamlNode.Entry> entries = new ArrayList<>(rule.entries());
       if (!child.children().isEmpty()) {
         entries.add(entry(child.at(), "descriptors", list(domain, child)));

@@ -66,9 +66,19 @@ final class XdsPolicies implements ConfigListener {
     this.store = store;
     this.time = time;
     this.listener = listener;
-    this.loader = new PartialLoader(options);
+    // As of an installation of envoyproxy/ratelimit: a control plane cannot write rules
+    // differently.
+    LoadOptions without =
+        new LoadOptions(
+            options.mergeDomains(),
+            options.mergeSwitch(),
+            options.federated(),
+            options.steering(),
+            options.accessLogs(),
+            true);
+    this.loader = new PartialLoader(without);
     this.overrides =
-        config.overrides() == null ? null : new OverridesFile(config.overrides(), options);
+        config.overrides() == null ? null : new OverridesFile(config.overrides(), without);
     this.saved = config.folder() == null ? null : new SavedConfigs(config.folder());
     store.controlPlane(ControlPlaneStatus.of(config.server()));
   }

@@ -2,7 +2,10 @@ package io.throttlekit.service.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.log.StructuredRecord;
 import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,30 @@ class LogLineTest {
     record.setThrown(new IllegalStateException("why"));
     assertThat(new LogLine(true).format(record).lines()).hasSize(1);
     assertThat(new LogLine(false).format(record)).contains("IllegalStateException: why");
+  }
+
+  @Test
+  void fieldsArePropertiesInJsonAndNamedValuesInText() {
+    Map<String, Object> fields = new LinkedHashMap<>();
+    fields.put("domain", "shop");
+    fields.put("descriptor", "user=\"b\u001Bob\",path={0}" + "x".repeat(100_000));
+    fields.put("refusals", 12L);
+    fields.put("shadow", false);
+    LogRecord record = new StructuredRecord(Level.INFO, "io.x.Thing", "requests refused", fields);
+    record.setInstant(Instant.parse("2026-11-21T00:00:00Z"));
+    assertThat(new LogLine(true).format(record))
+        .startsWith(
+            "{\"@timestamp\":\"2026-11-21T00:00:00Z\",\"level\":\"info\",\"logger\":\"io.x.Thing\","
+                + "\"@message\":\"requests refused\",\"domain\":\"shop\",\"descriptor\":"
+                + "\"user=\\\"b\uFFFDob\\\",path={0}xxx")
+        .endsWith("\"refusals\":12,\"shadow\":false}\n")
+        .hasSizeLessThan(10_000);
+    assertThat(new LogLine(false).format(record))
+        .startsWith(
+            "2026-11-21T00:00:00Z info  Thing: requests refused domain=\"shop\""
+                + " descriptor=\"user=\\\"b\uFFFDob\\\",path={0}xxx")
+        .doesNotContain("\u001B")
+        .hasSizeLessThan(10_000);
   }
 
   @Test

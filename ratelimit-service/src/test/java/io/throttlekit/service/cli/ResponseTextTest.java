@@ -3,11 +3,14 @@ package io.throttlekit.service.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.Duration;
+import com.google.protobuf.UnknownFieldSet;
+import com.google.protobuf.UnknownFieldSet.Field;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.DescriptorStatus;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.RateLimit.Unit;
+import io.throttlekit.service.rls.OwnFields;
 import org.junit.jupiter.api.Test;
 
 class ResponseTextTest {
@@ -19,11 +22,18 @@ class ResponseTextTest {
   }
 
   @Test
-  void aWindowThatTheProtocolCannotExpressHasNoUnit() {
-    assertThat(new ResponseText(1).of(status(Code.OK, 9, 10, Unit.UNKNOWN)))
+  void aWindowThatIsNoUnitOfTheProtocolIsADuration() {
+    DescriptorStatus.Builder status = status(Code.OK, 9, 10, Unit.UNKNOWN).toBuilder();
+    assertThat(new ResponseText(1).of(status.build()))
         .isEqualTo(
-            "OK, 9 left, limit 10 per window, of a length that the protocol cannot express (x),"
+            "OK, 9 left, limit 10 in flight, or per a window that the response does not name (x),"
                 + " resets in 3 s");
+    Field millis = Field.newBuilder().addVarint(10_000).build();
+    UnknownFieldSet fields =
+        UnknownFieldSet.newBuilder().addField(OwnFields.WINDOW_MILLIS, millis).build();
+    status.getCurrentLimitBuilder().setUnknownFields(fields);
+    assertThat(new ResponseText(1).of(status.build()))
+        .isEqualTo("OK, 9 left, limit 10 per 10s (x), resets in 3 s");
   }
 
   @Test

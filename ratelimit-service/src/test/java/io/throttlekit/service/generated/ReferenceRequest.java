@@ -125,7 +125,7 @@ record ReferenceRequest(
     FixedWindow window = new FixedWindow(requests, unit.millis());
     return new ReferenceRule(
         "",
-        List.of(new ReferenceRule.Part(window, requests, unit)),
+        List.of(new ReferenceRule.Part(window, requests, unit, unit.millis())),
         List.of(),
         false,
         false,

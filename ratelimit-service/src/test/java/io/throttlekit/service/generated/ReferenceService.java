@@ -1,6 +1,7 @@
 package io.throttlekit.service.generated;
 
 import com.google.protobuf.Duration;
+import com.google.protobuf.UnknownFieldSet;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse;
@@ -14,6 +15,7 @@ import io.throttlekit.descriptors.policy.RandomPolicies.Policy;
 import io.throttlekit.descriptors.policy.ReferenceRule;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.service.config.CompatibilityConfig;
+import io.throttlekit.service.rls.OwnFields;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -103,6 +105,9 @@ final class ReferenceService {
             .setOverallCode(admitted || mode.shadowMode() ? Code.OK : Code.OVER_LIMIT);
     for (int i = 0; i < asked.size(); i++) {
       response.addStatuses(status(asked.get(i), decisions.get(i)));
+    }
+    if (!policies.containsKey(domain)) {
+      response.setUnknownFields(own(OwnFields.UNKNOWN_DOMAIN, 1));
     }
     note(asked, decisions, admitted);
     return response.build();
@@ -253,6 +258,11 @@ final class ReferenceService {
     long remaining = hidden ? 0 : Math.max(0, decision.remaining());
     status.setLimitRemaining((int) Math.min(remaining, MAX_REMAINING));
     LimitUnit unit = limit.unit();
+    if (unit == null) {
+      status
+          .getCurrentLimitBuilder()
+          .setUnknownFields(own(OwnFields.WINDOW_MILLIS, limit.windowMillis()));
+    }
     status
         .getCurrentLimitBuilder()
         .setName(rule.name())
@@ -264,6 +274,11 @@ final class ReferenceService {
         .setUnit(RateLimitResponse.RateLimit.Unit.valueOf(unit == null ? "UNKNOWN" : unit.name()));
     long reset = Math.ceilDiv(decision.resetAfterMillis(), 1_000);
     return status.setDurationUntilReset(Duration.newBuilder().setSeconds(reset)).build();
+  }
+
+  private static UnknownFieldSet own(int number, long value) {
+    UnknownFieldSet.Field field = UnknownFieldSet.Field.newBuilder().addVarint(value).build();
+    return UnknownFieldSet.newBuilder().addField(number, field).build();
   }
 
   /** Returns the index of the longest refusal, else of the smallest part, else of the first. */

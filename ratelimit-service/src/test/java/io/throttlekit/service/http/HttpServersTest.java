@@ -75,6 +75,7 @@ class HttpServersTest {
                 policies,
                 () -> "memory",
                 () -> List.of("a: 1", "b: 2"),
+                () -> "# refusals\nd: user=bob: refusals=3\n",
                 new ConcurrencyLimiter(time, (_, _) -> {}, ConcurrencyListener.NONE, () -> 1),
                 null));
   }
@@ -100,7 +101,8 @@ class HttpServersTest {
 
   @Test
   void noPageIsTakenForAnotherTypeByABrowser() throws Exception {
-    for (String path : List.of("/", "/concurrency", "/rlconfig", "/stats", "/debug/threads")) {
+    for (String path :
+        List.of("/", "/concurrency", "/rlconfig", "/refusals", "/stats", "/debug/threads")) {
       assertThat(debug.get(path).headers().firstValue("X-Content-Type-Options"))
           .as(path)
           .hasValue("nosniff");
@@ -298,7 +300,12 @@ class HttpServersTest {
   @Test
   void listsItsPagesAndShowsCountersAndThreads() throws Exception {
     assertThat(debug.get("/").body().lines())
-        .containsExactly("/concurrency", "/debug/threads", "/metrics", "/rlconfig", "/stats");
+        .extracting(line -> line.split(" +", 2)[0])
+        .containsExactly(
+            "/concurrency", "/debug/threads", "/metrics", "/refusals", "/rlconfig", "/stats");
+    assertThat(debug.get("/").body())
+        .contains("/refusals       who is limited: the keys that were refused most");
+    assertThat(debug.get("/refusals").body()).isEqualTo("# refusals\nd: user=bob: refusals=3\n");
     assertThat(debug.get("/stats").body()).isEqualTo("a: 1\nb: 2\n");
     assertThat(debug.get("/debug/threads").body()).contains("\"main\"", "    at ");
   }
@@ -307,7 +314,11 @@ class HttpServersTest {
   void everyPageOfTheDebugPortIsDocumented() throws Exception {
     String documented = Files.readString(Path.of("..", "docs", "CONFIGURATION.md"));
     assertThat(debug.get("/").body().lines())
-        .allSatisfy(page -> assertThat(documented).contains("| `" + page + "` |"));
+        .allSatisfy(line ->
+            assertThat(line)
+                .matches("/\\S+ +\\S.*")
+                .satisfies(page ->
+                    assertThat(documented).contains("| `" + page.split(" ", 2)[0] + "` |")));
   }
 
   @Test

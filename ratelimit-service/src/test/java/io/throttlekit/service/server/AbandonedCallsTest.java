@@ -9,6 +9,7 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.data.StatusData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.throttlekit.ManualTime;
 import io.throttlekit.service.admission.Answer;
@@ -138,24 +139,32 @@ class AbandonedCallsTest {
   }
 
   @Test
-  void theSpanOfACallThatWasNotAbandonedEndsOnceWithoutAnError() {
+  void theSpanOfACallThatWasAnsweredInTimeEndsOnceWithoutAnError() {
     RateLimitCall inTime = traced();
     inTime.answered(ADMITTED);
     time.advance(19);
     inTime.onComplete();
     assertThat(onlySpan()).isEqualTo(StatusCode.UNSET);
+  }
 
+  @Test
+  void theSpanOfACallWhoseCallerLeftIsCancelled() {
     RateLimitCall left = traced();
     time.advance(9);
     left.onCancel();
-    assertThat(onlySpan()).isEqualTo(StatusCode.UNSET);
+    assertThat(onlyStatus()).isEqualTo(StatusData.create(StatusCode.ERROR, "cancelled"));
 
     RateLimitCall leftAfterTheAnswerWasWritten = traced();
     time.advance(9);
     leftAfterTheAnswerWasWritten.answered(ADMITTED);
     leftAfterTheAnswerWasWritten.onCancel();
     leftAfterTheAnswerWasWritten.onComplete();
-    assertThat(onlySpan()).isEqualTo(StatusCode.UNSET);
+    assertThat(onlyStatus()).isEqualTo(StatusData.create(StatusCode.ERROR, "cancelled"));
+
+    RateLimitCall gaveUp = traced();
+    time.advance(20);
+    gaveUp.onCancel();
+    assertThat(onlyStatus().getDescription()).isEqualTo("deadline exceeded after 20 ms");
   }
 
   private RateLimitCall traced() {
@@ -164,10 +173,14 @@ class AbandonedCallsTest {
 
   /** Returns the status of the only span that has ended since the last call. */
   private StatusCode onlySpan() {
+    return onlyStatus().getStatusCode();
+  }
+
+  private StatusData onlyStatus() {
     List<SpanData> ended = spans.getFinishedSpanItems();
     spans.reset();
     assertThat(ended).hasSize(1);
-    return ended.getFirst().getStatus().getStatusCode();
+    return ended.getFirst().getStatus();
   }
 
   private RateLimitCall begun(Metadata headers) {

@@ -54,6 +54,7 @@ import io.throttlekit.service.telemetry.Telemetry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -155,6 +156,19 @@ class DrainTest {
     }
     assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
     channel.shutdownNow();
+  }
+
+  @Test
+  void aClientThatOnlyKeepsItsConnectionOpenHasNoCallInProgress() throws Exception {
+    GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
+    try (RawConnection silent = new RawConnection(server); // it never answers a GOAWAY's ping
+        Logged logged = Logged.by(GrpcServer.class)) {
+      silent.beginCall(1, Map.of());
+      silent.ask(1, TestRequests.x(TestRequests.entries("nothing", "y")).toByteArray());
+      silent.await(RawConnection.Frame::endsCall);
+      server.stop();
+      assertThat(logged.lines()).isEmpty();
+    }
   }
 
   @Test

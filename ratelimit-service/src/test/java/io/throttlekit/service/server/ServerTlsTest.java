@@ -193,7 +193,7 @@ class ServerTlsTest {
         "ca.pem   | ''                           | holds no certificate",
         "key.pem  | nonsense                     | holds no private key",
         "key.pem  | -----BEGIN PRIVATE KEY-----x | the private key in FILE is damaged",
-        "key.pem  | -----BEGIN RSA PRIVATE KEY----- | in an older form: openssl pkcs8",
+        "key.pem  | -----BEGIN RSA PRIVATE KEY----- | the private key in FILE is damaged",
         "key.pem  | -----BEGIN ENCRYPTED PRIVATE KEY----- | an encrypted private key",
       })
   void anInvalidFileIsNamedWithTheReason(String name, String text, String why) throws IOException {

@@ -47,6 +47,19 @@ class BackendStateTest {
   }
 
   @Test
+  void onlyAStoreThatDoesNotAnswerIsDescribedAsUnanswering() {
+    assertThat(state.describeUnanswering()).isEqualTo("redis://a has not answered yet");
+    state.roundTrip(1, 1_000);
+    assertThat(state.describeUnanswering()).isEmpty();
+    state.failed(1, Failure.CONNECTION, "connection refused");
+    state.down();
+    assertThat(state.describeUnanswering())
+        .isEqualTo("redis://a does not answer: connection refused");
+    state.up();
+    assertThat(state.describeUnanswering()).isEmpty();
+  }
+
+  @Test
   void onlyALateAnswerSuggestsALongerDeadline() {
     state.failed(1, Failure.CONNECTION, "connection refused");
     state.down();

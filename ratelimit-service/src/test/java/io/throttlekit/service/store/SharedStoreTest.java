@@ -173,8 +173,15 @@ class SharedStoreTest {
       try (SharedStore store = region(address(away.port()), redis.port())) {
         assertThat(store.awaitAnswers()).isEqualTo(new SharedStore.Answering(false, true));
       }
-      try (SharedStore store = region(address(redis.port()), away.port())) {
+      try (SharedStore store = region(address(redis.port()), away.port());
+          Logged logged = Logged.by(SharedStore.class)) {
         assertThat(store.awaitAnswers()).isEqualTo(new SharedStore.Answering(true, false));
+        assertThat(logged.lines())
+            .singleElement()
+            .asString()
+            .startsWith("WARNING redis://127.0.0.1:" + away.port())
+            .endsWith("; on_outage of each rule decides meanwhile")
+            .doesNotContain(Integer.toString(redis.port()));
       }
       away.goOn();
     }

@@ -22,6 +22,7 @@ import io.throttlekit.share.FleetFigures;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.tier.DecidedBy;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -129,6 +130,69 @@ class DecisionTracingTest {
         .isEqualTo(2.5);
     assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.limit"))).isEqualTo(40);
     assertThat(data.getAttributes().get(AttributeKey.longKey("ratelimit.remaining"))).isEqualTo(38);
+  }
+
+  @Test
+  void recordsEveryRuleOfARequestWithItsTierAndItsDecision() {
+    List<Rule> rules =
+        Book.of(
+                """
+                domain: d
+                descriptors:
+                  - {key: a, rate_limit: {unit: day, requests_per_unit: 9, tier: leased}}
+                  - {key: b, rate_limit: {unit: day, requests_per_unit: 9, tier: cached_deny}}
+                  - {key: c, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 9}}
+                  - {key: e, rate_limit: {unlimited: true}}
+                """)
+            .rules();
+    Decision refused = Decision.refuse(9, 0, 1_000, 1_000);
+    List<Verdict> verdicts =
+        List.of(
+            verdict(rules.get(0), Decision.admit(9, 3, 1_000), Role.ENFORCED, DecidedBy.LEASE),
+            Verdict.UNTOUCHED,
+            verdict(rules.get(1), refused, Role.ENFORCED, DecidedBy.CACHED_DENIAL),
+            verdict(rules.get(2), refused, Role.SHADOW, DecidedBy.STORE),
+            new Verdict(false, Role.ENFORCED, rules.get(3), null, null, DecidedBy.NONE));
+    RateLimitRequest request =
+        new RateLimitRequest("d", Collections.nCopies(5, ofTenant("acme")), 1);
+    CallSpan span = started(never.start(headers("b3", "1")));
+    span.decided(request, new Answer(false, verdicts));
+    span.end();
+    SpanData data = onlySpan();
+    assertThat(text(data, "ratelimit.rule")).isEqualTo("b");
+    assertThat(text(data, "ratelimit.tier")).isEqualTo("cached_deny");
+    assertThat(data.getEvents())
+        .allMatch(event -> event.getName().equals("ratelimit.rule"))
+        .extracting(event -> event.getAttributes().asMap().values().stream().toList().toString())
+        .containsExactly(
+            "[lease, ok, 3, a, leased]",
+            "[cached_denial, over_limit, 0, b, cached_deny]",
+            "[store, shadow_over_limit, 0, c, strict]",
+            "[none, ok, e]");
+  }
+
+  @Test
+  void theEventsOfASpanAreBoundedAndOneRuleHasNone() {
+    Rule rule =
+        Book.of("domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n")
+            .rules()
+            .getFirst();
+    Verdict verdict = new Verdict(false, Role.ENFORCED, rule, null, null, DecidedBy.NONE);
+    for (int rules : new int[] {1, 2, 1_000}) {
+      CallSpan span = started(never.start(headers("b3", "1")));
+      span.decided(
+          new RateLimitRequest("d", Collections.nCopies(rules, ofTenant("acme")), 1),
+          new Answer(true, Collections.nCopies(rules, verdict)));
+      span.end();
+    }
+    assertThat(spans.getFinishedSpanItems())
+        .extracting(data -> data.getEvents().size())
+        .containsExactly(0, 2, 32);
+  }
+
+  private static Verdict verdict(Rule rule, Decision decision, Role role, DecidedBy by) {
+    boolean refused = !decision.admitted() && role != Role.SHADOW;
+    return new Verdict(refused, role, rule, rule.limits().getFirst(), decision, by);
   }
 
   private static Descriptor ofTenant(String org) {

@@ -11,6 +11,7 @@ import io.throttlekit.service.telemetry.statsd.StatsdSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -179,8 +180,8 @@ class MappedScrapeTest {
     Telemetry started =
         Telemetry.start(
             new TelemetryConfig(
-                true, false, false, 1, "http", "", "named", "info", "text", 0.8, 10, "", "", file,
-                null));
+                true, false, false, 1, "http", "", "named", "info", "text", 0.8, 10, Duration.ZERO, "",
+                "", file, null));
     telemetry = started;
     RateLimitMetrics metrics =
         new RateLimitMetrics(started.meter(), policies::book, () -> 7, () -> 2, 0.8, 10_000);

@@ -16,6 +16,7 @@ import io.throttlekit.service.config.TelemetryConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.Queue;
@@ -103,7 +104,18 @@ class TelemetryTest {
     try (Telemetry telemetry =
         Telemetry.start(
             new TelemetryConfig(
-                false, false, false, 1, "http", "", "named", "info", "text", 0.8, 10))) {
+                false,
+                false,
+                false,
+                1,
+                "http",
+                "",
+                "named",
+                "info",
+                "text",
+                0.8,
+                10,
+                Duration.ZERO))) {
       assertThat(telemetry.scrape()).isNull();
       assertThat(telemetry.tracing()).isNull();
     }
@@ -143,6 +155,6 @@ class TelemetryTest {
 
   private static TelemetryConfig config(boolean otlp, String protocol, String endpoint) {
     return new TelemetryConfig(
-        true, otlp, otlp, 1, protocol, endpoint, "named", "info", "text", 0.8, 10);
+        true, otlp, otlp, 1, protocol, endpoint, "named", "info", "text", 0.8, 10, Duration.ZERO);
   }
 }

@@ -161,7 +161,8 @@ class WarmUpTest {
               d.logLevel(),
               d.logFormat(),
               d.nearLimitRatio(),
-              d.maxSeries());
+              d.maxSeries(),
+              d.refusalLogInterval());
       assertThat(run(of(DEFAULTS.grpc(), pushing, 100), 100)).isEqualTo(100);
       assertThatThrownBy(collector::accept).isInstanceOf(SocketTimeoutException.class);
     }

@@ -99,6 +99,25 @@ class OverriddenPoliciesTest {
   }
 
   @Test
+  void leasedUnitsGoOnThroughSnapshotsAndWhileTheRuleIsAway() throws IOException {
+    write("overrides:\n  - {domain: '*', rate_limit: {tier: leased}}\n");
+    ControlPlaneFixture service = start();
+    String[] counted = {ROUTE, ROUTE, "rule-4-match--1", "rule-4-match--1"};
+    int admitted = 0;
+    for (int i = 0; i < 60; i++) {
+      if (i % 10 == 5) {
+        service.receive(
+            ""); // all policies removed, and sent again by a control plane that restarted
+        service.receive("1", ControlPlaneFixture.recorded("routes"));
+      }
+      assertThat(rule(service, "rule-4-match--1", "rule-4-match--1").tier())
+          .isInstanceOf(Tier.Leased.class);
+      admitted += service.admits(DOMAIN, counted) ? 1 : 0;
+    }
+    assertThat(admitted).isEqualTo(50);
+  }
+
+  @Test
   void theLastValidOverridesRemainWhenTheFileHasAnError() throws IOException {
     ControlPlaneFixture service = start();
     write("overrides:\n  - {domain: '*', rate_limit: {tier: leesed}}\n");

@@ -170,6 +170,20 @@ class PartialFailureTest {
   }
 
   @Test
+  void warningsDoNotHideMistakes() {
+    String warned =
+        IntStream.range(0, 1_100)
+            .mapToObj(i -> descriptor("w" + i, GOOD, i) + descriptor("w" + i, GOOD, i + 1))
+            .collect(Collectors.joining());
+    String wrong =
+        IntStream.range(0, 20)
+            .mapToObj(i -> descriptor("k" + i, BAD, i))
+            .collect(Collectors.joining());
+    assertThat(service.receiveDomain(warned + wrong)).startsWith("20 errors: ");
+    assertThat(service.rules()).hasSize(1_100);
+  }
+
+  @Test
   @Tag("thorough") // seconds, for reading thousands of descriptors several times
   void tooManyMistakesLeaveAllAsItWas() {
     service.receiveDomain(descriptor("a", GOOD, 1));

@@ -1,5 +1,6 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.envoy.filter.FilterSettings;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.config.ConcurrencyConfig;
 import io.throttlekit.service.config.ExtAuthzConfig;
@@ -312,7 +313,13 @@ final class Assembly {
         values.list("sensors.identities"),
         values.flag("sensors.bind_node_id"),
         values.count("sensors.max_streams"),
-        values.count("sensors.max_streams_per_connection"));
+        values.count("sensors.max_streams_per_connection"),
+        values.flag("sensors.filter.enabled")
+            ? new FilterSettings(
+                values.text("sensors.filter.cluster"),
+                values.duration("sensors.filter.timeout"),
+                values.flag("sensors.filter.failure_mode_deny"))
+            : null);
   }
 
   private ResponseConfig response() {
@@ -343,6 +350,7 @@ final class Assembly {
         values.text("telemetry.log_format"),
         values.ratio("telemetry.near_limit_ratio"),
         values.count("telemetry.max_series"),
+        values.duration("telemetry.refusal_log_interval"),
         values.text("telemetry.service_namespace"),
         values.text("telemetry.service_instance"),
         values.flag("telemetry.prometheus") ? values.path("metrics.mappings") : null,

@@ -372,6 +372,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_TELEMETRY_LOG_FORMAT", "json"),
         Map.entry("THROTTLEKIT_TELEMETRY_NEAR_LIMIT_RATIO", "0.5"),
         Map.entry("THROTTLEKIT_TELEMETRY_MAX_SERIES", "13"),
+        Map.entry("THROTTLEKIT_TELEMETRY_REFUSAL_LOG_INTERVAL", "20s"),
         Map.entry("THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE", "true"),
         Map.entry("THROTTLEKIT_HEALTH_NEEDS_POLICIES", "true"),
         Map.entry("THROTTLEKIT_WARM_UP_REQUESTS", "0"),

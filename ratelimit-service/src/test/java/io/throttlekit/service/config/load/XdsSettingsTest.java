@@ -175,6 +175,7 @@ class XdsSettingsTest {
   @CsvSource({
     "CONFIG_GRPC_XDS_SERVER_URL, host, is not HOST:PORT",
     "CONFIG_GRPC_XDS_SERVER_URL, http://host:1, is not HOST:PORT",
+    "CONFIG_GRPC_XDS_SERVER_URL, host:65536, is not HOST:PORT",
     "CONFIG_GRPC_XDS_NODE_METADATA, a:1, 'each part of policies.xds.node_metadata is NAME=VALUE,"
         + " separated by commas'",
     "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, a b:1, is not the name of a header",

@@ -1,0 +1,122 @@
+package io.throttlekit.deploy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Alerts and dashboards, which the chart and the Compose file have alike. */
+class AlertsTest {
+  private static final Path MESH = Chart.PROJECT.resolve("deploy/mesh");
+  private static final Pattern METRIC =
+      Pattern.compile("\\b(throttlekit|ratelimit_service)_[a-z_0-9]+");
+  private static final Pattern RANGE = Pattern.compile("\\[(\\d+)m]");
+  private static final Pattern HEADING = Pattern.compile("^### ([A-Z]\\w+)$", Pattern.MULTILINE);
+
+  private static List<Manifest> alerts() throws IOException {
+    List<Manifest> alerts = new ArrayList<>();
+    for (Manifest group :
+        new Manifest(Manifest.readMap(MESH.resolve("alerts.yaml"))).list("groups")) {
+      alerts.addAll(group.list("rules"));
+    }
+    assertThat(alerts).hasSizeGreaterThan(15);
+    return alerts;
+  }
+
+  @Test
+  void theChartHasTheAlertsAndDashboardsOfTheComposeFile() throws IOException {
+    assertThat(Chart.FOLDER.resolve("files/alerts.yaml"))
+        .hasSameTextualContentAs(MESH.resolve("alerts.yaml"));
+    List<Path> dashboards = Chart.files(Chart.DASHBOARDS);
+    assertThat(dashboards).hasSize(2);
+    Path originals = MESH.resolve("grafana/dashboards");
+    assertThat(Chart.files(originals)).hasSameSizeAs(dashboards);
+    for (Path dashboard : dashboards) {
+      assertThat(dashboard)
+          .hasSameTextualContentAs(originals.resolve(dashboard.getFileName().toString()));
+    }
+  }
+
+  @Test
+  void everyAlertSaysWhatHappensHowUrgentItIsAndWhatToDo() throws IOException {
+    String runbook = Files.readString(Chart.PROJECT.resolve("docs/OPERATIONS.md"));
+    Set<String> sections = new TreeSet<>();
+    HEADING
+        .matcher(runbook.substring(runbook.indexOf("## Runbook")))
+        .results()
+        .forEach(found -> sections.add(found.group(1)));
+    Set<String> names = new TreeSet<>();
+    for (Manifest alert : alerts()) {
+      String name = alert.text("alert");
+      assertThat(names.add(name)).as("a second %s", name).isTrue();
+      assertThat(alert.text("annotations", "summary")).as(name).isNotBlank();
+      assertThat(alert.text("annotations", "description")).as(name).isNotBlank();
+      assertThat(alert.text("annotations", "runbook_url"))
+          .isEqualTo("docs/OPERATIONS.md#" + name.toLowerCase(Locale.ROOT));
+      assertThat(alert.text("labels", "severity")).as(name).isIn("page", "ticket");
+    }
+    assertThat(sections).isEqualTo(names);
+  }
+
+  @Test
+  void everyAlertAndPanelUsesMetricsThatExist() throws IOException {
+    String documented = Files.readString(Chart.PROJECT.resolve("docs/METRICS.md"));
+    List<String> expressions = new ArrayList<>();
+    for (Manifest alert : alerts()) {
+      expressions.add(alert.text("expr"));
+    }
+    for (Path file : Chart.files(Chart.DASHBOARDS)) {
+      for (Manifest panel : new Manifest(Manifest.readMap(file)).list("panels")) {
+        panel.list("targets").forEach(target -> expressions.add(target.text("expr")));
+      }
+    }
+    assertThat(expressions).hasSizeGreaterThan(50);
+    for (String expression : expressions) {
+      Matcher metric = METRIC.matcher(expression);
+      while (metric.find()) {
+        String name = metric.group().replaceAll("_seconds_(bucket|sum)$", "_seconds");
+        assertThat(documented).as(expression).containsPattern("`" + name + "[`{]");
+      }
+    }
+  }
+
+  /** The scrape interval of the chart's monitors is 15 s. */
+  @Test
+  void everyRangeIsAtLeastFourScrapesLong() throws IOException {
+    for (Manifest alert : alerts()) {
+      Matcher range = RANGE.matcher(alert.text("expr"));
+      boolean any = false;
+      while (range.find()) {
+        any = true;
+        assertThat(Integer.parseInt(range.group(1)) * 60).isGreaterThanOrEqualTo(4 * 15);
+      }
+      assertThat(alert.text("expr").contains("[")).isEqualTo(any);
+    }
+  }
+
+  @Test
+  void everyDashboardLetsTheReaderSelectDatasourceAndRegion() throws IOException {
+    for (Path file : Chart.files(Chart.DASHBOARDS)) {
+      Manifest dashboard = new Manifest(Manifest.readMap(file));
+      assertThat(dashboard.list("templating", "list"))
+          .extracting(variable -> variable.text("name"))
+          .startsWith("datasource", "region");
+      for (Manifest panel : dashboard.list("panels")) {
+        assertThat(panel.text("datasource", "uid")).isEqualTo("${datasource}");
+        for (Manifest target : panel.list("targets")) {
+          assertThat(target.text("datasource", "uid")).isEqualTo("${datasource}");
+          assertThat(target.text("expr")).containsPattern("region=~\"\\$region\"|^vector");
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package io.throttlekit.deploy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * What Helm makes of the chart.
+ *
+ * <p>After a change of the chart, {@code mvn -pl deploy -am test -Dtest=RenderedChartTest
+ * -Dsurefire.failIfNoSpecifiedTests=false -Dgolden=write} writes the golden files anew.
+ */
+@RealHelm
+class RenderedChartTest {
+  private static final boolean WRITE = "write".equals(System.getProperty("golden"));
+
+  static List<String> examples() throws IOException {
+    return Chart.examples();
+  }
+
+  @ParameterizedTest
+  @MethodSource("examples")
+  void anExampleRendersToItsGoldenFile(String example) throws Exception {
+    HelmProgram.Output lint = HelmProgram.lint(Chart.example(example));
+    assertThat(lint.code()).as(lint.out() + lint.errors()).isZero();
+    List<Manifest> rendered = render("--values", Chart.example(example).toString());
+    if (WRITE) {
+      Files.writeString(Chart.golden(example), Manifest.write(rendered));
+      Files.writeString(Chart.goldenDigest(), Chart.digest() + "\n");
+    }
+    assertThat(Manifest.write(rendered)).isEqualTo(Files.readString(Chart.golden(example)));
+  }
+
+  @Test
+  void aChangedPolicyIsReloadedAndAChangedSettingReplacesThePods() throws Exception {
+    Map<String, Object> pods = pods("--set", "policies.files.a\\.yaml=domain: a");
+    assertThat(pods("--set", "policies.files.a\\.yaml=domain: b")).isEqualTo(pods);
+    assertThat(pods("--set", "config.health.needs_policies=true")).isNotEqualTo(pods);
+  }
+
+  private static Map<String, Object> pods(String... options) throws Exception {
+    return render(options).stream()
+        .filter(each -> each.kind().equals("Deployment"))
+        .findFirst()
+        .orElseThrow()
+        .map("spec", "template");
+  }
+
+  private static List<Manifest> render(String... options) throws Exception {
+    HelmProgram.Output output = HelmProgram.template(options);
+    assertThat(output.code()).as(output.errors()).isZero();
+    return Manifest.readAll(output.out());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '"',
+      value = {
+        "redis.enabled=true,store.uri=redis://r:6379 | redis.enabled starts a trial Redis, but"
+            + " store.uri",
+        "store.uri=redis://r:6379,store.uriSecret.name=s | set one of both",
+        "federation.coordinator=redis://c:6379 | a coordinator needs federation.region",
+        "federation.region=eu | federation.region needs a coordinator",
+        "federation.region=eu,federation.coordinator=redis://c:6379 | a store that they share",
+        "sensors.enabled=true | sensors.enabled needs sensors.tlsSecretName",
+        "serviceMonitor.enabled=true,podMonitor.enabled=true | each series would exist twice",
+        "autoscaling.enabled=true,autoscaling.targetCPUUtilizationPercentage=0 | autoscaling needs"
+            + " a metric",
+        "xds.enabled=true,policies.configMaps[0]=p | xds.enabled takes limits from the control"
+            + " plane",
+        "shutdown.gracePeriodSeconds=12 | set at least 25, or 0",
+        "http.port=8081 | must differ",
+        "config.grpc.port=9000 | config.grpc.port is made from other values of the chart: set"
+            + " grpc.port",
+        "config.store.password=x | set store.passwordSecret",
+        "replicas=3 | additional properties 'replicas' not allowed",
+        "store.url=redis://r:6379 | at '/store': additional properties 'url' not allowed",
+        "store.uri=r:6379 | at '/store/uri'",
+      })
+  void aMistakeIsNamed(String values, String message) throws Exception {
+    HelmProgram.Output output = HelmProgram.template("--set", values);
+    assertThat(output.code()).isNotZero();
+    assertThat(output.errors()).contains(message);
+  }
+}

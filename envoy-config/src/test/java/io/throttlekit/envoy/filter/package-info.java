@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.envoy.filter;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,40 @@
+package io.throttlekit.service.telemetry;
+
+import static io.throttlekit.service.LongAwait.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.Logged;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class UnknownDomainsTest {
+
+  @Test
+  void eachNameIsLoggedOnceAndThoseBeyondTheBoundAreNot() {
+    List<String> logged = new ArrayList<>();
+    UnknownDomains domains = new UnknownDomains(2, logged::add);
+    for (String name : List.of("a", "a", "b", "c", "d", "b")) {
+      domains.count(name);
+    }
+    assertThat(logged).containsExactly("a", "b");
+    assertThat(domains.gathered()).isEqualTo(2);
+  }
+
+  @Test
+  void theLineNamesTheDomainAndASuggestion() {
+    try (Logged logged = Logged.by(RateLimitMetrics.class);
+        MetricsFixture fixture = MetricsFixture.of("domain: shop\n")) {
+      fixture.metrics.domainNotFound("shpo");
+      fixture.metrics.domainNotFound("shpo");
+      fixture.metrics.domainNotFound("a\nb");
+      await().until(() -> logged.lines().size() == 2);
+      assertThat(logged.lines())
+          .containsExactly(
+              "WARNING requests name the domain `shpo`, which no policy has: nothing limits them"
+                  + " (did you mean `shop`?)",
+              "WARNING requests name the domain `a\\u000ab`, which no policy has: nothing limits"
+                  + " them");
+    }
+  }
+}

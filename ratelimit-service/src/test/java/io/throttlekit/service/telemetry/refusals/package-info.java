@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.service.telemetry.refusals;
+
+import org.jspecify.annotations.NullMarked;
