@@ -180,8 +180,22 @@ class MappedScrapeTest {
     Telemetry started =
         Telemetry.start(
             new TelemetryConfig(
-                true, false, false, 1, "http", "", "named", "info", "text", 0.8, 10, Duration.ZERO, "",
-                "", file, null));
+                true,
+                false,
+                false,
+                1,
+                "http",
+                "",
+                "named",
+                "info",
+                "text",
+                0.8,
+                10,
+                Duration.ZERO,
+                "",
+                "",
+                file,
+                null));
     telemetry = started;
     RateLimitMetrics metrics =
         new RateLimitMetrics(started.meter(), policies::book, () -> 7, () -> 2, 0.8, 10_000);

@@ -145,8 +145,7 @@ class TracedStoreTest {
   }
 
   private static StoreTelemetry telemetry(Tracer tracer) {
-    return new StoreTelemetry(
-                    MeterProvider.noop().get("test"), tracer, new RedisPoolStatistics());
+    return new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPoolStatistics());
   }
 
   private SpanData only(String name) {
