@@ -366,6 +366,11 @@ final class Lane<C extends Call<?>> implements Link.Listener {
     shared.health.listener.connected();
   }
 
+  @Override
+  public void disconnected() {
+    shared.health.listener.disconnected();
+  }
+
   private static CompletableFuture<?> load(
       Script script, RedisClusterAsyncCommands<byte[], byte[]> commands) {
     return commands

@@ -35,6 +35,9 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
     /** A connection can be used, possibly a new one. */
     void connected();
 
+    /** A connection that was used was lost or closed. */
+    void disconnected();
+
     /** A connection could not be opened; it is retried. */
     void notConnected(String failureReason);
   }
@@ -72,7 +75,11 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
     closed = true;
     C old = connection;
     connection = null;
-    return old == null ? CompletableFuture.completedFuture(null) : old.closeAsync();
+    if (old == null) {
+      return CompletableFuture.completedFuture(null);
+    }
+    listener.disconnected();
+    return old.closeAsync();
   }
 
   /** Fails a stage that is not complete in time, with {@code why} as its message. */

@@ -207,6 +207,7 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
   private void abandon(StatefulRedisConnection<byte[], byte[]> made) {
     if (connection == made) {
       connection = null;
+      listener.disconnected();
     }
     var _ = made.closeAsync();
   }

@@ -29,6 +29,7 @@ class SingleLinkTest {
 
   private final List<RedisClient> clients = new ArrayList<>();
   private final EventLoop loop = new DefaultEventLoop();
+  private final AtomicInteger disconnections = new AtomicInteger();
   private final AtomicInteger attempts = new AtomicInteger();
   private final AtomicInteger closes = new AtomicInteger();
   private final List<String> failures = new CopyOnWriteArrayList<>();
@@ -108,6 +109,17 @@ class SingleLinkTest {
   }
 
   @Test
+  void aClosedConnectionIsReportedOnce() throws Exception {
+    SingleLink link = link(new Events());
+    link.open();
+    assertThat(connected.get()).isTrue();
+    assertThat(disconnections).hasValue(0);
+    loop.submit(link::close).get();
+    loop.submit(link::close).get();
+    assertThat(disconnections).hasValue(1);
+  }
+
+  @Test
   void aConnectionWhoseListenerThrowsIsReplaced() throws Exception {
     SingleLink link =
         link(
@@ -164,6 +176,11 @@ class SingleLinkTest {
     @Override
     public void connected() {
       connected.complete(true);
+    }
+
+    @Override
+    public void disconnected() {
+      disconnections.incrementAndGet();
     }
 
     @Override

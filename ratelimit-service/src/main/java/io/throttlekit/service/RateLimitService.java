@@ -32,6 +32,7 @@ import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
 import io.throttlekit.service.telemetry.refusals.RecentRefusals;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
@@ -68,6 +69,8 @@ public final class RateLimitService {
   private final DecisionPath path;
   private final RateLimitMetrics metrics;
   private final RecentRefusals refusals;
+  private final RedisPoolStatistics pool = new RedisPoolStatistics();
+  private final PeerStatistics statistics;
   private final @Nullable Steering steering;
   private final Sensors sensors;
   private final PolicyUpdates updates;
@@ -95,6 +98,7 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
+    this.statistics = new PeerStatistics(metrics, pool, telemetry, config.telemetry().statsd());
     ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
     this.refusals = measured.refusals();
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
@@ -136,6 +140,7 @@ public final class RateLimitService {
       }
     }
     if (stopping.getCount() > 0) {
+      statistics.start();
       serving = true;
       health.clear(Obstacle.STARTING);
     }
@@ -205,7 +210,7 @@ public final class RateLimitService {
               config.store(),
               config.federation(),
               loops,
-              new StoreTelemetry(telemetry.meter(), telemetry.tracer()),
+              new StoreTelemetry(telemetry.meter(), telemetry.tracer(), pool),
               time,
               this::storeReachable);
     } catch (IllegalArgumentException e) {
@@ -295,7 +300,7 @@ public final class RateLimitService {
                 config.debug(),
                 policies,
                 this::describeStore,
-                metrics::lines,
+                statistics::lines,
                 refusals::page,
                 path.limiter(),
                 steering == null ? null : steering::figures));
@@ -349,6 +354,7 @@ public final class RateLimitService {
     if (path.loops() != null) {
       var _ = path.loops().shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }
+    statistics.close();
     telemetry.close();
   }
 

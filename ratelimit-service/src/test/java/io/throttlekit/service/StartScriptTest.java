@@ -25,7 +25,8 @@ class StartScriptTest {
   void copyTheScripts() throws IOException {
     Path bin = Path.of("..", "bin");
     Files.createDirectories(home.resolve("bin/lib"));
-    for (String script : List.of("throttlekit", "lib/build.sh", "lib/aot.sh", "lib/sizing.sh")) {
+    for (String script :
+        List.of("throttlekit", "ratelimit", "lib/build.sh", "lib/aot.sh", "lib/sizing.sh")) {
       Files.copy(bin.resolve(script), home.resolve("bin").resolve(script));
     }
   }
@@ -36,6 +37,16 @@ class StartScriptTest {
         .isEqualTo(
             "throttlekit: there is no ratelimit-service jar in %s/ratelimit-service/target: build it with 'mvn -DskipTests package', or copy it there with its lib folder\n"
                 .formatted(home.toRealPath()));
+  }
+
+  @Test
+  void ratelimitServes() throws Exception {
+    Files.writeString(home.resolve("bin/throttlekit"), "#!/bin/sh\necho \"[$@]\"\n");
+    Process process =
+        new ProcessBuilder(home.resolve("bin/ratelimit").toString())
+            .redirectErrorStream(true)
+            .start();
+    assertThat(process.inputReader().readLine()).isEqualTo("[serve]");
   }
 
   @Test

@@ -34,6 +34,9 @@ public interface StoreListener {
   /** A connection was opened; there may be several. */
   default void connected() {}
 
+  /** A connection that was opened was lost or closed. Only a store on Redis reports it. */
+  default void disconnected() {}
+
   /** A connection could not be opened; it is retried. */
   default void notConnected(String failureReason) {}
 

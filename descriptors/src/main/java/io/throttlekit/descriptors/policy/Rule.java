@@ -263,7 +263,9 @@ public final class Rule {
     return charged(entries, 2 * path.size());
   }
 
-  /** Returns the {@link #chargedEntries} and the tenant's entry; exception as of {@link #tenant}. */
+  /**
+   * Returns the {@link #chargedEntries} and the tenant's entry; exception as of {@link #tenant}.
+   */
   public String[] tenantEntries(String[] entries) {
     return tenantEntries(entries, tenantAt(entries));
   }

@@ -38,8 +38,7 @@ class FairShareMatchingTest {
       assertThat(rule.tenant(entries)).isEqualTo("acme");
       assertThat(rule.tenantWeight(entries)).isEqualTo(new Weight(4_000, true));
       assertThat(rule.chargedEntries(entries)).containsExactly("api", "v1");
-      assertThat(rule.tenantEntries(entries))
-          .containsExactly("api", "v1", "org", "acme");
+      assertThat(rule.tenantEntries(entries)).containsExactly("api", "v1", "org", "acme");
     }
   }
 
@@ -207,8 +206,7 @@ class FairShareMatchingTest {
     String[] entries = {"path", "/api/a", "org", "acme"};
     Rule rule = Objects.requireNonNull(match(book, entries));
     assertThat(rule.chargedEntries(entries)).containsExactly("path", "/api*");
-    assertThat(rule.tenantEntries(entries))
-        .containsExactly("path", "/api*", "org", "acme");
+    assertThat(rule.tenantEntries(entries)).containsExactly("path", "/api*", "org", "acme");
     assertThat(entries).containsExactly("path", "/api/a", "org", "acme");
     assertThat(rule.metricKeys(entries)).as("no tenant").containsExactly("path_/api*");
   }

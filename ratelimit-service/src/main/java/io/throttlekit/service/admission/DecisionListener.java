@@ -16,6 +16,13 @@ public interface DecisionListener {
    */
   void decided(Rule rule, String[] entries, long hits, Decision decision, boolean shadow);
 
+  /**
+   * Called after {@link #decided} when a cached refusal decided, without a call of the store.
+   *
+   * @param hits the cost, from 1
+   */
+  void refusedFromCache(Rule rule, String[] entries, long hits);
+
   /** Called when a request named a domain without policies. */
   void domainNotFound(String domain);
 

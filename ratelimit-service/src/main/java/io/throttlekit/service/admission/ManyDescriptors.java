@@ -327,10 +327,13 @@ final class ManyDescriptors implements OutcomeCallback {
     }
     Decision decision = decisions.get(telling);
     Descriptor descriptor = request.descriptors().get(index);
-    metrics.decided(
-        rule, descriptor.entries(), request.costOf(descriptor), decision, rule.shadow());
-    return Verdict.of(
-        role(rule, index), rule, rule.limits().get(telling), decision, decidedBy.get(telling));
+    long cost = request.costOf(descriptor);
+    metrics.decided(rule, descriptor.entries(), cost, decision, rule.shadow());
+    DecidedBy by = decidedBy.get(telling);
+    if (by == DecidedBy.CACHED_DENIAL && cost > 0) {
+      metrics.refusedFromCache(rule, descriptor.entries(), cost);
+    }
+    return Verdict.of(role(rule, index), rule, rule.limits().get(telling), decision, by);
   }
 
   /**

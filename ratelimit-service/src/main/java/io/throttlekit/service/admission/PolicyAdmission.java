@@ -159,6 +159,9 @@ public final class PolicyAdmission implements Admission {
     metrics.decided(rule, descriptor.entries(), cost, decision, rule.shadow());
     Role role = roleOf(rule, descriptor, cost, compatibility.quotaMode());
     DecidedBy by = counters.decidedBy(rule.tier());
+    if (by == DecidedBy.CACHED_DENIAL && cost > 0) {
+      metrics.refusedFromCache(rule, descriptor.entries(), cost);
+    }
     Verdict verdict = Verdict.of(role, rule, rule.limits().getFirst(), decision, by);
     boolean admitted = !verdict.refused();
     if (!admitted && compatibility.shadowMode()) {

@@ -1,6 +1,8 @@
 package io.throttlekit.service.config;
 
+import java.nio.file.Path;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Configuration of metrics, traces and logs.
@@ -18,6 +20,11 @@ import java.time.Duration;
  * @param maxSeries maximum number of series named by requests, and of unknown domains; rules whose
  *     series have fixed names are kept in addition
  * @param refusalLogInterval interval of log lines about the keys that are refused most; 0 for none
+ * @param serviceNamespace namespace of the service name; empty for none
+ * @param serviceInstance id of this process in traces; empty for none
+ * @param metricMappings file with other names for the metrics of envoyproxy/ratelimit; null for
+ *     none
+ * @param statsd server that receives statistics; null for none
  */
 public record TelemetryConfig(
     boolean prometheus,
@@ -31,4 +38,42 @@ public record TelemetryConfig(
     String logFormat,
     double nearLimitRatio,
     int maxSeries,
-    Duration refusalLogInterval) {}
+    Duration refusalLogInterval,
+    String serviceNamespace,
+    String serviceInstance,
+    @Nullable Path metricMappings,
+    @Nullable StatsdConfig statsd) {
+
+  /** Creates a configuration without the last four. */
+  public TelemetryConfig(
+      boolean prometheus,
+      boolean otlpMetrics,
+      boolean tracing,
+      double samplingRatio,
+      String otlpProtocol,
+      String otlpEndpoint,
+      String serviceName,
+      String logLevel,
+      String logFormat,
+      double nearLimitRatio,
+      int maxSeries,
+      Duration refusalLogInterval) {
+    this(
+        prometheus,
+        otlpMetrics,
+        tracing,
+        samplingRatio,
+        otlpProtocol,
+        otlpEndpoint,
+        serviceName,
+        logLevel,
+        logFormat,
+        nearLimitRatio,
+        maxSeries,
+        refusalLogInterval,
+        "",
+        "",
+        null,
+        null);
+  }
+}

@@ -210,6 +210,12 @@ final class BackendState implements StoreListener {
   public void connected() {
     notConnected = "";
     reasonsNotToConnect.clear();
+    listener.connected();
+  }
+
+  @Override
+  public void disconnected() {
+    listener.disconnected();
   }
 
   @Override

@@ -2,7 +2,9 @@ package io.throttlekit.service.telemetry;
 
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Label;
 import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot;
 import io.prometheus.metrics.model.snapshots.UnknownSnapshot.UnknownDataPointSnapshot;
 import java.util.ArrayList;
@@ -15,41 +17,63 @@ import java.util.stream.Collectors;
 /**
  * The counters that envoyproxy/ratelimit has as well, under exactly its names.
  *
- * <p>Requests for unknown domains have a label here, and a metric per domain there. Both are
- * written.
+ * <p>Requests for unknown domains, and units that cached refusals decided, have labels here, and a
+ * metric of their own per domain and rule there. Both are written.
  */
 final class EnvoyRatelimitCounters {
   private static final String PREFIX = "ratelimit_service_";
   private static final String RATE_LIMIT = PREFIX + "rate_limit_";
   private static final String NOT_FOUND = "domain_not_found";
+  private static final String FROM_CACHE = "over_limit_with_local_cache";
+  private static final String TOTAL = "_total";
+  private static final String POOL = "ratelimit_redis_pool_";
 
   private final Map<String, Map<Labels, Double>> samples = new TreeMap<>();
 
-  static boolean isOne(CounterSnapshot counter) {
-    return counter.getMetadata().getPrometheusName().startsWith(PREFIX);
+  /** Returns whether envoyproxy/ratelimit has this metric, or the statistic that it shows. */
+  static boolean isOne(MetricSnapshot metric) {
+    String name = metric.getMetadata().getPrometheusName();
+    return name.startsWith(PREFIX) || name.startsWith(POOL);
   }
 
   void add(CounterSnapshot counter) {
-    String name = counter.getMetadata().getPrometheusName();
+    String kept = counter.getMetadata().getPrometheusName();
+    String name = kept.equals(POOL + "cx") ? kept + TOTAL : kept; // the library has cut it
     for (CounterDataPointSnapshot point : counter.getDataPoints()) {
       add(name, point.getLabels(), point.getValue());
-      if (name.equals(RATE_LIMIT + NOT_FOUND)) {
-        String domain = point.getLabels().getValue(0).replaceAll("[^a-zA-Z0-9_]", "_");
-        add(RATE_LIMIT + domain + "_" + NOT_FOUND, Labels.EMPTY, point.getValue());
+      if (name.equals(RATE_LIMIT + NOT_FOUND) || name.equals(RATE_LIMIT + FROM_CACHE)) {
+        String rule =
+            point.getLabels().stream().map(Label::getValue).collect(Collectors.joining("_"));
+        String own = rule.replaceAll("[^a-zA-Z0-9_]", "_");
+        add(
+            RATE_LIMIT + own + name.substring(RATE_LIMIT.length() - 1),
+            Labels.EMPTY,
+            point.getValue());
       }
     }
   }
 
-  /** Returns the samples as metrics of unknown type for OpenMetrics. */
-  List<UnknownSnapshot> untyped() {
-    List<UnknownSnapshot> metrics = new ArrayList<>();
-    samples.forEach((name, values) -> {
-      UnknownSnapshot.Builder metric = UnknownSnapshot.builder().name(name);
-      values.forEach((labels, value) ->
-          metric.dataPoint(UnknownDataPointSnapshot.builder().labels(labels).value(value).build()));
-      metrics.add(metric.build());
-    });
+  /** Returns the samples for OpenMetrics: as counters if their names end as it requires. */
+  List<MetricSnapshot> forOpenMetrics() {
+    List<MetricSnapshot> metrics = new ArrayList<>();
+    samples.forEach((name, values) ->
+        metrics.add(name.endsWith(TOTAL) ? counter(name, values) : untyped(name, values)));
     return metrics;
+  }
+
+  private static MetricSnapshot counter(String name, Map<Labels, Double> values) {
+    String shortName = name.substring(0, name.length() - TOTAL.length());
+    CounterSnapshot.Builder metric = CounterSnapshot.builder().name(shortName);
+    values.forEach((labels, value) ->
+        metric.dataPoint(CounterDataPointSnapshot.builder().labels(labels).value(value).build()));
+    return metric.build();
+  }
+
+  private static MetricSnapshot untyped(String name, Map<Labels, Double> values) {
+    UnknownSnapshot.Builder metric = UnknownSnapshot.builder().name(name);
+    values.forEach((labels, value) ->
+        metric.dataPoint(UnknownDataPointSnapshot.builder().labels(labels).value(value).build()));
+    return metric.build();
   }
 
   /** Returns the samples in the Prometheus text format. */
@@ -62,7 +86,8 @@ final class EnvoyRatelimitCounters {
     return text.toString();
   }
 
-  private void add(String name, Labels labels, double value) {
+  /** Adds to the sample with this name and these labels. */
+  void add(String name, Labels labels, double value) {
     samples
         .computeIfAbsent(name, any -> new TreeMap<>(Comparator.naturalOrder()))
         .merge(labels, value, Double::sum);
@@ -73,7 +98,11 @@ final class EnvoyRatelimitCounters {
         labels.stream()
             .map(label -> label.getName() + "=\"" + escaped(label.getValue()) + '"')
             .collect(Collectors.joining(",", "{", "}"));
-    return name + (labels.isEmpty() ? "" : text) + ' ' + (long) value + '\n';
+    return name + (labels.isEmpty() ? "" : text) + ' ' + number(value) + '\n';
+  }
+
+  private static String number(double value) {
+    return value == (long) value ? Long.toString((long) value) : Double.toString(value);
   }
 
   private static String escaped(String value) {

@@ -35,6 +35,16 @@ final class Instruments {
     ofEachSeries("within_limit", tally -> tally.withinLimit.sum());
     ofEachSeries("near_limit", tally -> tally.nearLimit.sum());
     ofEachSeries("over_limit", tally -> tally.overLimit.sum());
+    ours.labelled(
+        SERVICE + "rate_limit_over_limit_with_local_cache",
+        "",
+        OurCounters.sums(sum ->
+            metrics.forEachSeries((series, tally) -> {
+              long hits = tally.fromCache.sum();
+              if (hits > 0) { // of rules whose refusals are cached
+                sum.accept(series.labels(), hits);
+              }
+            })));
     ofEachSeries("shadow_mode", tally -> tally.shadowMode.sum());
     ofTheService();
     ofOurs(counters, evicted);

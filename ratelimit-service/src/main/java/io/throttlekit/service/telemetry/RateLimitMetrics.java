@@ -11,6 +11,7 @@ import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.rls.CallListener;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
+import io.throttlekit.service.telemetry.statsd.StatsdSource;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -20,6 +21,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +39,7 @@ import org.slf4j.LoggerFactory;
  * counted in one series per domain. Unknown domains have at most {@value #MAX_UNKNOWN_DOMAINS}
  * series. Thread-safe.
  */
-public final class RateLimitMetrics implements DecisionListener, CallListener {
+public final class RateLimitMetrics implements DecisionListener, CallListener, StatsdSource {
   /** Maximum number of unknown domains with a series of their own: callers choose their names. */
   static final int MAX_UNKNOWN_DOMAINS = 32;
 
@@ -91,6 +93,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   final ByWord<Failure> failures = new ByWord<>(Failure.class);
   final ByWord<Abandonment> abandonments = new ByWord<>(Abandonment.class);
   volatile boolean lastLoadOk;
+  private volatile LongConsumer responseTimeListener = _ -> {};
 
   /**
    * Registers all instruments.
@@ -141,6 +144,13 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   }
 
   @Override
+  public void refusedFromCache(Rule rule, String[] entries, long hits) {
+    Tally known = fixed.ofRule.get(rule);
+    Tally tally = known != null ? known : find(rule, entries);
+    tally.fromCache.add(hits);
+  }
+
+  @Override
   public void domainNotFound(String domain) {
     unknownDomains.count(domain);
   }
@@ -165,6 +175,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
   public void answered(long nanos) {
     answered.increment();
     responseTime.record(nanos / NANOS_PER_SECOND, SHOULD_RATE_LIMIT);
+    responseTimeListener.accept(nanos);
   }
 
   @Override
@@ -188,12 +199,14 @@ public final class RateLimitMetrics implements DecisionListener, CallListener {
     lastLoadOk = ok;
   }
 
-  /**
-   * Returns every counter that is not zero as {@code name: value}, under envoyproxy/ratelimit's
-   * names.
-   */
-  public List<String> lines() {
-    return new StatsLines(this).sorted();
+  @Override
+  public void read(StatsdSource.Reader reader) {
+    new EnvoyStatistics(this, reader).read();
+  }
+
+  /** Passes the time of each answer, in ns, to {@code listener} as well, which does not block. */
+  public void addResponseTimeListener(LongConsumer listener) {
+    responseTimeListener = responseTimeListener.andThen(listener);
   }
 
   /** Returns how many decisions and unknown domains were counted as {@code other}. */

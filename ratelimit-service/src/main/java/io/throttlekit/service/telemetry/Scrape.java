@@ -8,9 +8,12 @@ import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.throttlekit.service.http.MetricsSource;
+import io.throttlekit.service.telemetry.mapping.MappedMetrics;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,11 +27,21 @@ import org.jspecify.annotations.Nullable;
 public final class Scrape implements MetricsSource {
 
   private final MultiCollector metrics;
+
+  /** Replaces the metrics of envoyproxy/ratelimit; null where they keep their names. */
+  private final @Nullable MappedMetrics mapped;
+
   private final PrometheusTextFormatWriter text = PrometheusTextFormatWriter.create();
   private final OpenMetricsTextFormatWriter openMetrics = OpenMetricsTextFormatWriter.create();
 
-  Scrape(MultiCollector metrics) {
+  Scrape(MultiCollector metrics, @Nullable MappedMetrics mapped) {
     this.metrics = metrics;
+    this.mapped = mapped;
+  }
+
+  /** Returns the metrics with the names of a mapping file; null without one. */
+  public @Nullable MappedMetrics mapped() {
+    return mapped;
   }
 
   @Override
@@ -40,16 +53,25 @@ public final class Scrape implements MetricsSource {
   public Page page(@Nullable String accept) throws IOException {
     MetricSnapshots.Builder ours = MetricSnapshots.builder();
     EnvoyRatelimitCounters originals = new EnvoyRatelimitCounters();
+    Set<String> names = new HashSet<>();
     for (MetricSnapshot metric : metrics.collect()) {
-      if (metric instanceof CounterSnapshot counter && EnvoyRatelimitCounters.isOne(counter)) {
+      boolean theirs = EnvoyRatelimitCounters.isOne(metric);
+      if (theirs && mapped != null) {
+        continue;
+      }
+      if (theirs && metric instanceof CounterSnapshot counter) {
         originals.add(counter);
       } else {
         ours.metricSnapshot(metric);
+        names.add(metric.getMetadata().getPrometheusName());
       }
+    }
+    if (mapped != null) {
+      mapped.collect(names, originals::add).forEach(ours::metricSnapshot);
     }
     ByteArrayOutputStream body = new ByteArrayOutputStream();
     if (asOpenMetrics(accept)) {
-      originals.untyped().forEach(ours::metricSnapshot);
+      originals.forOpenMetrics().forEach(ours::metricSnapshot);
       openMetrics.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
       return new Page(openMetrics.getContentType(), body.toString(StandardCharsets.UTF_8));
     }

@@ -3,8 +3,11 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.metrics.DoubleHistogram;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.store.StoreListeners.BackendListener;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Metrics of the calls from this process to an external store.
@@ -36,6 +39,9 @@ final class StoreMetrics implements BackendListener {
   private final LongAdder dataLosses = new LongAdder();
   private final OurCounters.ByWord<NoAnswer> failures;
   private final DoubleHistogram roundTripTime;
+  private final Meter meter;
+  private final @Nullable RedisPoolStatistics pool;
+  private final AtomicBoolean showsPool = new AtomicBoolean();
   private volatile boolean answers;
   private volatile boolean breakerOpen;
 
@@ -43,8 +49,11 @@ final class StoreMetrics implements BackendListener {
    * Registers the instruments of an external store.
    *
    * @param what {@code store} for a region's store, {@code coordinator} for that of all regions
+   * @param pool counts connections to a region's store
    */
-  StoreMetrics(Meter meter, String what) {
+  StoreMetrics(Meter meter, String what, RedisPoolStatistics pool) {
+    this.meter = meter;
+    this.pool = what.equals("store") ? pool : null;
     String prefix = "throttlekit_" + what + '_';
     OurCounters ours = new OurCounters(meter);
     ours.counter(prefix + "round_trips", "Calls that the " + what + " answered", roundTrips::sum);
@@ -89,6 +98,31 @@ final class StoreMetrics implements BackendListener {
   @Override
   public void dataLost(long lossMillis) {
     dataLosses.increment();
+  }
+
+  @Override
+  public void connected() {
+    if (pool != null) {
+      pool.opened();
+      if (showsPool.compareAndSet(false, true)) { // only Redis reports its connections
+        showPool(pool);
+      }
+    }
+  }
+
+  @Override
+  public void disconnected() {
+    if (pool != null) {
+      pool.closed();
+    }
+  }
+
+  private void showPool(RedisPoolStatistics shown) {
+    OurCounters ours = new OurCounters(meter);
+    String prefix = "ratelimit_redis_pool_cx_";
+    ours.gauge(prefix + "active", "", shown::active);
+    ours.counter(prefix + "total", "", shown::total);
+    ours.counter(prefix + "local_close", "", shown::closedTotal);
   }
 
   @Override

@@ -14,6 +14,7 @@ import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.service.store.StoreListeners;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.telemetry.traces.ClientSpans;
 import io.throttlekit.service.telemetry.traces.TracedStore;
 import io.throttlekit.store.CallId;
@@ -23,12 +24,17 @@ import io.throttlekit.tier.TierListener;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** Metrics of a shared store, and spans of the calls made for traced requests. */
-public record StoreTelemetry(Meter meter, Tracer tracer) implements StoreListeners {
+/**
+ * Metrics of a shared store, and spans of the calls made for traced requests.
+ *
+ * @param pool counts the connections to the store of this region, if it is on Redis
+ */
+public record StoreTelemetry(Meter meter, Tracer tracer, RedisPoolStatistics pool)
+    implements StoreListeners {
 
   @Override
   public BackendListener backend(String role) {
-    return new StoreMetrics(meter, role);
+    return new StoreMetrics(meter, role, pool);
   }
 
   @Override

@@ -18,6 +18,9 @@ final class Tally {
   final LongAdder overLimit = new LongAdder();
   final LongAdder shadowMode = new LongAdder();
 
+  /** Hits over the limit that a cached refusal decided. */
+  final LongAdder fromCache = new LongAdder();
+
   /** The part of counted refusals that was within the limit. */
   private final LongAdder upToLimit = new LongAdder();
 

@@ -10,9 +10,12 @@ import io.opentelemetry.sdk.metrics.SdkMeterProvider;
 import io.opentelemetry.sdk.metrics.SdkMeterProviderBuilder;
 import io.opentelemetry.sdk.metrics.export.PeriodicMetricReader;
 import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.resources.ResourceBuilder;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.telemetry.mapping.MappedMetrics;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -56,8 +59,7 @@ public final class Telemetry implements AutoCloseable {
    * @throws IllegalArgumentException if the OTLP endpoint or protocol is not valid
    */
   public static Telemetry start(TelemetryConfig config) {
-    Resource resource =
-        Resource.getDefault().toBuilder().put("service.name", config.serviceName()).build();
+    Resource resource = resource(config);
     Otlp otlp = new Otlp(config.otlpProtocol(), config.otlpEndpoint());
 
     SdkMeterProviderBuilder meters =
@@ -72,7 +74,8 @@ public final class Telemetry implements AutoCloseable {
               .setTargetInfoMetricEnabled(true)
               .build();
       meters.registerMetricReader(reader, any -> UNBOUNDED);
-      scrape = new Scrape(reader);
+      Path mappings = config.metricMappings();
+      scrape = new Scrape(reader, mappings == null ? null : MappedMetrics.read(mappings));
     }
     if (config.otlpMetrics()) {
       meters.registerMetricReader(
@@ -86,6 +89,18 @@ public final class Telemetry implements AutoCloseable {
                 .build()
             : null;
     return new Telemetry(meters.build(), tracers, scrape, config.samplingRatio());
+  }
+
+  private static Resource resource(TelemetryConfig config) {
+    ResourceBuilder resource =
+        Resource.getDefault().toBuilder().put("service.name", config.serviceName());
+    if (!config.serviceNamespace().isEmpty()) {
+      resource.put("service.namespace", config.serviceNamespace());
+    }
+    if (!config.serviceInstance().isEmpty()) {
+      resource.put("service.instance.id", config.serviceInstance());
+    }
+    return resource.build();
   }
 
   /** Returns the meter for all instruments. */

@@ -9,6 +9,7 @@ import io.throttlekit.descriptors.policy.LimitOverride;
 import io.throttlekit.descriptors.policy.LimitUnit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import io.throttlekit.store.Claim.Role;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -147,7 +148,7 @@ class FairShareAdmissionTest {
     assertThat(beyond.verdicts().getFirst().role()).isEqualTo(Role.SHADOW);
     assertThat(beyond.verdicts().getFirst().remaining()).isZero();
     assertThat(left(with(0, false, gold("shadow")))).isEqualTo(3);
-    assertThat(service.metrics.lines())
+    assertThat(StatsLines.of(service.metrics))
         .contains("ratelimit.service.rate_limit.d.shadow.shadow_mode: 1");
   }
 

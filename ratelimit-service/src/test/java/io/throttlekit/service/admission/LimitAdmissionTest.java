@@ -10,6 +10,7 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -157,7 +158,7 @@ class LimitAdmissionTest {
       assertThat(answer.admitted()).isTrue();
       assertThat(answer.permit() != null).isEqualTo(i < 2);
     }
-    assertThat(deciding.metrics.lines().toString()).contains("global_shadow_mode: 2");
+    assertThat(StatsLines.of(deciding.metrics).toString()).contains("global_shadow_mode: 2");
   }
 
   @Test

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -131,7 +132,7 @@ class ManyDescriptorsTest {
     assertThat(answer.admitted()).isTrue();
     assertThat(answer.verdicts()).extracting(Verdict::refused).containsExactly(true, false);
     assertThat(left(shadow.ask(hits(0, "nine")), 0)).isEqualTo(8);
-    assertThat(shadow.metrics.lines()).contains("ratelimit.service.global_shadow_mode: 1");
+    assertThat(StatsLines.of(shadow.metrics)).contains("ratelimit.service.global_shadow_mode: 1");
   }
 
   @Test

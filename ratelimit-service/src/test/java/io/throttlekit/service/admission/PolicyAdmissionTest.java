@@ -13,6 +13,7 @@ import io.throttlekit.descriptors.policy.LimitOverride;
 import io.throttlekit.descriptors.policy.LimitUnit;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import io.throttlekit.store.Claim.Role;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -73,7 +74,7 @@ class PolicyAdmissionTest {
     assertThat(unmatched.verdicts()).containsExactly(Verdict.UNTOUCHED);
     assertThat(service.ask("elsewhere", 1, charge("two"), charge("two")).verdicts())
         .containsExactly(Verdict.UNTOUCHED, Verdict.UNTOUCHED);
-    assertThat(service.metrics.lines())
+    assertThat(StatsLines.of(service.metrics))
         .contains("ratelimit.service.rate_limit.elsewhere.domain_not_found: 2");
   }
 
@@ -95,7 +96,7 @@ class PolicyAdmissionTest {
     assertThat(verdict.role()).isEqualTo(Role.SHADOW);
     assertThat(verdict.refused()).isFalse();
     assertThat(verdict.remaining()).isZero();
-    assertThat(service.metrics.lines())
+    assertThat(StatsLines.of(service.metrics))
         .contains("ratelimit.service.rate_limit.d.shadow.shadow_mode: 1");
   }
 
@@ -115,7 +116,7 @@ class PolicyAdmissionTest {
     Answer beyond = shadow.ask(charge("two"));
     assertThat(beyond.admitted()).isTrue();
     assertThat(beyond.verdicts().getFirst().refused()).isTrue();
-    assertThat(shadow.metrics.lines()).contains("ratelimit.service.global_shadow_mode: 1");
+    assertThat(StatsLines.of(shadow.metrics)).contains("ratelimit.service.global_shadow_mode: 1");
   }
 
   @Test

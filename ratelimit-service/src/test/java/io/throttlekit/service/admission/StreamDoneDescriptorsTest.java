@@ -10,6 +10,7 @@ import io.throttlekit.descriptors.policy.StreamDoneEntry;
 import io.throttlekit.service.concurrency.IgnoredReport;
 import io.throttlekit.service.concurrency.PermitEnd;
 import io.throttlekit.service.concurrency.StreamEnd;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -267,6 +268,6 @@ class StreamDoneDescriptorsTest {
   }
 
   private List<String> traffic() {
-    return deciding.metrics.lines().toString().lines().toList();
+    return StatsLines.of(deciding.metrics).toString().lines().toList();
   }
 }

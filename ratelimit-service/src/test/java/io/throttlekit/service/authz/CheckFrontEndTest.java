@@ -19,6 +19,7 @@ import io.throttlekit.service.config.ResponseConfig.DeniedBody;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -231,7 +232,7 @@ class CheckFrontEndTest {
     assertThatThrownBy(() -> authorizing.check(onRoute(Map.of("domain", "nope"))))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage("no policy has the domain of the request");
-    assertThat(authorizing.metrics.lines().toString()).contains("domain_not_found");
+    assertThat(StatsLines.of(authorizing.metrics).toString()).contains("domain_not_found");
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.service.server.Setup;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,7 @@ class JsonFrontEndTest {
   void everyAnswerIsCountedOnce() throws Exception {
     assertThat(code(x(entries("one", "a")))).isEqualTo(Code.OK);
     assertThat(code(x(entries("one", "a")))).isEqualTo(Code.OVER_LIMIT);
-    assertThat(setup.metrics().lines())
+    assertThat(StatsLines.of(setup.metrics()))
         .contains(REQUESTS + 2)
         .noneMatch(line -> line.startsWith(FAILURES));
   }
@@ -49,7 +50,7 @@ class JsonFrontEndTest {
               throw new IOException("not JSON");
             }))
         .isInstanceOf(IOException.class);
-    assertThat(setup.metrics().lines()).contains(REQUESTS + 2, FAILURES + 2);
+    assertThat(StatsLines.of(setup.metrics())).contains(REQUESTS + 2, FAILURES + 2);
   }
 
   @Test

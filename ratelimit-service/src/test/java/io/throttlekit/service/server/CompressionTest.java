@@ -15,6 +15,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.MetadataUtils;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.FilterOutputStream;
@@ -77,7 +78,7 @@ class CompressionTest {
   }
 
   private void assertCounted(int failures) {
-    assertThat(setup.metrics.lines())
+    assertThat(StatsLines.of(setup.metrics))
         .contains(
             "ratelimit_server.ShouldRateLimit.total_requests: " + failures,
             "ratelimit.service.call.should_rate_limit.service_error: " + failures);

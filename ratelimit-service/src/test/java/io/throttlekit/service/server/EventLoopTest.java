@@ -37,6 +37,7 @@ import io.throttlekit.service.concurrency.sensors.AccessLogs;
 import io.throttlekit.service.concurrency.sensors.OutcomeListener;
 import io.throttlekit.service.concurrency.sensors.Reading;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -225,7 +226,7 @@ class EventLoopTest {
       assertThat(logged.lines()) // the second comes within ten seconds
           .containsExactly("SEVERE 1 ShouldRateLimit calls failed since the last such line");
     }
-    assertThat(setup.metrics.lines())
+    assertThat(StatsLines.of(setup.metrics))
         .contains("ratelimit.service.call.should_rate_limit.service_error: 2");
     clock.failure.set(null);
     assertThat(callService(channel, "max")).isEqualTo(Code.OK);

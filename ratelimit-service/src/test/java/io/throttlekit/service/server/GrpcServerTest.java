@@ -17,6 +17,7 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.service.config.GrpcConfig;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -91,7 +92,7 @@ class GrpcServerTest {
     assertThat(refused).isBetween(50, 300);
     assertThatThrownBy(() -> raw(new byte[] {(byte) 0x0a, (byte) 0xff, 1, 2}))
         .hasMessage("INVALID_ARGUMENT: the request is not a valid protobuf message");
-    assertThat(setup.metrics.lines())
+    assertThat(StatsLines.of(setup.metrics))
         .as("those that failed are counted too")
         .contains("ratelimit_server.ShouldRateLimit.total_requests: 301");
     assertThat(callService(x(entries("hundred", "alive"))).getOverallCode()).isEqualTo(Code.OK);

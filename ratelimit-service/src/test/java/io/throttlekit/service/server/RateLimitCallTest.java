@@ -19,6 +19,7 @@ import io.throttlekit.service.rls.CallListener.Abandonment;
 import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import io.throttlekit.store.StoreException;
 import java.io.ByteArrayInputStream;
 import java.util.AbstractList;
@@ -335,7 +336,7 @@ class RateLimitCallTest {
   /** Returns the number of calls counted as ended. */
   private long ended() {
     String name = "ratelimit_server.ShouldRateLimit.total_requests: ";
-    return setup.metrics.lines().stream()
+    return StatsLines.of(setup.metrics).stream()
         .filter(line -> line.startsWith(name))
         .mapToLong(line -> Long.parseLong(line.substring(name.length())))
         .sum();

@@ -27,6 +27,7 @@ import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -348,7 +349,8 @@ class SharedStoreTest {
         config,
         federation,
         loops,
-        new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test")),
+        new StoreTelemetry(
+            telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics()),
         TimeSource.system(),
         reachable::add);
   }

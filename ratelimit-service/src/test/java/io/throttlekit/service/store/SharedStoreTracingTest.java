@@ -24,6 +24,7 @@ import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.StoreException;
@@ -64,7 +65,8 @@ class SharedStoreTracingTest {
                 config,
                 null,
                 loops,
-                new StoreTelemetry(MeterProvider.noop().get("test"), tracer),
+                new StoreTelemetry(
+                    MeterProvider.noop().get("test"), tracer, new RedisPoolStatistics()),
                 TimeSource.system(),
                 _ -> {});
         Scope _ = decide.makeCurrent()) {

@@ -10,6 +10,7 @@ import io.throttlekit.fairness.FairDecision;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.WeightedFairEscrow;
 import io.throttlekit.service.telemetry.fairness.FairMetrics;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.util.List;
@@ -88,7 +89,7 @@ class FairMetricsTest {
     decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "a");
     metrics.globalShadow();
     metrics.domainNotFound("nope");
-    assertThat(fixture.metrics.lines())
+    assertThat(StatsLines.of(fixture.metrics))
         .contains(
             "ratelimit.service.rate_limit.d.plain.total_hits: 1",
             "ratelimit.service.rate_limit.d.api.total_hits: 1",

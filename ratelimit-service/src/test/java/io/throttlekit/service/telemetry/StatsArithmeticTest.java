@@ -2,6 +2,7 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -90,7 +91,7 @@ class StatsArithmeticTest {
 
   private List<String> lines(String key) {
     String prefix = "ratelimit.service.rate_limit.x." + key + ".";
-    return fixture.metrics.lines().stream()
+    return StatsLines.of(fixture.metrics).stream()
         .filter(line -> line.startsWith(prefix))
         .map(line -> line.substring(prefix.length()))
         .toList();

@@ -3,6 +3,8 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.config.load.ConfigLoader;
+import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.List;
@@ -13,7 +15,8 @@ import org.junit.jupiter.api.Test;
 class StoreMetricsTest {
 
   private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
-  private final StoreMetrics metrics = new StoreMetrics(telemetry.meter(), "store");
+  private final RedisPoolStatistics pool = new RedisPoolStatistics();
+  private final StoreMetrics metrics = new StoreMetrics(telemetry.meter(), "store", pool);
 
   @AfterEach
   void close() {
@@ -61,6 +64,28 @@ class StoreMetricsTest {
     metrics.down();
     assertThat(scraped())
         .contains("throttlekit_store_up 0.0", "throttlekit_store_breaker_open 1.0");
+  }
+
+  @Test
+  void countsConnectionsToRedisLikeThePoolOfThePeer() throws IOException {
+    StoreMetrics coordinator = new StoreMetrics(telemetry.meter(), "coordinator", pool);
+    coordinator.connected(); // not that of the region
+    assertThat(scraped().toString())
+        .as("a store that is not on Redis")
+        .doesNotContain("redis_pool");
+    metrics.connected();
+    metrics.connected();
+    metrics.disconnected();
+    assertThat(scraped())
+        .contains(
+            "ratelimit_redis_pool_cx_active 1.0",
+            "ratelimit_redis_pool_cx_total 2",
+            "ratelimit_redis_pool_cx_local_close 1");
+    assertThat(StatsLines.of(pool))
+        .containsExactly(
+            "ratelimit.redis_pool.cx_active: 1",
+            "ratelimit.redis_pool.cx_local_close: 1",
+            "ratelimit.redis_pool.cx_total: 2");
   }
 
   private List<String> scraped() throws IOException {

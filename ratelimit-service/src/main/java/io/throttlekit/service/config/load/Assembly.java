@@ -18,6 +18,7 @@ import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.ServiceConfig.HealthConfig;
 import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
+import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAccess.ClientCertificate;
 import io.throttlekit.service.config.StoreAccess.Login;
@@ -181,6 +182,11 @@ final class Assembly {
   /** Returns the separate listener for metrics, or null. */
   private @Nullable MetricsConfig metrics() {
     String address = values.text("metrics.address");
+    if (!values.flag("telemetry.prometheus")) {
+      for (String setting : List.of("metrics.address", "metrics.path", "metrics.mappings")) {
+        values.warnIfSet(setting, "telemetry.prometheus is false");
+      }
+    }
     return address.isEmpty() || !values.flag("telemetry.prometheus")
         ? null
         : new MetricsConfig(
@@ -344,7 +350,32 @@ final class Assembly {
         values.text("telemetry.log_format"),
         values.ratio("telemetry.near_limit_ratio"),
         values.count("telemetry.max_series"),
-        values.duration("telemetry.refusal_log_interval"));
+        values.duration("telemetry.refusal_log_interval"),
+        values.text("telemetry.service_namespace"),
+        values.text("telemetry.service_instance"),
+        values.flag("telemetry.prometheus") ? values.path("metrics.mappings") : null,
+        statsd());
+  }
+
+  /** Returns the statsd server that receives statistics; null for none. */
+  private @Nullable StatsdConfig statsd() {
+    String section = "telemetry.statsd.";
+    if (!values.flag(section + "enabled")) {
+      for (String setting :
+          List.of("host", "port", "protocol", "format", "tags", "flush_interval")) {
+        values.warnIfSet(section + setting, section + "enabled is false");
+      }
+      return null;
+    }
+    boolean dog = values.text(section + "format").equals("dogstatsd");
+    boolean udp = values.text(section + "protocol").equals("udp");
+    return new StatsdConfig(
+        values.text(section + "host"),
+        values.count(section + "port"),
+        udp ? StatsdConfig.Protocol.UDP : StatsdConfig.Protocol.TCP,
+        dog ? StatsdConfig.Format.DOGSTATSD : StatsdConfig.Format.STATSD,
+        Form.pairs(values.text(section + "tags")),
+        values.duration(section + "flush_interval"));
   }
 
   /** Returns the configuration of external authorization; null without descriptors. */

@@ -5,10 +5,13 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -173,6 +176,18 @@ record Form(
   /** Returns the port of an address to listen on. */
   static int portOf(String address) {
     return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+  }
+
+  /** Returns the pairs of a text {@code NAME:VALUE,NAME:VALUE}, which the form has checked. */
+  static SortedMap<String, String> pairs(String text) {
+    SortedMap<String, String> pairs = new TreeMap<>();
+    for (String pair : text.split(",", -1)) {
+      int colon = pair.indexOf(':');
+      if (colon > 0) {
+        pairs.put(pair.substring(0, colon), pair.substring(colon + 1));
+      }
+    }
+    return Collections.unmodifiableSortedMap(pairs);
   }
 
   private static boolean isAddress(String text) {

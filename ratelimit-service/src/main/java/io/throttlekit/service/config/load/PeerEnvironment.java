@@ -38,8 +38,16 @@ final class PeerEnvironment {
       }
     }
     // The setting is on by default, but that program listens only where the variable is set.
-    if (Boolean.TRUE.equals(Form.parseFlag(environment.getOrDefault("USE_PROMETHEUS", "")))) {
+    boolean prometheus =
+        Boolean.TRUE.equals(Form.parseFlag(environment.getOrDefault("USE_PROMETHEUS", "")));
+    if (prometheus) {
       values.putDefault("metrics.address", ":9090");
+    }
+    // That program sends to statsd unless another sink is chosen; here a server has to be named.
+    if ((environment.containsKey("STATSD_HOST") || environment.containsKey("STATSD_PORT"))
+        && !prometheus
+        && !isOn("DISABLE_STATS")) {
+      values.putDefault("telemetry.statsd.enabled", "true");
     }
   }
 
@@ -64,7 +72,18 @@ final class PeerEnvironment {
           Origin.variable("GRPC_SERVER_USE_TLS"),
           "needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
     }
+    readDogStatsd();
     new PeerStore(this, values).read();
+  }
+
+  /** Reads what selects a DogStatsD server, which listens on UDP. */
+  private void readDogStatsd() {
+    Origin origin = Origin.variable("USE_DOG_STATSD");
+    if (isOn("USE_DOG_STATSD")) {
+      values.put("telemetry.statsd.enabled", !isOn("DISABLE_STATS"), origin);
+      values.put("telemetry.statsd.format", "dogstatsd", origin);
+      values.put("telemetry.statsd.protocol", "udp", origin);
+    }
   }
 
   private void read(Setting setting) {

@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
@@ -62,6 +63,11 @@ final class Settings {
   /** Returns the syntax of a variable of envoyproxy/ratelimit that is no setting by itself. */
   static Form variable(String name) {
     return form(withForm(map(map(DECLARED.get("variables")).get(name))));
+  }
+
+  /** Returns the variables of envoyproxy/ratelimit that are no setting by themselves. */
+  static Set<String> variables() {
+    return map(DECLARED.get("variables")).keySet();
   }
 
   /**

@@ -114,6 +114,11 @@ public final class FairMetrics implements DecisionListener {
   }
 
   @Override
+  public void refusedFromCache(Rule rule, String[] entries, long hits) {
+    next.refusedFromCache(rule, entries, hits);
+  }
+
+  @Override
   public void domainNotFound(String domain) {
     next.domainNotFound(domain);
   }

@@ -96,6 +96,11 @@ public final class RecentRefusals implements DecisionListener {
   }
 
   @Override
+  public void refusedFromCache(Rule rule, String[] entries, long hits) {
+    next.refusedFromCache(rule, entries, hits);
+  }
+
+  @Override
   public void domainNotFound(String domain) {
     next.domainNotFound(domain);
   }

@@ -7,6 +7,9 @@ import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
 import io.throttlekit.service.config.PolicyConfig.RuntimeFolder;
 import io.throttlekit.service.config.ServiceConfig;
+import io.throttlekit.service.config.StatsdConfig;
+import io.throttlekit.service.config.StatsdConfig.Format;
+import io.throttlekit.service.config.StatsdConfig.Protocol;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +83,13 @@ class PeerEnvironmentTest {
         alias("USE_PROMETHEUS", "false", c -> c.telemetry().prometheus(), false),
         alias("PROMETHEUS_ADDR", ":99", PeerEnvironmentTest::metrics, "0.0.0.0:99/metrics"),
         alias("TRACING_ENABLED", "true", c -> c.telemetry().tracing(), true),
+        alias("TRACING_SERVICE_NAMESPACE", "ns", c -> c.telemetry().serviceNamespace(), "ns"),
+        alias("TRACING_SERVICE_INSTANCE_ID", "p1", c -> c.telemetry().serviceInstance(), "p1"),
+        alias(
+            "PROMETHEUS_MAPPER_YAML",
+            "/m.yaml",
+            c -> path(c.telemetry().metricMappings()),
+            "/m.yaml"),
         alias("TRACING_SERVICE_NAME", "rl", c -> c.telemetry().serviceName(), "rl"),
         alias("TRACING_EXPORTER_PROTOCOL", "grpc", c -> c.telemetry().otlpProtocol(), "grpc"),
         alias("TRACING_SAMPLING_RATE", "0.1", c -> c.telemetry().samplingRatio(), 0.1),
@@ -278,13 +289,75 @@ class PeerEnvironmentTest {
   }
 
   @Test
+  void statisticsGoToTheStatsdServerOfThePeersVariables() {
+    assertThat(dropIn(Map.of()).telemetry().statsd()).isNull();
+    assertThat(dropIn(Map.of("USE_STATSD", "true")).telemetry().statsd())
+        .isEqualTo(statsd("localhost", 8125, Protocol.TCP, Format.STATSD, Map.of(), 10));
+    assertThat(
+            dropIn(
+                    Map.of(
+                        "STATSD_HOST", "stats.local",
+                        "STATSD_PORT", "9125",
+                        "STATSD_PROTOCOL", "udp",
+                        "EXTRA_TAGS", "env:prod,zone:a",
+                        "STATS_FLUSH_INTERVAL", "5s"))
+                .telemetry()
+                .statsd())
+        .isEqualTo(
+            statsd(
+                "stats.local",
+                9125,
+                Protocol.UDP,
+                Format.STATSD,
+                Map.of("env", "prod", "zone", "a"),
+                5));
+    assertThat(dropIn(Map.of("USE_DOG_STATSD", "true")).telemetry().statsd())
+        .isEqualTo(statsd("localhost", 8125, Protocol.UDP, Format.DOGSTATSD, Map.of(), 10));
+  }
+
+  @Test
+  void statsdIsOffWhereAnotherSinkIsChosen() {
+    for (String sink : List.of("USE_PROMETHEUS", "DISABLE_STATS")) {
+      assertThat(dropIn(Map.of("STATSD_HOST", "a", sink, "true")).telemetry().statsd()).isNull();
+    }
+    assertThat(dropIn(Map.of("STATSD_HOST", "a", "USE_STATSD", "false")).telemetry().statsd())
+        .isNull();
+    assertThat(dropIn(Map.of("USE_STATSD", "true", "DISABLE_STATS", "true")).telemetry().statsd())
+        .isNull();
+    assertThat(dropIn(Map.of("USE_PROMETHEUS", "true", "DISABLE_STATS", "true")).telemetry())
+        .matches(telemetry -> !telemetry.prometheus());
+  }
+
+  @Test
+  void statsdVariablesWithoutStatsdAreNamedInWarnings() {
+    assertThat(
+            new ConfigLoader(Map.of("USE_STATSD", "false", "EXTRA_TAGS", "a:b"))
+                .load(OWN)
+                .warnings())
+        .containsExactly(
+            "telemetry.statsd.tags (env EXTRA_TAGS) has no effect: telemetry.statsd.enabled is"
+                + " false");
+  }
+
+  private static StatsdConfig statsd(
+      String host,
+      int port,
+      Protocol protocol,
+      Format format,
+      Map<String, String> tags,
+      int seconds) {
+    return new StatsdConfig(
+        host, port, protocol, format, new TreeMap<>(tags), Duration.ofSeconds(seconds));
+  }
+
+  @Test
   void variablesWithoutEffectAreListedInOneLineWithReasons() {
     LoadedConfig loaded =
         new ConfigLoader(
                 Map.of(
                     "REDIS_AUTH", "hunter2",
                     "REDIS_SOCKET_TYPE", "tcp",
-                    "USE_STATSD", "true",
+                    "USE_DOG_STATSD_MOGRIFIERS", "a",
                     "LOCAL_CACHE_SIZE_IN_BYTES", "1000000",
                     "USE_DOG_STATSD", "false",
                     "OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret",
@@ -299,8 +372,8 @@ class PeerEnvironmentTest {
                 + " and a protocol here); LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
                 + " already); REDIS_HEALTH_CHECK_ACTIVE_CONNECTION (counters are in memory, which"
                 + " is always reachable); REDIS_AUTH, REDIS_SOCKET_TYPE (counters are in the memory"
-                + " of this process: store.uri is memory); USE_STATSD (metrics are for Prometheus"
-                + " and OTLP)");
+                + " of this process: store.uri is memory); USE_DOG_STATSD_MOGRIFIERS (names for"
+                + " DogStatsD are not rewritten)");
   }
 
   @Test

@@ -194,6 +194,9 @@ class RecentRefusalsTest {
     }
 
     @Override
+    public void refusedFromCache(Rule rule, String[] entries, long hits) {}
+
+    @Override
     public void domainNotFound(String domain) {}
 
     @Override

@@ -3,10 +3,11 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.rls.CallListener.Failure;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class StatsLinesTest {
+class EnvoyStatisticsTest {
   private final MetricsFixture fixture =
       MetricsFixture.of(
           """
@@ -31,7 +32,7 @@ class StatsLinesTest {
   void namesEveryLevelOfADescriptor() {
     fixture.admit(1, 60, 59, "d", "route", "draw", "http_method", "GET", "subject_id", "123");
 
-    assertThat(fixture.metrics.lines())
+    assertThat(StatsLines.of(fixture.metrics))
         .contains(
             "ratelimit.service.rate_limit.d.route_draw.http_method_GET.subject_id.total_hits: 1");
   }
@@ -40,7 +41,7 @@ class StatsLinesTest {
   void writesAddressesWithoutDots() {
     fixture.admit(1, 10, 9, "d", "det", "10.0.0.1:80|x");
 
-    assertThat(fixture.metrics.lines())
+    assertThat(StatsLines.of(fixture.metrics))
         .contains("ratelimit.service.rate_limit.d.det_10_0_0_1_80_x.total_hits: 1");
   }
 
@@ -53,7 +54,7 @@ class StatsLinesTest {
     fixture.metrics.policiesLoaded(false);
     fixture.metrics.answered(5);
 
-    assertThat(fixture.metrics.lines())
+    assertThat(StatsLines.of(fixture.metrics))
         .containsExactly(
             "ratelimit.service.call.should_rate_limit.service_error: 1",
             "ratelimit.service.config_load_error: 1",

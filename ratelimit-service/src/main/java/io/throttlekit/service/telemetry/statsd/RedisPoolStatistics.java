@@ -1,0 +1,45 @@
+package io.throttlekit.service.telemetry.statsd;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** Connections to Redis, as envoyproxy/ratelimit counts those of its pool. Thread-safe. */
+public final class RedisPoolStatistics implements StatsdSource {
+  private static final String POOL = "ratelimit.redis_pool.";
+
+  private final LongAdder opened = new LongAdder();
+  private final LongAdder closed = new LongAdder();
+
+  /** Counts a connection that was opened. */
+  public void opened() {
+    opened.increment();
+  }
+
+  /** Counts a connection that was lost or closed. */
+  public void closed() {
+    closed.increment();
+  }
+
+  /** Returns the connections opened so far. */
+  public long total() {
+    return opened.sum();
+  }
+
+  /** Returns the connections closed so far, by either side. */
+  public long closedTotal() {
+    return closed.sum();
+  }
+
+  /** Returns the connections that are open. */
+  public long active() {
+    return Math.max(0, opened.sum() - closed.sum());
+  }
+
+  @Override
+  public void read(Reader reader) {
+    if (total() > 0) { // otherwise there may be no Redis
+      reader.gauge(POOL + "cx_active", active());
+      reader.counter(POOL + "cx_total", total());
+      reader.counter(POOL + "cx_local_close", closedTotal());
+    }
+  }
+}

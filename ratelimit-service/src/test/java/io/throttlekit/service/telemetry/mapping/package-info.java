@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.service.telemetry.mapping;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,179 @@
+package io.throttlekit.service.telemetry.statsd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.service.config.StatsdConfig;
+import io.throttlekit.service.config.StatsdConfig.Format;
+import io.throttlekit.service.config.StatsdConfig.Protocol;
+import java.io.IOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class StatsdSinkTest {
+  private static final SortedMap<String, String> NO_TAGS = new TreeMap<>();
+
+  private final AtomicLong hits = new AtomicLong();
+  private final StatsdSource source =
+      reader -> {
+        reader.counter("ratelimit.hits", hits.get());
+        reader.counter("ratelimit.never", 0);
+        reader.gauge("ratelimit.cx_active", 2);
+      };
+
+  @Test
+  void sendsOverTcpWhatCountersCountedSinceTheLastTransfer() throws Exception {
+    try (ServerSocket server = tcp();
+        StatsdSink sink = new StatsdSink(config(server.getLocalPort(), Protocol.TCP), source)) {
+      hits.set(5);
+      sink.responseTimes().accept(1_250_000);
+      sink.flush();
+      assertThat(received(server))
+          .isEqualTo(
+              """
+              ratelimit.hits:5|c
+              ratelimit.cx_active:2|g
+              ratelimit_server.ShouldRateLimit.response_time:1.250|ms
+              """);
+      hits.set(8);
+      sink.flush();
+      assertThat(received(server)).isEqualTo("ratelimit.hits:3|c\nratelimit.cx_active:2|g\n");
+      sink.flush();
+      assertThat(received(server)).isEqualTo("ratelimit.cx_active:2|g\n");
+    }
+  }
+
+  @Test
+  void sendsAfterAnOutageWhatWasCountedMeanwhile() throws Exception {
+    int port;
+    try (ServerSocket closed = tcp()) {
+      port = closed.getLocalPort();
+    }
+    try (StatsdSink sink = new StatsdSink(config(port, Protocol.TCP), source)) {
+      hits.set(5);
+      sink.flush(); // refused
+      hits.set(7);
+      sink.flush();
+      try (ServerSocket server = new ServerSocket(port, 10, InetAddress.getLoopbackAddress())) {
+        sink.flush();
+        assertThat(received(server)).startsWith("ratelimit.hits:7|c\n");
+      }
+    }
+  }
+
+  @Test
+  void givesUpAServerThatDoesNotRead() throws Exception {
+    StatsdSource large =
+        reader -> {
+          for (int i = 0; i < 100_000; i++) { // more than the sockets' buffers hold
+            reader.counter("n" + "x".repeat(200) + i, 1);
+          }
+        };
+    try (ServerSocket server = tcp();
+        StatsdSink sink =
+            new StatsdSink(
+                config(server.getLocalPort(), Protocol.TCP), large, Duration.ofMillis(100))) {
+      sink.flush(); // returns
+      try (Socket accepted = server.accept()) {
+        assertThat(accepted.getInputStream().readAllBytes()).as("closed").isNotEmpty();
+      }
+    }
+  }
+
+  @Test
+  void sendsDatagramsThatFitIntoAFrame() throws Exception {
+    StatsdSource many =
+        reader -> {
+          for (int i = 0; i < 100; i++) {
+            reader.counter("ratelimit.service.rate_limit.domain.key_" + i + ".total_hits", 1);
+          }
+        };
+    try (DatagramSocket server = new DatagramSocket(0, InetAddress.getLoopbackAddress());
+        StatsdSink sink = new StatsdSink(config(server.getLocalPort(), Protocol.UDP), many)) {
+      sink.flush();
+      StringBuilder text = new StringBuilder();
+      while (text.toString().lines().count() < 100) {
+        DatagramPacket packet = new DatagramPacket(new byte[9_000], 9_000);
+        server.receive(packet);
+        assertThat(packet.getLength()).isLessThanOrEqualTo(1_432);
+        text.append(new String(packet.getData(), 0, packet.getLength(), StandardCharsets.UTF_8));
+      }
+      assertThat(text.toString().lines().distinct()).hasSize(100);
+    }
+  }
+
+  @Test
+  void writesTagsIntoTheNameOrAfterTheValue() {
+    SortedMap<String, String> tags = new TreeMap<>(Map.of("zone", "a.b", "env", "prod"));
+    hits.set(1);
+    TimerSamples.Batch none = new TimerSamples.Batch(0, List.of());
+
+    assertThat(new StatsdReport(source, Format.STATSD, tags).lines(none))
+        .startsWith("ratelimit.hits.__env=prod.__zone=a_b:1|c");
+    assertThat(new StatsdReport(source, Format.DOGSTATSD, tags).lines(none))
+        .startsWith("ratelimit.hits:1|c|#env:prod,zone:a.b");
+  }
+
+  @Test
+  void aNameFromARequestCannotEndItsLine() {
+    StatsdSource hostile = reader -> reader.counter("a\nb:1|c\rd", 1);
+
+    assertThat(
+            new StatsdReport(hostile, Format.STATSD, NO_TAGS)
+                .lines(new TimerSamples.Batch(0, List.of())))
+        .containsExactly("a_b_1_c_d:1|c");
+  }
+
+  @Test
+  void aCounterThatBeginsAgainIsSentWhole() {
+    StatsdReport report = new StatsdReport(source, Format.STATSD, NO_TAGS);
+    TimerSamples.Batch none = new TimerSamples.Batch(0, List.of());
+    hits.set(9);
+    assertThat(report.lines(none)).contains("ratelimit.hits:9|c");
+    report.succeeded();
+    hits.set(4);
+    assertThat(report.lines(none)).contains("ratelimit.hits:4|c");
+  }
+
+  @Test
+  void samplesTimesBeyondAThousandAndSaysSo() {
+    TimerSamples samples = new TimerSamples(bound -> bound - 1); // none is replaced
+    for (int i = 0; i < 4_000; i++) {
+      samples.accept(1_000_000);
+    }
+    TimerSamples.Batch batch = samples.take();
+
+    assertThat(batch.nanos()).hasSize(TimerSamples.MAX_SAMPLES).containsOnly(1_000_000L);
+    assertThat(new StatsdReport(_ -> {}, Format.STATSD, NO_TAGS).lines(batch))
+        .hasSize(1_000)
+        .containsOnly("ratelimit_server.ShouldRateLimit.response_time:1.000|ms|@0.250000");
+    assertThat(samples.take().nanos()).isEmpty();
+  }
+
+  private static StatsdConfig config(int port, Protocol protocol) {
+    return new StatsdConfig(
+        "127.0.0.1", port, protocol, Format.STATSD, NO_TAGS, Duration.ofHours(1));
+  }
+
+  private static ServerSocket tcp() throws IOException {
+    return new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+  }
+
+  private static String received(ServerSocket server) throws IOException {
+    try (Socket socket = server.accept()) {
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.service.telemetry.statsd;
+
+import org.jspecify.annotations.NullMarked;
