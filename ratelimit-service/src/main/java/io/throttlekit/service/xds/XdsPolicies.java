@@ -66,7 +66,8 @@ final class XdsPolicies implements ConfigListener {
     this.store = store;
     this.time = time;
     this.listener = listener;
-    // As of an installation of envoyproxy/ratelimit: a control plane cannot write rules differently.
+    // As of an installation of envoyproxy/ratelimit: a control plane cannot write rules
+    // differently.
     LoadOptions without =
         new LoadOptions(
             options.mergeDomains(),
