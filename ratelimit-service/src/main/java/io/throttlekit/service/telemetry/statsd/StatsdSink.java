@@ -85,8 +85,10 @@ public final class StatsdSink implements AutoCloseable {
       transfer = Thread.ofVirtual().name("statsd-transfer").start(task);
       try {
         var _ = task.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        transfer = null; // it may live a moment longer
         succeeded();
       } catch (ExecutionException e) {
+        transfer = null;
         failed(String.valueOf(e.getCause()));
       } catch (TimeoutException _) {
         failed("timeout");

@@ -168,7 +168,9 @@ class StatsdSinkTest {
   }
 
   private static ServerSocket tcp() throws IOException {
-    return new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+    ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+    server.setSoTimeout(10_000); // fails rather than waits without end
+    return server;
   }
 
   private static String received(ServerSocket server) throws IOException {
