@@ -1,5 +1,6 @@
 package io.throttlekit.descriptors.policy;
 
+import io.throttlekit.descriptors.policy.Explanation.MatchedBy;
 import org.jspecify.annotations.Nullable;
 
 /**

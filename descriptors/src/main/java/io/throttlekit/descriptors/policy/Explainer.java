@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors.policy;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtService;
+import io.throttlekit.descriptors.policy.Explanation.MatchedBy;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss.Kind;
 import io.throttlekit.descriptors.policy.Explanation.Step;

@@ -1,5 +1,6 @@
 package io.throttlekit.descriptors.policy;
 
+import io.throttlekit.descriptors.policy.Explanation.MatchedBy;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss;
 import io.throttlekit.descriptors.policy.Explanation.NearMiss.Kind;
 import io.throttlekit.descriptors.source.Wording;

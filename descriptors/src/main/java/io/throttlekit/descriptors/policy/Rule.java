@@ -1,6 +1,7 @@
 package io.throttlekit.descriptors.policy;
 
 import io.throttlekit.DataLoss;
+import io.throttlekit.descriptors.policy.Explanation.MatchedBy;
 import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
