@@ -264,9 +264,7 @@ public final class Rule {
     return charged(entries, 2 * path.size());
   }
 
-  /**
-   * Returns the {@link #chargedEntries} and the tenant's entry; exception as of {@link #tenant}.
-   */
+  /** Returns the {@link #chargedEntries} and the tenant's entry; throws as {@link #tenant} does. */
   public String[] tenantEntries(String[] entries) {
     return tenantEntries(entries, tenantAt(entries));
   }
