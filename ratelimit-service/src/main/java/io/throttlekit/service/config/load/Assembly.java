@@ -18,7 +18,6 @@ import io.throttlekit.service.config.SensorsConfig;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.ServiceConfig.HealthConfig;
 import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
-import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAccess.ClientCertificate;
 import io.throttlekit.service.config.StoreAccess.Login;
@@ -27,7 +26,6 @@ import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Postgres;
 import io.throttlekit.service.config.StoreAddress.SslMode;
 import io.throttlekit.service.config.StoreConfig;
-import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.config.TlsConfig;
 import io.throttlekit.service.config.XdsConfig;
 import java.nio.file.Path;
@@ -86,7 +84,7 @@ final class Assembly {
             values.flag("compatibility.charge_rejected"),
             values.flag("compatibility.shadow_mode"),
             values.flag("compatibility.quota_mode")),
-        telemetry(),
+        TelemetryAssembly.of(values),
         new HealthConfig(
             values.flag("health.store_must_be_reachable"), values.flag("health.needs_policies")),
         new WarmUpConfig(values.count("warm_up.requests")),
@@ -335,47 +333,6 @@ final class Assembly {
             values.text("response.denied_body.content_type"),
             values.text("response.denied_body.text")),
         values.flag("response.dynamic_metadata"));
-  }
-
-  private TelemetryConfig telemetry() {
-    return new TelemetryConfig(
-        values.flag("telemetry.prometheus"),
-        values.flag("telemetry.otlp_metrics"),
-        values.flag("telemetry.tracing"),
-        values.ratio("telemetry.sampling_ratio"),
-        values.text("telemetry.otlp_protocol"),
-        values.text("telemetry.otlp_endpoint"),
-        values.text("telemetry.service_name"),
-        values.text("telemetry.log_level"),
-        values.text("telemetry.log_format"),
-        values.ratio("telemetry.near_limit_ratio"),
-        values.count("telemetry.max_series"),
-        values.duration("telemetry.refusal_log_interval"),
-        values.text("telemetry.service_namespace"),
-        values.text("telemetry.service_instance"),
-        values.flag("telemetry.prometheus") ? values.path("metrics.mappings") : null,
-        statsd());
-  }
-
-  /** Returns the statsd server that receives statistics; null for none. */
-  private @Nullable StatsdConfig statsd() {
-    String section = "telemetry.statsd.";
-    if (!values.flag(section + "enabled")) {
-      for (String setting :
-          List.of("host", "port", "protocol", "format", "tags", "flush_interval")) {
-        values.warnIfSet(section + setting, section + "enabled is false");
-      }
-      return null;
-    }
-    boolean dog = values.text(section + "format").equals("dogstatsd");
-    boolean udp = values.text(section + "protocol").equals("udp");
-    return new StatsdConfig(
-        values.text(section + "host"),
-        values.count(section + "port"),
-        udp ? StatsdConfig.Protocol.UDP : StatsdConfig.Protocol.TCP,
-        dog ? StatsdConfig.Format.DOGSTATSD : StatsdConfig.Format.STATSD,
-        Form.pairs(values.text(section + "tags")),
-        values.duration(section + "flush_interval"));
   }
 
   /** Returns the configuration of external authorization; null without descriptors. */
