@@ -319,21 +319,21 @@ final class ManyDescriptors implements OutcomeCallback {
 
   private Verdict verdict(
       Rule rule, int index, List<Decision> decisions, List<DecidedBy> decidedBy) {
-    int telling = 0;
+    int reported = 0;
     for (int i = 1; i < decisions.size(); i++) {
-      if (isMoreInformative(decisions.get(i), decisions.get(telling))) {
-        telling = i;
+      if (isMoreInformative(decisions.get(i), decisions.get(reported))) {
+        reported = i;
       }
     }
-    Decision decision = decisions.get(telling);
+    Decision decision = decisions.get(reported);
     Descriptor descriptor = request.descriptors().get(index);
     long cost = request.costOf(descriptor);
     metrics.decided(rule, descriptor.entries(), cost, decision, rule.shadow());
-    DecidedBy by = decidedBy.get(telling);
+    DecidedBy by = decidedBy.get(reported);
     if (by == DecidedBy.CACHED_DENIAL && cost > 0) {
       metrics.refusedFromCache(rule, descriptor.entries(), cost);
     }
-    return Verdict.of(role(rule, index), rule, rule.limits().get(telling), decision, by);
+    return Verdict.of(role(rule, index), rule, rule.limits().get(reported), decision, by);
   }
 
   /**
