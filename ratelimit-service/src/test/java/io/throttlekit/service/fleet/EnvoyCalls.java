@@ -94,7 +94,7 @@ final class EnvoyCalls implements AutoCloseable {
                     - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: @UPSTREAM@}}}
           - name: throttlekit
             type: STATIC
-            connect_timeout: 0.25s
+            connect_timeout: 5s
             typed_extension_protocol_options:
               envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
                 "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
@@ -157,6 +157,11 @@ final class EnvoyCalls implements AutoCloseable {
   /** Returns the number of requests without a 200, by the reason. */
   Map<String, Integer> failures() {
     return failures;
+  }
+
+  /** Returns what Envoy counted of the replicas, a line each. */
+  String counted() throws IOException {
+    return envoy.admin("/stats?usedonly&filter=cluster.throttlekit%7Cratelimit");
   }
 
   @Override
