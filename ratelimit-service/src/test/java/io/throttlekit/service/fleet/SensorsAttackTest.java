@@ -39,6 +39,9 @@ class SensorsAttackTest {
   /** On a busy machine the attackers' own processor time slows decisions five times. */
   private static final int TIMES_SLOWER = 20;
 
+  /** A stream's window of 256 KiB holds 3,700. */
+  private static final long MESSAGES = 10_000;
+
   private static final String POLICY =
       """
       domain: d
@@ -67,13 +70,14 @@ class SensorsAttackTest {
       // In pairs: what else the machine does slows the two measurements of a round alike.
       double[] slower = new double[ROUNDS];
       AtomicLong answers = new AtomicLong();
+      AtomicLong messages = new AtomicLong();
       long attackedNanos = 0;
       for (int round = 0; round < ROUNDS; round++) {
         double quiet = p99(decisions);
         long begun = System.nanoTime();
         List<Toggling> streams = new ArrayList<>();
         for (ManagedChannel channel : hostile) {
-          streams.add(Toggling.begin(channel, "node-" + streams.size(), answers));
+          streams.add(Toggling.begin(channel, "node-" + streams.size(), messages, answers));
         }
         slower[round] = p99(decisions) / quiet;
         streams.forEach(Toggling::end);
@@ -82,10 +86,13 @@ class SensorsAttackTest {
       Arrays.sort(slower);
       double seconds = attackedNanos / 1e9;
       String figures =
-          "p99 under attack by that without, in %d rounds: %s; %d answers in %.1f s"
-              .formatted(ROUNDS, Arrays.toString(slower), answers.get(), seconds);
+          "p99 under attack by that without, in %d rounds: %s; %d messages and %d answers in %.1f s"
+              .formatted(ROUNDS, Arrays.toString(slower), messages.get(), answers.get(), seconds);
       System.err.println(figures);
       assertThat(slower[ROUNDS / 2]).as(figures).isLessThanOrEqualTo(TIMES_SLOWER);
+      assertThat(messages.get() / hostile.size() / ROUNDS)
+          .as("messages that a stream took: %s", figures)
+          .isLessThan(MESSAGES);
       assertThat(answers.get() / seconds / hostile.size())
           .as("answers to a client in a second: %s", figures)
           .isLessThan(60);
@@ -121,11 +128,13 @@ class SensorsAttackTest {
       implements ClientResponseObserver<DiscoveryRequest, DiscoveryResponse> {
     private final DiscoveryRequest wanted;
     private final DiscoveryRequest unwanted;
+    private final AtomicLong messages;
     private final AtomicLong answers;
     private @Nullable ClientCallStreamObserver<DiscoveryRequest> call;
     private volatile boolean over;
 
-    private Toggling(String node, AtomicLong answers) {
+    private Toggling(String node, AtomicLong messages, AtomicLong answers) {
+      this.messages = messages;
       this.answers = answers;
       this.unwanted =
           DiscoveryRequest.newBuilder()
@@ -135,8 +144,9 @@ class SensorsAttackTest {
       this.wanted = unwanted.toBuilder().addResourceNames("concurrency_limits").build();
     }
 
-    static Toggling begin(ManagedChannel channel, String node, AtomicLong answers) {
-      Toggling stream = new Toggling(node, answers);
+    static Toggling begin(
+        ManagedChannel channel, String node, AtomicLong messages, AtomicLong answers) {
+      Toggling stream = new Toggling(node, messages, answers);
       var _ = AggregatedDiscoveryServiceGrpc.newStub(channel).streamAggregatedResources(stream);
       return stream;
     }
@@ -153,6 +163,7 @@ class SensorsAttackTest {
         while (!over && stream.isReady()) {
           stream.onNext(wanted);
           stream.onNext(unwanted);
+          messages.addAndGet(2);
         }
       });
     }
