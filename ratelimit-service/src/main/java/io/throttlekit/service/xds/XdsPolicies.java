@@ -89,13 +89,13 @@ final class XdsPolicies implements ConfigListener {
       overrides.poll();
       logProblems(overrides.problems());
     }
-    DiscoveryResponse response = saved == null ? null : saved.read();
-    if (response == null) {
-      return;
-    }
-    SentConfigs configs = SentConfigs.of(response.getResourcesList());
-    LOG.info("policies of an earlier process apply until the control plane answers");
-    apply(configs, response.getVersionInfo());
+    attempt(() -> {
+      DiscoveryResponse response = saved == null ? null : saved.read();
+      if (response != null) {
+        LOG.info("policies of an earlier process apply until the control plane answers");
+        apply(SentConfigs.of(response.getResourcesList()), response.getVersionInfo());
+      }
+    });
   }
 
   /** Returns the errors of the file of overrides. */
@@ -111,31 +111,24 @@ final class XdsPolicies implements ConfigListener {
       if (configs == null) {
         logProblems(overrides.problems());
       } else {
-        apply(configs, status().version());
+        attempt(() -> apply(configs, status().version()));
       }
     }
   }
 
   @Override
   public synchronized Optional<String> received(String version, List<Any> resources) {
-    boolean changed = true;
-    try {
+    SentConfigs before = sent;
+    attempt(() -> {
       SentConfigs configs = SentConfigs.of(resources);
-      changed = !configs.equals(sent);
-      if (changed) {
-        apply(configs, version);
-      } else {
+      if (configs.equals(before)) {
         LOG.debug("version {} repeats the policies in effect", shown(version));
         listener.loaded(answer.isEmpty() && overridesErrors().isEmpty());
+      } else {
+        apply(configs, version);
       }
-    } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
-      // The last good state remains; the next response is tried like a first one.
-      sent = null;
-      answer = Optional.of("a fault of the rate-limit service, not of the policies: " + e);
-      LOG.error("a fault of this program, not of the policies: {}", e.toString());
-      store.failed(List.of(), "unexpected " + e);
-      listener.loaded(false);
-    }
+    });
+    boolean changed = before == null || !before.equals(sent);
     store.controlPlane(
         status().withResponse(shown(version), time.wallMillis(), answer.isEmpty(), changed));
     return answer;
@@ -155,6 +148,22 @@ final class XdsPolicies implements ConfigListener {
     return Objects.requireNonNull(store.controlPlane());
   }
 
+  /**
+   * Loads policies. If that is not possible because of a fault of this program or a lack of memory,
+   * the last good ones remain, and the next response is tried like a first one.
+   */
+  private void attempt(Runnable load) {
+    try {
+      load.run();
+    } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+      sent = null;
+      answer = Optional.of("a fault of the rate-limit service, not of the policies: " + e);
+      LOG.error("a fault of this program, not of the policies: {}", e.toString());
+      store.failed(List.of(), "unexpected " + e);
+      listener.loaded(false);
+    }
+  }
+
   private void apply(SentConfigs configs, String version) {
     sent = configs;
     RuleOverrides rules = overrides == null ? RuleOverrides.NONE : overrides.effective();
@@ -163,14 +172,13 @@ final class XdsPolicies implements ConfigListener {
     answer = mistakes.isEmpty() ? Optional.empty() : Optional.of(answer(mistakes));
     List<Problem> problems = new ArrayList<>(outcome.problems());
     problems.addAll(overrides == null ? List.of() : overrides.problems());
+    if (outcome.book() != null) {
+      accepted = Collections.unmodifiableSortedMap(outcome.accepted());
+    }
     take(outcome, problems, version);
     store.controlPlane(status().withRejectedParts(bounded(outcome.rejected())));
-    PolicyBook book = outcome.book();
-    if (book != null) {
-      accepted = Collections.unmodifiableSortedMap(outcome.accepted());
-      if (saved != null) {
-        saved.write(version, accepted);
-      }
+    if (outcome.book() != null && saved != null) {
+      saved.write(version, accepted);
     }
   }
 

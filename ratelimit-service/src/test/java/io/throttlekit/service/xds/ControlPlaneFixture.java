@@ -40,6 +40,7 @@ final class ControlPlaneFixture {
   final PolicyStore store = new PolicyStore();
   final List<Boolean> loads = new ArrayList<>();
   final XdsPolicies policies;
+  private int faults;
   private final InMemoryStore counters = new InMemoryStore(time, 1_000);
   private final PolicyAdmission admission =
       new PolicyAdmission(
@@ -58,8 +59,10 @@ final class ControlPlaneFixture {
   /**
    * @param folder where policies are kept, or null
    * @param overrides file of overrides, or null
+   * @param faults number of loads that fail because of a fault of the program
    */
-  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int faults) {
+    this.faults = faults;
     XdsConfig config =
         new XdsConfig(
             "control-plane:18001",
@@ -72,12 +75,24 @@ final class ControlPlaneFixture {
             1 << 20,
             folder,
             overrides);
-    this.policies = new XdsPolicies(config, new LoadOptions(true), store, time, loads::add);
+    this.policies = new XdsPolicies(config, new LoadOptions(true), store, time, this::loaded);
     policies.loadSaved();
+  }
+
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
+    this(folder, overrides, 0);
   }
 
   ControlPlaneFixture() {
     this(null, null);
+  }
+
+  private void loaded(boolean good) {
+    if (good && faults > 0) {
+      faults--;
+      throw new IllegalStateException("fault");
+    }
+    loads.add(good);
   }
 
   /** Receives configurations in text format, and returns the answer; empty for an ACK. */

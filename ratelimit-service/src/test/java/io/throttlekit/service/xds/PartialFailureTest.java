@@ -96,6 +96,14 @@ class PartialFailureTest {
   }
 
   @Test
+  void whatAFaultRejectedIsTriedAgainWhenItIsRepeated() {
+    ControlPlaneFixture faulty = new ControlPlaneFixture(null, null, 1);
+    assertThat(faulty.receiveDomain(descriptor("a", GOOD, 1))).contains("not of the policies");
+    assertThat(faulty.receiveDomain(descriptor("a", GOOD, 1))).isEmpty();
+    assertThat(faulty.store.status().good()).isTrue();
+  }
+
+  @Test
   void aDescriptorWithoutAKeyIsLeftOut() {
     String answer = service.receiveDomain(descriptor("", GOOD, 1) + descriptor("b", GOOD, 2));
     assertThat(answer).contains("the descriptor has no key");
@@ -139,6 +147,17 @@ class PartialFailureTest {
     assertThat(service.book().domains()).containsExactly("d", "e");
     assertThat(service.receive("3", List.of(readable))).isEmpty();
     assertThat(service.book().domains()).containsExactly("d");
+  }
+
+  @Test
+  void nestedDescriptorsThatAreAllBadNeedNoMoreAttemptsThanOne() {
+    String bad = "rate_limit { unit: HOUR requests_per_unit: 1 name: 'x' replaces { name: 'x' } } ";
+    String nested = "";
+    for (int depth = 12; depth > 0; depth--) {
+      nested = "descriptors { key: 'k" + depth + "' " + bad + nested + "} ";
+    }
+    assertThat(service.receiveDomain(nested + descriptor("a", GOOD, 1))).startsWith("12 errors: ");
+    assertThat(service.rules()).containsExactly("a: 1 per hour (fixed_window)");
   }
 
   @Test

@@ -93,6 +93,15 @@ class SavedPoliciesTest {
   }
 
   @Test
+  void aFaultWhileTheyAreLoadedDoesNotPreventTheStart() {
+    start().receiveDomain(GOOD.formatted("a", 1));
+    ControlPlaneFixture next = new ControlPlaneFixture(folder, null, 1);
+    assertThat(next.store.status().lastError()).contains("unexpected");
+    assertThat(next.receiveDomain(GOOD.formatted("a", 1))).isEmpty();
+    assertThat(next.store.status().good()).isTrue();
+  }
+
+  @Test
   void aFolderThatCannotBeWrittenIsAWarning() throws IOException {
     Path none = folder.resolve("file");
     Files.writeString(none, "");
