@@ -11,8 +11,9 @@ import java.util.Optional;
 public interface ConfigListener {
 
   /**
-   * Called with each response of the control plane: all its resources, in any order. Not called for
-   * one that equals the last one in version and resources; its answer is repeated.
+   * Called with each response of the control plane: all its resources, in any order. Many equal the
+   * one before them, in another order or under another version; so does the first one of each
+   * stream.
    *
    * @param version an opaque text, which may be empty, and may repeat an earlier one with other
    *     resources

@@ -1,10 +1,10 @@
 package io.throttlekit.envoy.ads;
 
-import com.google.protobuf.ByteString;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -20,8 +20,8 @@ import org.slf4j.LoggerFactory;
  * discovery service.
  *
  * <p>After a stream has ended, {@link ReconnectBackoff} decides when the next one is opened; a
- * stream that delivered responses for long enough ends the growth of its pauses. The next stream
- * begins with the version that was accepted last. How responses are answered: {@link ConfigStream}.
+ * stream that lasted ends the growth of its pauses. The next stream begins with the version that
+ * was accepted last. How responses are answered: {@link ConfigStream}.
  *
  * <p>Runs on a daemon thread of its own, which exists while there is something to do. Thread-safe.
  */
@@ -39,7 +39,6 @@ public final class ConfigSubscription implements AutoCloseable {
   private final RejectionPauses rejections = new RejectionPauses();
   private volatile boolean closed;
   private @Nullable ConfigStream stream;
-  private @Nullable Verdict last;
   private String acceptedVersion = "";
   private long openedNanos;
   private int failures;
@@ -130,28 +129,20 @@ public final class ConfigSubscription implements AutoCloseable {
     call(listener::connected);
   }
 
-  /**
-   * Returns what is wrong with a response; empty if it is accepted. The listener decides, unless it
-   * has decided the same response before.
-   */
+  /** Returns what is wrong with a response, which the listener decides; empty if it is accepted. */
   Optional<String> evaluate(DiscoveryResponse response) {
     String version = response.getVersionInfo();
-    ByteString digest = Verdict.digest(response);
-    Verdict verdict = last;
-    if (verdict == null || !verdict.isOf(version, digest)) {
-      try {
-        verdict =
-            new Verdict(version, digest, listener.received(version, response.getResourcesList()));
-      } catch (RuntimeException e) { // a defect, which may not occur again
-        complain("defect", "version '" + version + "' could not be applied", e);
-        return Optional.of("internal error");
-      }
-      last = verdict;
+    Optional<String> mistakes;
+    try {
+      mistakes = listener.received(version, response.getResourcesList());
+    } catch (RuntimeException e) { // a defect, which may not occur again
+      complain("defect", "version '" + version + "' could not be applied", e);
+      return Optional.of("internal error");
     }
-    if (verdict.mistakes().isEmpty()) {
+    if (mistakes.isEmpty()) {
       acceptedVersion = version;
     }
-    return verdict.mistakes();
+    return mistakes;
   }
 
   /** Logs a line, unless the last one on the same connection was of this kind. */
@@ -162,22 +153,23 @@ public final class ConfigSubscription implements AutoCloseable {
     }
   }
 
-  void ended(ConfigStream ended, boolean responded, String reason) {
-    if (ended != stream) {
-      return;
-    }
+  /** Called once by the stream that is open. */
+  void ended(boolean responded, String reason) {
     stream = null;
     if (closed) {
       return;
     }
-    if (responded && nowNanos() - openedNanos >= settings.backoff().lost().toNanos()) {
+    ReconnectBackoff backoff = settings.backoff();
+    // A control plane without resources is silent for a long time, which is no failure either.
+    Duration lasting = responded ? backoff.lost() : backoff.max();
+    if (nowNanos() - openedNanos >= lasting.toNanos()) {
       failures = 0;
     }
-    long pause = settings.backoff().pauseNanos(responded, failures, random);
+    long pause = backoff.pauseNanos(responded, failures, random);
     failures = Math.min(failures + 1, MAX_FAILURES);
+    later(pause, this::connect);
     complain(reason, "no connection, further attempts follow: " + reason, null);
     call(() -> listener.disconnected(reason));
-    later(pause, this::connect);
   }
 
   private void connect() {

@@ -189,12 +189,20 @@ final class ActionDerivation {
   }
 
   /** Adds a group for each length of a prefix, as Envoy masks an address before it is compared. */
-  private static void addMasks(List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
+  private void addMasks(List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
     Map<String, List<DescriptorNode>> byLength = new LinkedHashMap<>();
     for (DescriptorNode node : nodes) {
       Matcher prefix = CIDR.matcher(node.value());
-      String length =
-          prefix.matches() ? (prefix.group(1).contains(":") ? "6/" : "4/") + prefix.group(2) : "";
+      String length = "";
+      if (prefix.matches()) {
+        boolean v6 = prefix.group(1).contains(":");
+        int bits = Integer.parseInt(prefix.group(2));
+        if (bits > (v6 ? 128 : 32)) { // for which Envoy would reject the whole filter
+          gap(List.of(node), "no address has a prefix of " + bits + " bits");
+          continue;
+        }
+        length = (v6 ? "6/" : "4/") + bits;
+      }
       byLength.computeIfAbsent(length, _ -> new ArrayList<>()).add(node);
     }
     byLength.forEach((length, same) -> {

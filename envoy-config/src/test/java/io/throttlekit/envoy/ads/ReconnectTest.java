@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -39,7 +41,7 @@ class ReconnectTest {
   }
 
   @Test
-  void whatIsReceivedAgainAfterAReconnectIsNotAppliedAgain() {
+  void whatIsReceivedAgainAfterAReconnectIsAnswered() {
     subscribed.subscription.start("");
     controlPlane.serve("4", "a");
     controlPlane.stream().send("4", "a");
@@ -47,7 +49,6 @@ class ReconnectTest {
     pass(10_000);
     assertThat(controlPlane.streams()).hasSize(2);
     assertThat(controlPlane.lastRequest().getResponseNonce()).isEqualTo("1");
-    assertThat(subscribed.received()).hasSize(1);
   }
 
   @Test
@@ -108,6 +109,19 @@ class ReconnectTest {
   }
 
   @Test
+  void aStreamOfAControlPlaneWithoutResourcesEndsTheGrowthToo() {
+    controlPlane.react((_, stream) -> stream.end());
+    attempts(100);
+    controlPlane.react((_, _) -> {});
+    pass(130_000);
+    assertThat(controlPlane.stream().isOpen()).isTrue();
+    int streams = controlPlane.streams().size();
+    controlPlane.stream().end();
+    pass(3_000);
+    assertThat(controlPlane.streams()).hasSize(streams + 1);
+  }
+
+  @Test
   void theReasonOfADisconnectionIsOnePrintableLine() {
     subscribed.subscription.start("");
     controlPlane.stream()
@@ -126,6 +140,26 @@ class ReconnectTest {
     pass(600_000);
     assertThat(controlPlane.streams()).hasSize(1);
     assertThat(subscribed.connections()).containsExactly("connected");
+  }
+
+  @Test
+  void aResponseThatWaitsDuringACloseIsNotApplied() {
+    Deque<Runnable> tasks = new ArrayDeque<>();
+    try (Subscribed queued = new Subscribed(tasks::add)) {
+      queued.subscription.start("");
+      runAll(tasks);
+      queued.controlPlane.stream().send("1", "a");
+      assertThat(tasks).isNotEmpty();
+      queued.subscription.close();
+      runAll(tasks);
+      assertThat(queued.received()).isEmpty();
+    }
+  }
+
+  private static void runAll(Deque<Runnable> tasks) {
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+    }
   }
 
   @Test

@@ -13,6 +13,7 @@ import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
 import io.throttlekit.service.config.XdsConfig;
 import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.policies.ControlPlaneStatus;
+import io.throttlekit.service.policies.ControlPlaneStatus.RejectedPart;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import java.util.ArrayList;
@@ -66,19 +67,9 @@ final class XdsPolicies implements ConfigListener {
     this.store = store;
     this.time = time;
     this.listener = listener;
-    // As of an installation of envoyproxy/ratelimit: a control plane cannot write rules
-    // differently.
-    LoadOptions without =
-        new LoadOptions(
-            options.mergeDomains(),
-            options.mergeSwitch(),
-            options.federated(),
-            options.steering(),
-            options.accessLogs(),
-            true);
-    this.loader = new PartialLoader(without);
+    this.loader = new PartialLoader(options);
     this.overrides =
-        config.overrides() == null ? null : new OverridesFile(config.overrides(), without);
+        config.overrides() == null ? null : new OverridesFile(config.overrides(), options);
     this.saved = config.folder() == null ? null : new SavedConfigs(config.folder());
     store.controlPlane(ControlPlaneStatus.of(config.server()));
   }
@@ -89,13 +80,13 @@ final class XdsPolicies implements ConfigListener {
       overrides.poll();
       logProblems(overrides.problems());
     }
-    DiscoveryResponse response = saved == null ? null : saved.read();
-    if (response == null) {
-      return;
-    }
-    SentConfigs configs = SentConfigs.of(response.getResourcesList());
-    LOG.info("policies of an earlier process apply until the control plane answers");
-    apply(configs, response.getVersionInfo());
+    attempt(() -> {
+      DiscoveryResponse response = saved == null ? null : saved.read();
+      if (response != null) {
+        LOG.info("policies of an earlier process apply until the control plane answers");
+        apply(SentConfigs.of(response.getResourcesList()), response.getVersionInfo());
+      }
+    });
   }
 
   /** Returns the errors of the file of overrides. */
@@ -111,31 +102,24 @@ final class XdsPolicies implements ConfigListener {
       if (configs == null) {
         logProblems(overrides.problems());
       } else {
-        apply(configs, status().version());
+        attempt(() -> apply(configs, status().version()));
       }
     }
   }
 
   @Override
   public synchronized Optional<String> received(String version, List<Any> resources) {
-    boolean changed = true;
-    try {
+    SentConfigs before = sent;
+    attempt(() -> {
       SentConfigs configs = SentConfigs.of(resources);
-      changed = !configs.equals(sent);
-      if (changed) {
-        apply(configs, version);
-      } else {
+      if (configs.equals(before)) {
         LOG.debug("version {} repeats the policies in effect", shown(version));
         listener.loaded(answer.isEmpty() && overridesErrors().isEmpty());
+      } else {
+        apply(configs, version);
       }
-    } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
-      // The last good state remains; the next response is tried like a first one.
-      sent = null;
-      answer = Optional.of("a fault of the rate-limit service, not of the policies: " + e);
-      LOG.error("a fault of this program, not of the policies: {}", e.toString());
-      store.failed(List.of(), "unexpected " + e);
-      listener.loaded(false);
-    }
+    });
+    boolean changed = before == null || !before.equals(sent);
     store.controlPlane(
         status().withResponse(shown(version), time.wallMillis(), answer.isEmpty(), changed));
     return answer;
@@ -155,6 +139,22 @@ final class XdsPolicies implements ConfigListener {
     return Objects.requireNonNull(store.controlPlane());
   }
 
+  /**
+   * Loads policies. If that is not possible because of a fault of this program or a lack of memory,
+   * the last good ones remain, and the next response is tried like a first one.
+   */
+  private void attempt(Runnable load) {
+    try {
+      load.run();
+    } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+      sent = null;
+      answer = Optional.of("a fault of the rate-limit service, not of the policies: " + e);
+      LOG.error("a fault of this program, not of the policies: {}", e.toString());
+      store.failed(List.of(), "unexpected " + e);
+      listener.loaded(false);
+    }
+  }
+
   private void apply(SentConfigs configs, String version) {
     sent = configs;
     RuleOverrides rules = overrides == null ? RuleOverrides.NONE : overrides.effective();
@@ -163,14 +163,13 @@ final class XdsPolicies implements ConfigListener {
     answer = mistakes.isEmpty() ? Optional.empty() : Optional.of(answer(mistakes));
     List<Problem> problems = new ArrayList<>(outcome.problems());
     problems.addAll(overrides == null ? List.of() : overrides.problems());
+    if (outcome.book() != null) {
+      accepted = Collections.unmodifiableSortedMap(outcome.accepted());
+    }
     take(outcome, problems, version);
     store.controlPlane(status().withRejectedParts(bounded(outcome.rejected())));
-    PolicyBook book = outcome.book();
-    if (book != null) {
-      accepted = Collections.unmodifiableSortedMap(outcome.accepted());
-      if (saved != null) {
-        saved.write(version, accepted);
-      }
+    if (outcome.book() != null && saved != null) {
+      saved.write(version, accepted);
     }
   }
 
@@ -202,7 +201,7 @@ final class XdsPolicies implements ConfigListener {
           "rejected of version {} (parts: {}): {}",
           shown(version),
           outcome.rejected().size(),
-          joined(outcome.rejected()));
+          joined(outcome.rejected().stream().map(RejectedPart::text).toList()));
     }
     listener.loaded(errors.isEmpty());
   }

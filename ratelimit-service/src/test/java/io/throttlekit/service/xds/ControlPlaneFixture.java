@@ -15,6 +15,7 @@ import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.XdsConfig;
 import io.throttlekit.service.policies.ControlPlaneStatus;
+import io.throttlekit.service.policies.ControlPlaneStatus.RejectedPart;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.store.InMemoryStore;
@@ -36,10 +37,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Policies of a control plane that a test plays, and requests that they decide. */
 final class ControlPlaneFixture {
+  private static final LoadOptions OPTIONS =
+      new LoadOptions(true, LoadOptions.MERGE_SWITCH, true, true, true, true);
+
   final ManualTime time = new ManualTime(0);
   final PolicyStore store = new PolicyStore();
   final List<Boolean> loads = new ArrayList<>();
   final XdsPolicies policies;
+  private int faults;
   private final InMemoryStore counters = new InMemoryStore(time, 1_000);
   private final PolicyAdmission admission =
       new PolicyAdmission(
@@ -58,8 +63,10 @@ final class ControlPlaneFixture {
   /**
    * @param folder where policies are kept, or null
    * @param overrides file of overrides, or null
+   * @param faults number of loads that fail because of a fault of the program
    */
-  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int faults) {
+    this.faults = faults;
     XdsConfig config =
         new XdsConfig(
             "control-plane:18001",
@@ -72,12 +79,24 @@ final class ControlPlaneFixture {
             1 << 20,
             folder,
             overrides);
-    this.policies = new XdsPolicies(config, new LoadOptions(true), store, time, loads::add);
+    this.policies = new XdsPolicies(config, OPTIONS, store, time, this::loaded);
     policies.loadSaved();
+  }
+
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
+    this(folder, overrides, 0);
   }
 
   ControlPlaneFixture() {
     this(null, null);
+  }
+
+  private void loaded(boolean good) {
+    if (good && faults > 0) {
+      faults--;
+      throw new IllegalStateException("fault");
+    }
+    loads.add(good);
   }
 
   /** Receives configurations in text format, and returns the answer; empty for an ACK. */
@@ -157,6 +176,10 @@ final class ControlPlaneFixture {
 
   ControlPlaneStatus status() {
     return Objects.requireNonNull(store.controlPlane());
+  }
+
+  List<String> rejectedParts() {
+    return status().rejectedParts().stream().map(RejectedPart::text).toList();
   }
 
   /** Returns the rules in effect: path, and the limit in words. */

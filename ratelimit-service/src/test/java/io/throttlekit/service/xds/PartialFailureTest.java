@@ -39,8 +39,7 @@ class PartialFailureTest {
             "b: 1 per hour (fixed_window)",
             "c: 2 per hour (fixed_window)");
     assertThat(answer).startsWith("1 error: xds d: b: `77` is not a value of `unit` (allowed: ");
-    assertThat(service.status().rejectedParts())
-        .containsExactly("xds d: b: its last good state remains");
+    assertThat(service.rejectedParts()).containsExactly("xds d: b: its last good state remains");
     assertThat(service.store.status().good()).isFalse();
     assertThat(service.store.status().generation()).isEqualTo(2);
     assertThat(service.loads).containsExactly(true, false);
@@ -51,7 +50,7 @@ class PartialFailureTest {
     String nested = descriptor("n", GOOD, 3);
     service.receiveDomain(descriptor("a", BAD + nested, 1) + descriptor("b", BAD, 1));
     assertThat(service.rules()).containsExactly("a.n: 3 per hour (fixed_window)");
-    assertThat(service.status().rejectedParts())
+    assertThat(service.rejectedParts())
         .containsExactly("xds d: a: it has no effect", "xds d: b: it has no effect");
   }
 
@@ -96,6 +95,20 @@ class PartialFailureTest {
   }
 
   @Test
+  void whatAFaultRejectedIsTriedAgainWhenItIsRepeated() {
+    ControlPlaneFixture faulty = new ControlPlaneFixture(null, null, 1);
+    assertThat(faulty.receiveDomain(descriptor("a", GOOD, 1))).contains("not of the policies");
+    assertThat(faulty.receiveDomain(descriptor("a", GOOD, 1))).isEmpty();
+    assertThat(faulty.store.status().good()).isTrue();
+  }
+
+  @Test
+  void aVersionIsShownOnOneShortLine() {
+    service.receive("1\n" + "x".repeat(100_000));
+    assertThat(service.status().version()).startsWith("1\uFFFDxx").hasSize(100);
+  }
+
+  @Test
   void aDescriptorWithoutAKeyIsLeftOut() {
     String answer = service.receiveDomain(descriptor("", GOOD, 1) + descriptor("b", GOOD, 2));
     assertThat(answer).contains("the descriptor has no key");
@@ -125,8 +138,7 @@ class PartialFailureTest {
     assertThat(service.book().domains()).containsExactly("d", "e");
     assertThat(service.rules())
         .containsExactly("a: 2 per hour (fixed_window)", "a: 1 per hour (fixed_window)");
-    assertThat(service.status().rejectedParts())
-        .containsExactly("xds e: its last good state remains");
+    assertThat(service.rejectedParts()).containsExactly("xds e: its last good state remains");
   }
 
   @Test
@@ -139,6 +151,17 @@ class PartialFailureTest {
     assertThat(service.book().domains()).containsExactly("d", "e");
     assertThat(service.receive("3", List.of(readable))).isEmpty();
     assertThat(service.book().domains()).containsExactly("d");
+  }
+
+  @Test
+  void nestedDescriptorsThatAreAllBadNeedNoMoreAttemptsThanOne() {
+    String bad = "rate_limit { unit: HOUR requests_per_unit: 1 name: 'x' replaces { name: 'x' } } ";
+    String nested = "";
+    for (int depth = 12; depth > 0; depth--) {
+      nested = "descriptors { key: 'k" + depth + "' " + bad + nested + "} ";
+    }
+    assertThat(service.receiveDomain(nested + descriptor("a", GOOD, 1))).startsWith("12 errors: ");
+    assertThat(service.rules()).containsExactly("a: 1 per hour (fixed_window)");
   }
 
   @Test
@@ -193,7 +216,7 @@ class PartialFailureTest {
             .collect(Collectors.joining());
     assertThat(service.receiveDomain(many)).isNotEmpty();
     assertThat(service.rules()).containsExactly("a: 1 per hour (fixed_window)");
-    assertThat(service.status().rejectedParts())
+    assertThat(service.rejectedParts())
         .containsExactly("all that was sent: there are too many mistakes");
   }
 

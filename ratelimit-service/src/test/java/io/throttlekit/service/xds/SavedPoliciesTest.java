@@ -64,6 +64,17 @@ class SavedPoliciesTest {
   }
 
   @Test
+  void whatIsInTheFileIsNotWrittenAgain() throws IOException {
+    ControlPlaneFixture service = start();
+    service.receiveDomain(GOOD.formatted("a", 1));
+    Files.delete(file());
+    service.receiveDomain(GOOD.formatted("a", 1) + "descriptors { key: 'b' rate_limit { } }");
+    assertThat(file()).doesNotExist();
+    service.receiveDomain(GOOD.formatted("a", 2));
+    assertThat(file()).exists();
+  }
+
+  @Test
   void policiesThatWereRemovedDoNotComeBack() {
     ControlPlaneFixture first = start();
     first.receiveDomain(GOOD.formatted("a", 1));
@@ -90,6 +101,15 @@ class SavedPoliciesTest {
       next.receiveDomain(GOOD.formatted("a", 1));
     }
     assertThat(Files.readAllBytes(file())).isEqualTo(whole);
+  }
+
+  @Test
+  void aFaultWhileTheyAreLoadedDoesNotPreventTheStart() {
+    start().receiveDomain(GOOD.formatted("a", 1));
+    ControlPlaneFixture next = new ControlPlaneFixture(folder, null, 1);
+    assertThat(next.store.status().lastError()).contains("unexpected");
+    assertThat(next.receiveDomain(GOOD.formatted("a", 1))).isEmpty();
+    assertThat(next.store.status().good()).isTrue();
   }
 
   @Test
