@@ -55,6 +55,23 @@ class ConfigSubscriptionTest {
     assertThat(rejection.toBuilder().clearErrorDetail().build()).isEqualTo(acknowledgement("8", 2));
   }
 
+  /** Else its answers, which repeat versions and nonces of any length, would fill the memory. */
+  @Test
+  void readsNoFurtherWhileTheControlPlaneDoesNotRead() {
+    try (Subscribed unread = new Subscribed()) {
+      unread.controlPlane.doNotRead();
+      unread.subscription.start("");
+      for (int i = 1; i <= 10; i++) {
+        unread.controlPlane.stream().send("v" + i, "a" + i);
+        unread.pass(Duration.ofSeconds(10));
+      }
+      assertThat(unread.received()).hasSize(1);
+      unread.controlPlane.stream().read(100);
+      unread.pass(Duration.ofSeconds(1));
+      assertThat(unread.received()).hasSize(10);
+    }
+  }
+
   @Test
   void truncatesALongRejection() {
     subscribed.rejectBad();

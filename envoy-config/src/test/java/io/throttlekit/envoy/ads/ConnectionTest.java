@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.Any;
 import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerServiceDefinition;
@@ -19,6 +21,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -45,6 +48,24 @@ class ConnectionTest {
     assertThat(connected.awaitConnection(1))
         .startsWith("RESOURCE_EXHAUSTED: the response is longer than is permitted here: ")
         .contains("1000");
+    connected.time.pass(Duration.ofSeconds(3));
+    connected.awaitConnection(2);
+  }
+
+  @Test
+  void aResponseOfTooManyPartsIsNotRead() {
+    DiscoveryResponse many =
+        DiscoveryResponse.newBuilder()
+            .setTypeUrl(FakeControlPlane.TYPE)
+            .addAllResources(
+                Collections.nCopies(ResponseMarshaller.MAX_PARTS + 1, Any.getDefaultInstance()))
+            .build();
+    controlPlane.react((_, stream) -> stream.send(many));
+    Connected connected =
+        opened(
+            new Connected(
+                serving().getPort(), null, ControlPlaneAddress.DEFAULT_KEEP_ALIVE, 1 << 20));
+    assertThat(connected.awaitConnection(1)).contains("more than 100000 resources");
     connected.time.pass(Duration.ofSeconds(3));
     connected.awaitConnection(2);
   }

@@ -60,6 +60,13 @@ final class ControlPlaneFixture {
    * @param overrides file of overrides, or null
    */
   ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
+    this(folder, overrides, 100_000);
+  }
+
+  /**
+   * @param maxParts of a response that is applied
+   */
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int maxParts) {
     XdsConfig config =
         new XdsConfig(
             "control-plane:18001",
@@ -72,7 +79,7 @@ final class ControlPlaneFixture {
             1 << 20,
             folder,
             overrides);
-    this.policies = new XdsPolicies(config, new LoadOptions(true), store, time, loads::add);
+    this.policies = new XdsPolicies(config, new LoadOptions(true), store, time, loads::add, maxParts);
     policies.loadSaved();
   }
 
