@@ -44,6 +44,9 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
   /** Bounds by how much a slow listener delays the next response. */
   static final long MAX_READ_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  /** Longest time for which the control plane may not read. */
+  static final long UNREAD_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   /** Longest text of a rejection in characters. */
   static final int MAX_MISTAKES = 4096;
 
@@ -126,9 +129,18 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
   private void read() {
     if (call().isReady()) {
       call().request(1);
-    } else { // answers that it does not read would fill the memory
-      readsWhenReady = true;
+      return;
     }
+    readsWhenReady = true; // answers that it does not read would fill the memory
+    long number = responses;
+    later(
+        UNREAD_NANOS,
+        () -> {
+          // gRPC reports a lost connection only after the responses that have arrived were read.
+          if (readsWhenReady && number == responses) {
+            end("the control plane does not read the answers to its responses");
+          }
+        });
   }
 
   @Override

@@ -189,10 +189,15 @@ final class ActionDerivation {
   }
 
   /** Adds a group for each length of a prefix, as Envoy masks an address before it is compared. */
-  private static void addMasks(List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
+  private void addMasks(List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
     Map<String, List<DescriptorNode>> byLength = new LinkedHashMap<>();
     for (DescriptorNode node : nodes) {
       Matcher prefix = CIDR.matcher(node.value());
+      if (prefix.matches()
+          && Integer.parseInt(prefix.group(2)) > (prefix.group(1).contains(":") ? 128 : 32)) {
+        gap(List.of(node), "no address has so long a prefix"); // Envoy would reject the filter
+        continue;
+      }
       String length =
           prefix.matches() ? (prefix.group(1).contains(":") ? "6/" : "4/") + prefix.group(2) : "";
       byLength.computeIfAbsent(length, _ -> new ArrayList<>()).add(node);

@@ -63,12 +63,27 @@ class ConfigSubscriptionTest {
       unread.subscription.start("");
       for (int i = 1; i <= 10; i++) {
         unread.controlPlane.stream().send("v" + i, "a" + i);
-        unread.pass(Duration.ofSeconds(10));
+        unread.pass(Duration.ofMillis(500));
       }
       assertThat(unread.received()).hasSize(1);
       unread.controlPlane.stream().read(100);
       unread.pass(Duration.ofSeconds(1));
       assertThat(unread.received()).hasSize(10);
+    }
+  }
+
+  @Test
+  void leavesAControlPlaneThatDoesNotRead() {
+    try (Subscribed unread = new Subscribed()) {
+      unread.controlPlane.doNotRead();
+      unread.subscription.start("");
+      unread.controlPlane.stream().send("1", "a");
+      unread.pass(Duration.ofSeconds(11));
+      assertThat(unread.connections())
+          .containsExactly(
+              "connected", "the control plane does not read the answers to its responses");
+      unread.pass(Duration.ofSeconds(10));
+      assertThat(unread.controlPlane.streams()).hasSize(2);
     }
   }
 

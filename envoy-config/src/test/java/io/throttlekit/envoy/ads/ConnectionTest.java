@@ -142,6 +142,23 @@ class ConnectionTest {
   }
 
   @Test
+  void aConnectionThatIsCutBeforeItsResponsesAreReadIsReplaced() {
+    TcpProxy proxy = opened(TcpProxy.to(serving().getPort()));
+    Connected connected = connectedTo(proxy.port());
+    connected.awaitConnection(0);
+    for (int i = 1; i <= 5; i++) {
+      controlPlane.stream().send("v" + i, "a");
+    }
+    connected.awaitVersion("v1");
+    proxy.cut();
+    await().until(() -> {
+      connected.time.pass(Duration.ofSeconds(1));
+      return connected.known() > 2;
+    });
+    assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
+  }
+
+  @Test
   @Tag("thorough") // gRPC's shortest interval of pings and their timeout are 30 s
   void aPeerThatNoLongerAnswersPingsIsLeft() {
     TcpProxy proxy = opened(TcpProxy.to(serving().getPort()));

@@ -41,7 +41,7 @@ final class XdsPolicies implements ConfigListener {
   private static final int MAX_LOGGED = 20; // problems of one load
   private static final int MAX_KEPT = 1_000; // problems, and rejected parts, that pages show
   private static final int MAX_ANSWER = 4_000; // characters of a rejection
-  private static final int MAX_LOADS_LOGGED = 20; // in a minute, with all their problems
+  private static final int MAX_LOADS_LOGGED = 10; // in a minute, with all their problems
   private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   /**
