@@ -138,7 +138,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
         () -> {
           // gRPC reports a lost connection only after the responses that have arrived were read.
           if (readsWhenReady && number == responses) {
-            end("the control plane does not read the answers to its responses");
+            end("the connection is lost, or the control plane does not read");
           }
         });
   }

@@ -81,7 +81,7 @@ class ConfigSubscriptionTest {
       unread.pass(Duration.ofSeconds(11));
       assertThat(unread.connections())
           .containsExactly(
-              "connected", "the control plane does not read the answers to its responses");
+              "connected", "the connection is lost, or the control plane does not read");
       unread.pass(Duration.ofSeconds(10));
       assertThat(unread.controlPlane.streams()).hasSize(2);
     }

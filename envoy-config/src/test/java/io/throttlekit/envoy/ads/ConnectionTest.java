@@ -18,11 +18,18 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -89,6 +96,49 @@ class ConnectionTest {
       connected.time.pass(Duration.ofSeconds(3));
       silent.accept(); // the next attempt
     }
+  }
+
+  /** Else the acknowledgements of its pings would fill the memory. */
+  @Test
+  void aPeerThatSendsPingsAndReadsNothingIsNotRead() throws IOException {
+    ByteBuffer settings = ByteBuffer.wrap(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
+    byte[] ping = {0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
+    ByteBuffer pings = ByteBuffer.allocate(1_000 * ping.length);
+    while (pings.hasRemaining()) {
+      pings.put(ping);
+    }
+    try (ServerSocketChannel listening = ServerSocketChannel.open()) {
+      listening.setOption(StandardSocketOptions.SO_RCVBUF, 4_096); // soon full
+      listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      connectedTo(listening.socket().getLocalPort());
+      try (SocketChannel peer = listening.accept()) {
+        peer.write(settings);
+        peer.configureBlocking(false);
+        AtomicLong sent = new AtomicLong();
+        AtomicInteger refused = new AtomicInteger(); // looks in a row at which nothing was accepted
+        await()
+            .atMost(Duration.ofSeconds(60))
+            .pollInterval(Duration.ofMillis(20))
+            .until(() -> {
+              long more = write(peer, pings);
+              assertThat(sent.addAndGet(more)).isLessThan(50_000_000); // TCP has some megabytes
+              refused.set(more == 0 ? refused.get() + 1 : 0);
+              return refused.get() == 10;
+            });
+      }
+    }
+  }
+
+  /** Writes what is accepted now, and returns how much that was. */
+  private static long write(SocketChannel peer, ByteBuffer repeated) throws IOException {
+    long written = 0;
+    for (int more = 1; more > 0 && written < 10_000_000; written += more) {
+      if (!repeated.hasRemaining()) {
+        repeated.rewind();
+      }
+      more = peer.write(repeated);
+    }
+    return written;
   }
 
   @Test
