@@ -1,13 +1,21 @@
 package io.throttlekit.envoy.ads;
 
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
  * Reads from a peer only while it reads. HTTP/2 acknowledges each ping and each change of settings,
  * so that a peer that sends them and reads nothing would fill the memory.
  */
-final class ReadWhileWritable extends ChannelInboundHandlerAdapter {
+final class ReadWhileWritable extends ChannelDuplexHandler {
+
+  @Override
+  public void read(ChannelHandlerContext context) {
+    // Netty's HTTP/2 requests reads itself while automatic ones are off.
+    if (context.channel().isWritable()) {
+      context.read();
+    }
+  }
 
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
@@ -28,6 +36,6 @@ final class ReadWhileWritable extends ChannelInboundHandlerAdapter {
   }
 
   private static void follow(ChannelHandlerContext context) {
-    context.channel().config().setAutoRead(context.channel().isWritable());
+    context.channel().config().setAutoRead(context.channel().isWritable()); // reads, if it is new
   }
 }
