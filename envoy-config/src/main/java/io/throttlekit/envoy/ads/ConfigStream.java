@@ -5,8 +5,13 @@ import com.google.rpc.Status;
 import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientInterceptors;
 import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
 import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.MetadataUtils;
 import java.util.Objects;
@@ -39,8 +44,13 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
   /** Bounds by how much a slow listener delays the next response. */
   static final long MAX_READ_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  /** Longest time for which the control plane may not read. */
+  static final long UNREAD_NANOS = TimeUnit.SECONDS.toNanos(10);
+
   /** Longest text of a rejection in characters. */
   static final int MAX_MISTAKES = 4096;
+
+  private static final MethodDescriptor<DiscoveryRequest, DiscoveryResponse> METHOD = method();
 
   private final ConfigSubscription subscription;
   private final SubscriptionSettings settings;
@@ -49,6 +59,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
   private @Nullable ManagedChannel channel;
   private @Nullable ClientCallStreamObserver<DiscoveryRequest> requests;
   private long responses;
+  private boolean readsWhenReady;
 
   private enum Phase {
     CONNECTING,
@@ -69,13 +80,22 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
     this.version = version;
   }
 
+  private static MethodDescriptor<DiscoveryRequest, DiscoveryResponse> method() {
+    var generated = AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod();
+    return generated.toBuilder()
+        .setResponseMarshaller(new ResponseMarshaller(generated.getResponseMarshaller()))
+        .build();
+  }
+
   /** Subscribes over a channel, which the stream shuts down when it ends. */
   void open(ManagedChannel newChannel) {
     channel = newChannel;
-    var stub =
-        AggregatedDiscoveryServiceGrpc.newStub(newChannel)
-            .withInterceptors(MetadataUtils.newAttachHeadersInterceptor(settings.metadata()));
-    var sent = stub.streamAggregatedResources(this);
+    Channel withHeaders =
+        ClientInterceptors.intercept(
+            newChannel, MetadataUtils.newAttachHeadersInterceptor(settings.metadata()));
+    var sent =
+        ClientCalls.asyncBidiStreamingCall(
+            withHeaders.newCall(METHOD, CallOptions.DEFAULT), this);
     sent.onNext(subscribe(version));
     later(
         CONNECT_NANOS,
@@ -94,7 +114,33 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
   public void beforeStart(ClientCallStreamObserver<DiscoveryRequest> call) {
     requests = call;
     call.disableAutoRequestWithInitial(1);
-    call.setOnReadyHandler(this::connected);
+    call.setOnReadyHandler(this::ready);
+  }
+
+  private void ready() {
+    connected();
+    if (readsWhenReady) {
+      readsWhenReady = false;
+      read();
+    }
+  }
+
+  /** Requests the next response once the control plane has read the answers to those before. */
+  private void read() {
+    if (call().isReady()) {
+      call().request(1);
+      return;
+    }
+    readsWhenReady = true; // answers that it does not read would fill the memory
+    long number = responses;
+    later(
+        UNREAD_NANOS,
+        () -> {
+          // gRPC reports a lost connection only after the responses that have arrived were read.
+          if (readsWhenReady && number == responses) {
+            end("the connection is lost, or the control plane does not read");
+          }
+        });
   }
 
   @Override
@@ -114,7 +160,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
     }
     long took = subscription.nowNanos() - began;
     later(
-        Math.clamp(2 * took, MIN_READ_PAUSE_NANOS, MAX_READ_PAUSE_NANOS), () -> call().request(1));
+        Math.clamp(2 * took, MIN_READ_PAUSE_NANOS, MAX_READ_PAUSE_NANOS), this::read);
   }
 
   @Override

@@ -1,11 +1,21 @@
 package io.throttlekit.envoy.ads;
 
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioChannelOption;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ssl.SslContext;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Executor;
@@ -65,8 +75,21 @@ public record ControlPlaneAddress(
 
   @Override
   public ManagedChannel open(Executor executor) throws IOException {
+    SslContext context = tls == null ? null : tls.context(); // fails before anything is started
+    boolean epoll = Epoll.isAvailable();
+    EventLoopGroup loop =
+        new MultiThreadIoEventLoopGroup(
+            1,
+            new DefaultThreadFactory("control-plane-io", true),
+            epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
     NettyChannelBuilder builder =
         NettyChannelBuilder.forTarget("dns:///" + target)
+            .eventLoopGroup(loop)
+            .channelFactory(() -> {
+              Channel channel = epoll ? new EpollSocketChannel() : new NioSocketChannel();
+              channel.pipeline().addLast(new ReadWhileWritable());
+              return channel;
+            })
             .executor(executor)
             .maxInboundMessageSize(maxMessageBytes)
             .keepAliveTime(keepAlive.toNanos(), TimeUnit.NANOSECONDS)
@@ -74,16 +97,28 @@ public record ControlPlaneAddress(
             .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MILLIS)
             .disableServiceConfigLookUp()
             .disableRetry(); // the subscription does, at its own pace
-    probe(builder);
-    if (tls == null) {
+    probe(builder, epoll);
+    if (tls == null || context == null) {
       builder.usePlaintext();
     } else {
-      builder.sslContext(tls.context());
+      builder.sslContext(context);
       if (tls.serverName() != null) {
         builder.overrideAuthority(tls.serverName());
       }
     }
-    return builder.build();
+    ManagedChannel channel = builder.build();
+    endWith(channel, loop);
+    return channel;
+  }
+
+  /** Ends the event loop after the channel is shut down. */
+  private static void endWith(ManagedChannel channel, EventLoopGroup loop) {
+    ConnectivityState state = channel.getState(false);
+    if (state == ConnectivityState.SHUTDOWN) {
+      var _ = loop.shutdownGracefully();
+    } else {
+      channel.notifyWhenStateChanged(state, () -> endWith(channel, loop));
+    }
   }
 
   /** Returns the target, for log lines. */
@@ -92,9 +127,9 @@ public record ControlPlaneAddress(
     return target;
   }
 
-  private static void probe(NettyChannelBuilder builder) {
+  private static void probe(NettyChannelBuilder builder, boolean epoll) {
     builder.withOption(ChannelOption.SO_KEEPALIVE, true);
-    if (Epoll.isAvailable()) { // as gRPC decides
+    if (epoll) {
       builder.withOption(EpollChannelOption.TCP_KEEPIDLE, PROBE_AFTER_SECONDS);
       builder.withOption(EpollChannelOption.TCP_KEEPINTVL, PROBE_INTERVAL_SECONDS);
       builder.withOption(EpollChannelOption.TCP_KEEPCNT, PROBES);

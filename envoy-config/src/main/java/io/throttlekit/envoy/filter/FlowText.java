@@ -60,12 +60,26 @@ final class FlowText {
         .forEach(c -> {
           if (c == '"' || c == '\\') {
             quoted.append('\\').appendCodePoint(c);
-          } else if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
-            quoted.append(String.format(Locale.ROOT, "\\u%04x", c)); // would end the line
+          } else if (!isPrintable(c)) { // would end the line, or is not allowed in YAML
+            quoted.append(String.format(Locale.ROOT, c > 0xFFFF ? "\\U%08x" : "\\u%04x", c));
           } else {
             quoted.appendCodePoint(c);
           }
         });
     return quoted.append('"').toString();
+  }
+
+  private static boolean isPrintable(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR,
+          Character.PRIVATE_USE,
+          Character.SURROGATE,
+          Character.UNASSIGNED ->
+          false;
+      default -> true;
+    };
   }
 }

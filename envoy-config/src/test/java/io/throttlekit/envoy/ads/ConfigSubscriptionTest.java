@@ -55,6 +55,38 @@ class ConfigSubscriptionTest {
     assertThat(rejection.toBuilder().clearErrorDetail().build()).isEqualTo(acknowledgement("8", 2));
   }
 
+  /** Else its answers, which repeat versions and nonces of any length, would fill the memory. */
+  @Test
+  void readsNoFurtherWhileTheControlPlaneDoesNotRead() {
+    try (Subscribed unread = new Subscribed()) {
+      unread.controlPlane.doNotRead();
+      unread.subscription.start("");
+      for (int i = 1; i <= 10; i++) {
+        unread.controlPlane.stream().send("v" + i, "a" + i);
+        unread.pass(Duration.ofMillis(500));
+      }
+      assertThat(unread.received()).hasSize(1);
+      unread.controlPlane.stream().read(100);
+      unread.pass(Duration.ofSeconds(1));
+      assertThat(unread.received()).hasSize(10);
+    }
+  }
+
+  @Test
+  void leavesAControlPlaneThatDoesNotRead() {
+    try (Subscribed unread = new Subscribed()) {
+      unread.controlPlane.doNotRead();
+      unread.subscription.start("");
+      unread.controlPlane.stream().send("1", "a");
+      unread.pass(Duration.ofSeconds(11));
+      assertThat(unread.connections())
+          .containsExactly(
+              "connected", "the connection is lost, or the control plane does not read");
+      unread.pass(Duration.ofSeconds(10));
+      assertThat(unread.controlPlane.streams()).hasSize(2);
+    }
+  }
+
   @Test
   void truncatesALongRejection() {
     subscribed.rejectBad();

@@ -38,13 +38,18 @@ final class Connected implements AutoCloseable {
   }
 
   Connected(int port, @Nullable ClientTls tls, Duration keepAlive) {
+    this(port, tls, keepAlive, 1_000);
+  }
+
+  Connected(int port, @Nullable ClientTls tls, Duration keepAlive, int maxMessageBytes) {
     this.port = port;
     this.tls = tls;
     this.subscription =
         new ConfigSubscription(
             Subscribed.SETTINGS,
             executor ->
-                new ControlPlaneAddress("127.0.0.1:" + this.port, this.tls, 1_000, keepAlive)
+                new ControlPlaneAddress(
+                        "127.0.0.1:" + this.port, this.tls, maxMessageBytes, keepAlive)
                     .open(executor),
             new Recorder(),
             time,

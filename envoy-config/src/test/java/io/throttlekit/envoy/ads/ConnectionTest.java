@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.Any;
 import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerServiceDefinition;
@@ -16,12 +18,21 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collections;
 import java.util.Deque;
+import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -55,6 +66,24 @@ class ConnectionTest {
   }
 
   @Test
+  void aResponseOfTooManyPartsIsNotRead() {
+    DiscoveryResponse many =
+        DiscoveryResponse.newBuilder()
+            .setTypeUrl(FakeControlPlane.TYPE)
+            .addAllResources(
+                Collections.nCopies(ResponseMarshaller.MAX_PARTS + 1, Any.getDefaultInstance()))
+            .build();
+    controlPlane.react((_, stream) -> stream.send(many));
+    Connected connected =
+        opened(
+            new Connected(
+                serving().getPort(), null, ControlPlaneAddress.DEFAULT_KEEP_ALIVE, 1 << 20));
+    assertThat(connected.awaitConnection(1)).contains("more than 100000 resources");
+    connected.time.pass(Duration.ofSeconds(3));
+    connected.awaitConnection(2);
+  }
+
+  @Test
   void bytesThatAreNoResponseEndTheStream() {
     Connected connected = connectedTo(opened(Connected.serve(noise(), null)).getPort());
     assertThat(connected.awaitConnection(1)).startsWith("CANCELLED: Failed to read message");
@@ -73,6 +102,46 @@ class ConnectionTest {
       connected.time.pass(Duration.ofSeconds(3));
       silent.accept(); // the next attempt
     }
+  }
+
+  /** Else the acknowledgements would fill the memory. */
+  @ParameterizedTest
+  @ValueSource(strings = {"0000080600000000000102030405060708", "000000040000000000"})
+  void aPeerThatSendsPingsOrSettingsAndReadsNothingIsNotRead(String frame) throws IOException {
+    ByteBuffer settings = ByteBuffer.wrap(HexFormat.of().parseHex("000000040000000000"));
+    ByteBuffer frames = ByteBuffer.wrap(HexFormat.of().parseHex(frame.repeat(1_000)));
+    try (ServerSocketChannel listening = ServerSocketChannel.open()) {
+      listening.setOption(StandardSocketOptions.SO_RCVBUF, 4_096); // soon full
+      listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      connectedTo(listening.socket().getLocalPort());
+      try (SocketChannel peer = listening.accept()) {
+        peer.write(settings);
+        peer.configureBlocking(false);
+        AtomicLong sent = new AtomicLong();
+        AtomicInteger refused = new AtomicInteger(); // looks in a row at which nothing was accepted
+        await()
+            .atMost(Duration.ofSeconds(60))
+            .pollInterval(Duration.ofMillis(20))
+            .until(() -> {
+              long more = write(peer, frames);
+              assertThat(sent.addAndGet(more)).isLessThan(50_000_000); // TCP has some megabytes
+              refused.set(more == 0 ? refused.get() + 1 : 0);
+              return refused.get() == 10;
+            });
+      }
+    }
+  }
+
+  /** Writes what is accepted now, and returns how much that was. */
+  private static long write(SocketChannel peer, ByteBuffer repeated) throws IOException {
+    long written = 0;
+    for (int more = 1; more > 0 && written < 10_000_000; written += more) {
+      if (!repeated.hasRemaining()) {
+        repeated.rewind();
+      }
+      more = peer.write(repeated);
+    }
+    return written;
   }
 
   @Test
@@ -132,8 +201,7 @@ class ConnectionTest {
     Connected connected = connectedTo(server.getPort());
     connected.awaitConnection(0);
     // Address and port of the peer, state, queues, and the timer: 02 is that of probes, and the
-    // next
-    // one is due within 40.96 s. By default it would be due in two hours.
+    // next one is due within 40.96 s. By default it would be due in two hours.
     String probed = " [0-9A-F]+:%04X 01 \\S+ 02:00000.*".formatted(server.getPort());
     await()
         .until(() ->
@@ -149,6 +217,23 @@ class ConnectionTest {
     } catch (IOException e) {
       return Stream.empty(); // a host without IPv6
     }
+  }
+
+  @Test
+  void aConnectionThatIsCutBeforeItsResponsesAreReadIsReplaced() {
+    TcpProxy proxy = opened(TcpProxy.to(serving().getPort()));
+    Connected connected = connectedTo(proxy.port());
+    connected.awaitConnection(0);
+    for (int i = 1; i <= 5; i++) {
+      controlPlane.stream().send("v" + i, "a");
+    }
+    connected.awaitVersion("v1");
+    proxy.cut();
+    await().until(() -> {
+      connected.time.pass(Duration.ofSeconds(1));
+      return connected.known() > 2;
+    });
+    assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
   }
 
   @Test

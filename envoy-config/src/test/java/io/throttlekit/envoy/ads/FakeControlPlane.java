@@ -6,6 +6,7 @@ import io.envoyproxy.envoy.service.discovery.v3.AggregatedDiscoveryServiceGrpc.A
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.grpc.Status;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -18,6 +19,7 @@ final class FakeControlPlane extends AggregatedDiscoveryServiceImplBase {
   private final List<DiscoveryRequest> requests = new CopyOnWriteArrayList<>();
   private final List<FakeStream> streams = new CopyOnWriteArrayList<>();
   private volatile Reaction reaction = (_, _) -> {};
+  private volatile boolean reads = true;
 
   /** Reaction to a request. */
   @FunctionalInterface
@@ -51,6 +53,11 @@ final class FakeControlPlane extends AggregatedDiscoveryServiceImplBase {
         .forEach(stream -> stream.send(version, resources));
   }
 
+  /** Reads no requests of the next streams, but by {@link FakeStream#read}. */
+  void doNotRead() {
+    reads = false;
+  }
+
   /** Returns the requests of all streams. */
   List<DiscoveryRequest> requests() {
     return requests;
@@ -76,7 +83,10 @@ final class FakeControlPlane extends AggregatedDiscoveryServiceImplBase {
   @Override
   public StreamObserver<DiscoveryRequest> streamAggregatedResources(
       StreamObserver<DiscoveryResponse> responses) {
-    FakeStream stream = new FakeStream(responses);
+    FakeStream stream = new FakeStream((ServerCallStreamObserver<DiscoveryResponse>) responses);
+    if (!reads) {
+      stream.responses.disableAutoRequest();
+    }
     streams.add(stream);
     return stream;
   }
@@ -87,12 +97,12 @@ final class FakeControlPlane extends AggregatedDiscoveryServiceImplBase {
 
   /** The server's end of a stream. Nonces are counted from 1. */
   final class FakeStream implements StreamObserver<DiscoveryRequest> {
-    private final StreamObserver<DiscoveryResponse> responses;
+    private final ServerCallStreamObserver<DiscoveryResponse> responses;
     private volatile boolean isOpen = true;
     private boolean isWaiting;
     private int nonces;
 
-    private FakeStream(StreamObserver<DiscoveryResponse> responses) {
+    private FakeStream(ServerCallStreamObserver<DiscoveryResponse> responses) {
       this.responses = responses;
     }
 
@@ -110,6 +120,11 @@ final class FakeControlPlane extends AggregatedDiscoveryServiceImplBase {
       nonces++;
       isWaiting = false;
       responses.onNext(response.toBuilder().setNonce(Integer.toString(nonces)).build());
+    }
+
+    /** Reads requests. */
+    void read(int count) {
+      responses.request(count);
     }
 
     void end() {

@@ -85,6 +85,20 @@ class FilterActionsTest {
             "generic_key: {descriptor_value: all}");
   }
 
+  /** Else Envoy would reject the whole filter, and with it the limits of all other descriptors. */
+  @Test
+  void anAddressWithTooLongAPrefixIsLeftOut() {
+    FilterActions actions =
+        actions(
+            """
+              - {key: masked_remote_address, value: 10.0.0.0/33, %1$s}
+              - {key: masked_remote_address, value: "2001:db8::/129", %1$s}
+              - {key: remote_address, %1$s}
+            """);
+    assertThat(actions.rateLimits()).hasSize(1);
+    assertThat(actions.missing()).hasSize(2).allMatch(line -> line.contains("so long a prefix"));
+  }
+
   @Test
   void aSingleFixedValueIsTheSameForEveryRequest() {
     assertThat(lists("  - {key: api, value: all, %s}\n"))

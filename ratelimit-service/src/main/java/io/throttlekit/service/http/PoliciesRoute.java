@@ -9,6 +9,7 @@ import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.lease.Tier;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.policies.ControlPlaneStatus;
 import io.throttlekit.service.policies.LoadStatus;
 import io.throttlekit.service.policies.PolicyStore;
@@ -24,9 +25,13 @@ import java.util.function.Supplier;
  * Serves the rules in effect, in the order of the files.
  *
  * <p>As text, one line per limit in the format of envoyproxy/ratelimit; what that format cannot
- * express is on lines that begin with {@code #}. As JSON with {@code ?format=json}.
+ * express is on lines that begin with {@code #}. As JSON with {@code ?format=json}. A control plane
+ * may choose the names, so that they are printed without control characters, and the page ends
+ * before it is too long.
  */
 final class PoliciesRoute implements Route {
+  /** Characters of a page after which no rule begins. */
+  static final int MAX_LENGTH = 4 << 20;
 
   private final PolicyStore policies;
   private final Supplier<String> store;
@@ -61,10 +66,15 @@ final class PoliciesRoute implements Route {
       ControlPlaneText.lines(controlPlane).forEach(line -> appendRemark(text, line));
     }
     appendRemark(text, "store: " + store.get());
+    int shown = 0;
     for (Rule rule : rules) {
+      if (text.length() > MAX_LENGTH) {
+        appendRemark(text, "rules that are not shown: " + (rules.size() - shown));
+        break;
+      }
+      shown++;
       if (rule.concurrency() != null) { // 0 requests would read as "refuses all"
-        text.append("# ").append(rule.domain()).append('.').append(rule.path()).append(": ");
-        text.append(rule.inWords()).append('\n');
+        appendRemark(text, name(rule) + ": " + PrintableText.of(rule.inWords()));
         continue;
       }
       if (rule.limits().isEmpty()) {
@@ -73,9 +83,13 @@ final class PoliciesRoute implements Route {
       for (Limit limit : rule.limits()) {
         appendLimit(text, rule, unit(limit), limit.requestsPerUnit());
       }
-      text.append("#   ").append(rule.inWords()).append('\n');
+      appendRemark(text, "  " + PrintableText.of(rule.inWords()));
     }
     return text.toString();
+  }
+
+  private static String name(Rule rule) {
+    return PrintableText.of(rule.domain() + '.' + rule.path());
   }
 
   private static void appendStatus(StringBuilder text, LoadStatus status) {
@@ -95,8 +109,7 @@ final class PoliciesRoute implements Route {
 
   private static void appendLimit(
       StringBuilder text, Rule rule, String unit, long requestsPerUnit) {
-    text.append(rule.domain()).append('.').append(rule.path());
-    text.append(": unit=").append(unit);
+    text.append(name(rule)).append(": unit=").append(unit);
     text.append(" requests_per_unit=").append(requestsPerUnit);
     text.append(", shadow_mode: ").append(rule.shadow());
     text.append(", quota_mode: ").append(rule.quota()).append('\n');
@@ -113,10 +126,17 @@ final class PoliciesRoute implements Route {
     }
     json.name("store").value(store.get());
     json.name("rules").beginArray();
+    int shown = 0;
     for (Rule rule : rules) {
+      if (text.getBuffer().length() > MAX_LENGTH) {
+        break;
+      }
       writeRule(json, rule);
+      shown++;
     }
-    json.endArray().endObject();
+    json.endArray();
+    json.name("rules_not_shown").value(rules.size() - shown);
+    json.endObject();
     return text.toString();
   }
 

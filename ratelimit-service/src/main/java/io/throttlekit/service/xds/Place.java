@@ -42,7 +42,9 @@ final class Place {
 
   /** Returns a name without control characters, truncated. */
   static String shown(String name) {
-    String whole = PrintableText.of(name);
-    return whole.length() <= MAX_NAME ? whole : whole.substring(0, MAX_NAME) + "…";
+    // Shortened first: each descriptor of a domain has its name, which may have megabytes.
+    return name.length() <= MAX_NAME
+        ? PrintableText.of(name)
+        : PrintableText.of(name.substring(0, MAX_NAME)) + "…";
   }
 }

@@ -73,6 +73,18 @@ final class PolicyTrees {
   /** Returns a descriptor without those nested in it. */
   private YamlNode.Mapping rule(SentDescriptor descriptor) {
     SourceLocation at = descriptor.at();
+    if (descriptor.isTooLong()) {
+      problems.error(
+          at,
+          "the keys and values that lead to it are too long",
+          "at most " + SentDescriptor.MAX_PATH + " characters together");
+    }
+    if (descriptor.isTooOften()) {
+      problems.error(
+          at,
+          "too many descriptors of this key and value",
+          "at most " + SentDescriptor.MAX_SAME + " beside each other");
+    }
     List<YamlNode.Entry> entries = new ArrayList<>();
     entries.add(entry(at, "key", text(at, descriptor.key())));
     if (!descriptor.value().isEmpty()) {

@@ -36,25 +36,37 @@ final class SavedConfigs {
   private static final Logger LOG = LoggerFactory.getLogger(SavedConfigs.class);
   private static final String FORMAT = "throttlekit-xds-policies 1 ";
   private static final int HEADER = FORMAT.length() + 64 + 1; // with the digest and a line feed
-  private static final int MAX_BYTES =
+  private static final long MAX_BYTES =
       128 << 20; // twice the greatest message, with last good states
+  private static final int HEAP_PER_BYTE = 8; // to read, check and apply the file
 
   private final Path file;
+  private final int maxBytes;
   private @Nullable SortedMap<String, List<RateLimitDescriptor>> written;
+  private boolean failing;
 
   /** Creates the file's representation, without touching it. */
   SavedConfigs(Path folder) {
+    this(folder, Math.min(MAX_BYTES, Runtime.getRuntime().maxMemory() / HEAP_PER_BYTE));
+  }
+
+  SavedConfigs(Path folder, long maxBytes) {
     this.file = folder.resolve(NAME);
+    this.maxBytes = Math.toIntExact(maxBytes);
   }
 
   /** Returns the saved response; null if there is none, or a broken one, of which it warns. */
   @Nullable DiscoveryResponse read() {
+    if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe would block the start
+      LOG.warn("{} is ignored: it is no regular file", file);
+      return null;
+    }
     try (InputStream in = Files.newInputStream(file)) {
-      byte[] content = in.readNBytes(MAX_BYTES + 1);
+      byte[] content = in.readNBytes(maxBytes + 1);
       byte[] header = Arrays.copyOf(content, Math.min(HEADER, content.length));
       byte[] body = Arrays.copyOfRange(content, header.length, content.length);
-      if (content.length > MAX_BYTES) {
-        LOG.warn("{} is ignored: it is larger than {} bytes", file, MAX_BYTES);
+      if (content.length > maxBytes) {
+        LOG.warn("{} is ignored: it is larger than {} bytes", file, maxBytes);
       } else if (!Arrays.equals(header, header(body))) {
         LOG.warn("{} is ignored: it is broken, or of another version", file);
       } else {
@@ -75,14 +87,15 @@ final class SavedConfigs {
     }
     written = domains; // if it fails, too: the next change tries again
     byte[] body = response(version, domains).toByteArray();
-    if (body.length > MAX_BYTES - HEADER) {
-      LOG.warn("{} is not written: the policies are larger than {} bytes", file, MAX_BYTES);
+    if (body.length > maxBytes - HEADER) {
+      failed("the policies are larger than " + maxBytes + " bytes");
       return;
     }
     Path next = file.resolveSibling(NAME + ".next");
     try {
+      Files.deleteIfExists(next); // of a crash; a link or a pipe must not be written to
       // In the same folder, because only there it can replace the file in one step.
-      try (OutputStream out = Files.newOutputStream(next)) {
+      try (OutputStream out = Files.newOutputStream(next, StandardOpenOption.CREATE_NEW)) {
         out.write(header(body));
         out.write(body);
       }
@@ -90,9 +103,16 @@ final class SavedConfigs {
         written.force(true); // or a crash could leave a name without its content
       }
       Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      failing = false;
     } catch (IOException e) {
-      LOG.warn(
-          "{} is not written, and a restart may lack the newest policies: {}", file, e.toString());
+      failed(e.toString());
+    }
+  }
+
+  private void failed(String why) {
+    if (!failing) { // one line until it succeeds: policies may change all the time
+      failing = true;
+      LOG.warn("{} is not written, and a restart may lack the newest policies: {}", file, why);
     }
   }
 

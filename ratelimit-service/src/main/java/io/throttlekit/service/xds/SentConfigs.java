@@ -38,6 +38,9 @@ record SentConfigs(
   /** Number of the field with the domain in a RateLimitConfig. */
   private static final int DOMAIN = RateLimitConfig.DOMAIN_FIELD_NUMBER;
 
+  /** Characters of a domain, which the name of each of its counters contains. */
+  private static final int MAX_DOMAIN = 1_024;
+
   private static final Comparator<RateLimitConfig> IN_ORDER =
       Comparator.comparing(RateLimitConfig::getName)
           .thenComparing( // a total order, although names should be unique
@@ -94,6 +97,11 @@ record SentConfigs(
         SourceLocation at =
             new SourceLocation("xds resource " + Wording.quote(config.getName()), 0, 0);
         problems.add(error(at, "names no domain"));
+      } else if (config.getDomain().length() > MAX_DOMAIN) {
+        problems.add(
+            error(
+                Place.of(config.getDomain()),
+                "has a domain of more than " + MAX_DOMAIN + " characters"));
       } else {
         domains
             .computeIfAbsent(config.getDomain(), _ -> new ArrayList<>())

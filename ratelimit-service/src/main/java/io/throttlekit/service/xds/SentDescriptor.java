@@ -21,6 +21,15 @@ final class SentDescriptor {
   /** As many nested descriptors as a policy file may have. */
   static final int MAX_DEPTH = 64;
 
+  /**
+   * Characters of the keys and values that lead to a descriptor. Each rule repeats them where it is
+   * named; Envoy Gateway's have some hundred.
+   */
+  static final int MAX_PATH = 16_384;
+
+  /** Descriptors of one key and value, which are compared with each other. */
+  static final int MAX_SAME = 100;
+
   /** What counts of a descriptor. */
   private enum Step {
     SENT,
@@ -29,8 +38,17 @@ final class SentDescriptor {
     NOTHING
   }
 
-  /** Key and value of a descriptor; an empty value matches any. */
-  private record Entry(String key, String value) {}
+  /**
+   * Key and value of a descriptor; an empty value matches any. Comparable, so that a map of entries
+   * with one hash, which are easily made, remains a search tree.
+   */
+  private record Entry(String key, String value) implements Comparable<Entry> {
+    @Override
+    public int compareTo(Entry other) {
+      int byKey = key.compareTo(other.key);
+      return byKey != 0 ? byKey : value.compareTo(other.value);
+    }
+  }
 
   private final SourceLocation at;
   private final List<String> entries;
@@ -71,17 +89,32 @@ final class SentDescriptor {
         all.add(child);
         children.put(entry, child);
       }
+      if (child.own.size() > MAX_SAME) {
+        continue; // reported, too
+      }
       if (path(child) >= MAX_DEPTH) {
         child.own.add(descriptor); // with the nested ones, which are reported
       } else {
         child.own.add(descriptor.toBuilder().clearDescriptors().build());
-        child.addAll(domain, descriptor.getDescriptorsList(), all);
+        if (!child.isTooLong()) {
+          child.addAll(domain, descriptor.getDescriptorsList(), all);
+        }
       }
     }
   }
 
   private static int path(SentDescriptor descriptor) {
     return descriptor.entries.size() / 2;
+  }
+
+  /** Returns whether the keys and values that lead to it are too long, which is an error. */
+  boolean isTooLong() {
+    return entries.stream().mapToLong(String::length).sum() > MAX_PATH;
+  }
+
+  /** Returns whether there are too many of its key and value, which is an error. */
+  boolean isTooOften() {
+    return own.size() > MAX_SAME;
   }
 
   SourceLocation at() {

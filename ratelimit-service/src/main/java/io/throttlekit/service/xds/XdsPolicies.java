@@ -8,6 +8,7 @@ import io.throttlekit.descriptors.load.RuleOverrides;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Severity;
+import io.throttlekit.descriptors.source.SourceLocation;
 import io.throttlekit.envoy.ads.ConfigListener;
 import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
 import io.throttlekit.service.config.XdsConfig;
@@ -24,6 +25,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +42,14 @@ final class XdsPolicies implements ConfigListener {
   private static final int MAX_LOGGED = 20; // problems of one load
   private static final int MAX_KEPT = 1_000; // problems, and rejected parts, that pages show
   private static final int MAX_ANSWER = 4_000; // characters of a rejection
+  private static final int MAX_LOADS_LOGGED = 10; // in a minute, with all their problems
+  private static final long MINUTE_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  /**
+   * Memory for each part of a response. A descriptor with a limit has two parts and takes about 2
+   * KiB while it is loaded, and the policies before it take the same.
+   */
+  private static final int BYTES_PER_PART = 4_096;
 
   private final PolicyStore store;
   private final TimeSource time;
@@ -47,14 +57,17 @@ final class XdsPolicies implements ConfigListener {
   private final PartialLoader loader;
   private final @Nullable OverridesFile overrides;
   private final @Nullable SavedConfigs saved;
+  private final int maxParts;
 
   private @Nullable SentConfigs sent; // the newest ones; null before the first ones
   private SortedMap<String, List<RateLimitDescriptor>> accepted = new TreeMap<>();
   private Optional<String> answer = Optional.empty(); // to those sent
   private List<Problem> logged = List.of();
+  private long minuteNanos; // when the count of logged loads began
+  private int loadsLogged;
 
   /**
-   * Creates the policies of a control plane.
+   * Creates the policies of a control plane, of which as much is applied as fits into the heap.
    *
    * @param options features of this service that policies depend on
    */
@@ -64,6 +77,21 @@ final class XdsPolicies implements ConfigListener {
       PolicyStore store,
       TimeSource time,
       PolicyReloader.Listener listener) {
+    this(config, options, store, time, listener, maxParts());
+  }
+
+  /**
+   * @param maxParts of a response that is applied
+   */
+  XdsPolicies(
+      XdsConfig config,
+      LoadOptions options,
+      PolicyStore store,
+      TimeSource time,
+      PolicyReloader.Listener listener,
+      int maxParts) {
+    this.maxParts = maxParts;
+    this.minuteNanos = time.monotonicNanos();
     this.store = store;
     this.time = time;
     this.listener = listener;
@@ -74,6 +102,11 @@ final class XdsPolicies implements ConfigListener {
     store.controlPlane(ControlPlaneStatus.of(config.server()));
   }
 
+  private static int maxParts() {
+    return Math.toIntExact(
+        Math.min(Runtime.getRuntime().maxMemory() / BYTES_PER_PART, Integer.MAX_VALUE - 1));
+  }
+
   /** Loads what an earlier process has saved, with the overrides. */
   synchronized void loadSaved() {
     if (overrides != null) {
@@ -82,10 +115,15 @@ final class XdsPolicies implements ConfigListener {
     }
     attempt(() -> {
       DiscoveryResponse response = saved == null ? null : saved.read();
-      if (response != null) {
-        LOG.info("policies of an earlier process apply until the control plane answers");
-        apply(SentConfigs.of(response.getResourcesList()), response.getVersionInfo());
+      if (response == null) {
+        return;
       }
+      if (SentSize.of(response.getResourcesList(), maxParts) > maxParts) {
+        logProblems(List.of(tooLarge()));
+        return;
+      }
+      LOG.info("policies of an earlier process apply until the control plane answers");
+      apply(SentConfigs.of(response.getResourcesList()), response.getVersionInfo());
     });
   }
 
@@ -109,6 +147,9 @@ final class XdsPolicies implements ConfigListener {
 
   @Override
   public synchronized Optional<String> received(String version, List<Any> resources) {
+    if (SentSize.of(resources, maxParts) > maxParts) {
+      return rejected(version, tooLarge());
+    }
     SentConfigs before = sent;
     attempt(() -> {
       SentConfigs configs = SentConfigs.of(resources);
@@ -123,6 +164,40 @@ final class XdsPolicies implements ConfigListener {
     store.controlPlane(
         status().withResponse(shown(version), time.wallMillis(), answer.isEmpty(), changed));
     return answer;
+  }
+
+  private Problem tooLarge() {
+    return new Problem(
+        Severity.ERROR,
+        new SourceLocation("xds", 0, 0),
+        "the policies have more than %d resources, descriptors and other parts".formatted(maxParts),
+        "send fewer, or give this process more memory");
+  }
+
+  /** Rejects a response of which nothing is read. */
+  private Optional<String> rejected(String version, Problem mistake) {
+    List<Problem> mistakes = List.of(mistake);
+    store.failed(mistakes, "1 error");
+    if (mayLog()) {
+      logProblems(mistakes);
+    }
+    listener.loaded(false);
+    store.controlPlane(status().withResponse(shown(version), time.wallMillis(), false, true));
+    return Optional.of(answer(mistakes));
+  }
+
+  /** Returns whether a load may be logged, so that those of a minute do not fill a disk. */
+  private boolean mayLog() {
+    long now = time.monotonicNanos();
+    if (now - minuteNanos >= MINUTE_NANOS) {
+      minuteNanos = now;
+      loadsLogged = 0;
+    }
+    loadsLogged = Math.min(loadsLogged + 1, MAX_LOADS_LOGGED + 1);
+    if (loadsLogged == MAX_LOADS_LOGGED) {
+      LOG.warn("policies change often: further changes of this minute are not logged");
+    }
+    return loadsLogged <= MAX_LOADS_LOGGED;
   }
 
   @Override
@@ -186,7 +261,16 @@ final class XdsPolicies implements ConfigListener {
     } else {
       store.loadedInPart(book, kept, error, now);
     }
+    if (mayLog()) {
+      log(outcome, problems, error, version);
+    }
+    listener.loaded(errors.isEmpty());
+  }
+
+  private void log(
+      PartialLoader.Outcome outcome, List<Problem> problems, String error, String version) {
     logProblems(problems);
+    PolicyBook book = outcome.book();
     if (book == null) {
       LOG.error("policies over xDS not loaded: {}; the last good ones remain active", error);
     } else {
@@ -203,7 +287,6 @@ final class XdsPolicies implements ConfigListener {
           outcome.rejected().size(),
           joined(outcome.rejected().stream().map(RejectedPart::text).toList()));
     }
-    listener.loaded(errors.isEmpty());
   }
 
   /** Logs the problems that the load before did not have: most responses repeat them. */

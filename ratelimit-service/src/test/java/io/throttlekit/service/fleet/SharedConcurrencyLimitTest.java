@@ -4,6 +4,7 @@ import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
+import io.throttlekit.testkit.net.TcpProxy;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import java.io.IOException;
@@ -12,9 +13,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +28,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class SharedConcurrencyLimitTest {
   private static final int LIMIT = 12;
+
+  /** Field of a node's row in the store: fleet.lua. */
+  private static final int LEFT = 10;
 
   private static final String POLICIES =
       """
@@ -98,6 +105,39 @@ class SharedConcurrencyLimitTest {
     await().until(() -> one.acquire("up") != null);
   }
 
+  /** Else the others would wait for the end of its lease at each restart of a fleet. */
+  @Test
+  @Tag("thorough") // two processes
+  void aReplicaThatIsTerminatedHasLeftWhenItExitsAlsoWithASlowRedis() throws Exception {
+    try (TcpProxy slow = TcpProxy.to(redis.port())) {
+      LeasedCalls one = calls(replica("a"));
+      ServiceProcess stopping = replica("b", "redis://127.0.0.1:" + slow.port());
+      LeasedCalls other = calls(stopping);
+      one.release(Objects.requireNonNull(one.acquire("up")));
+      await().until(() -> {
+        String lease = other.acquire("up");
+        if (lease != null) {
+          other.release(lease);
+        }
+        return lease != null;
+      });
+      assertThat(hasLeft("b")).isFalse();
+      slow.delayReplies(200);
+      assertThat(stopping.stop()).isZero();
+      assertThat(hasLeft("b")).isTrue();
+      assertThat(hasLeft("a")).isFalse();
+    }
+  }
+
+  /** Returns whether the store has noted that a node left; fails if it does not know the node. */
+  private boolean hasLeft(String node) {
+    String key =
+        redis.command("KEYS", "*fleet*").lines().filter(line -> line.contains("up")).findFirst().orElseThrow();
+    List<String> rows = redis.command("HGETALL", key).lines().toList();
+    int name = IntStream.range(0, rows.size()).filter(i -> rows.get(i).startsWith(node + ":")).findFirst().orElseThrow(() -> new AssertionError(rows));
+    return rows.get(name + 1).split(" ", -1)[LEFT].equals("1");
+  }
+
   @Test
   void withoutItsRedisARuleRefusesAfterItsLeaseOrGoesOnAlone() throws Exception {
     ServiceProcess replica = replica("a");
@@ -131,11 +171,15 @@ class SharedConcurrencyLimitTest {
   }
 
   private ServiceProcess replica(String node) throws IOException {
+    return replica(node, redis.url());
+  }
+
+  private ServiceProcess replica(String node, String store) throws IOException {
     Path policies = Files.writeString(folder.resolve("policies.yaml"), POLICIES);
     ServiceProcess replica =
         ServiceProcess.start(
             policies,
-            Map.of("THROTTLEKIT_STORE_URI", redis.url(), "THROTTLEKIT_CONCURRENCY_NODE_ID", node),
+            Map.of("THROTTLEKIT_STORE_URI", store, "THROTTLEKIT_CONCURRENCY_NODE_ID", node),
             0,
             folder.resolve("log-" + node));
     replicas.add(replica);

@@ -144,6 +144,32 @@ class MappedScrapeTest {
   }
 
   @Test
+  void twoNamesThatAreOneInOpenMetricsDoNotBreakTheScrape() throws IOException {
+    for (String gauge : List.of("x", "x_total")) {
+      RateLimitMetrics metrics =
+          mappedBy(
+              "mappings: [{match: ratelimit.service.config_load_success, name: x_total},"
+                  + " {match: ratelimit.redis_pool.cx_active, name: "
+                  + gauge
+                  + "}, {match: ratelimit_server.*.total_requests, name: throttlekit_counters_total}]");
+      use(metrics);
+      assertThat(scraped("application/openmetrics-text"))
+          .contains("throttlekit_counters 7.0")
+          .endsWith("# EOF");
+      close();
+    }
+  }
+
+  @Test
+  void aNegativeScaleDoesNotBreakTheScrape() throws IOException {
+    RateLimitMetrics metrics =
+        mappedBy(
+            "mappings: [{match: ratelimit.service.config_load_success, name: x_total, scale: -1}]");
+    use(metrics);
+    assertThat(scraped("application/openmetrics-text")).endsWith("# EOF");
+  }
+
+  @Test
   void aFileThatCannotBeUsedLeavesTheNames() throws IOException {
     Path pipe = folder.resolve("folder");
     Files.createDirectory(pipe);

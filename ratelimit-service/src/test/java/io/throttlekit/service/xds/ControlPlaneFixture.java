@@ -63,9 +63,11 @@ final class ControlPlaneFixture {
   /**
    * @param folder where policies are kept, or null
    * @param overrides file of overrides, or null
+   * @param maxParts of a response that is applied
    * @param faults number of loads that fail because of a fault of the program
    */
-  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int faults) {
+  ControlPlaneFixture(
+      @Nullable Path folder, @Nullable Path overrides, int maxParts, int faults) {
     this.faults = faults;
     XdsConfig config =
         new XdsConfig(
@@ -79,12 +81,16 @@ final class ControlPlaneFixture {
             1 << 20,
             folder,
             overrides);
-    this.policies = new XdsPolicies(config, OPTIONS, store, time, this::loaded);
+    this.policies = new XdsPolicies(config, OPTIONS, store, time, this::loaded, maxParts);
     policies.loadSaved();
   }
 
   ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
-    this(folder, overrides, 0);
+    this(folder, overrides, 100_000, 0);
+  }
+
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int maxParts) {
+    this(folder, overrides, maxParts, 0);
   }
 
   ControlPlaneFixture() {

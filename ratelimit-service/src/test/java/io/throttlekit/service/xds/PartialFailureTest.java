@@ -96,7 +96,7 @@ class PartialFailureTest {
 
   @Test
   void whatAFaultRejectedIsTriedAgainWhenItIsRepeated() {
-    ControlPlaneFixture faulty = new ControlPlaneFixture(null, null, 1);
+    ControlPlaneFixture faulty = new ControlPlaneFixture(null, null, 100_000, 1);
     assertThat(faulty.receiveDomain(descriptor("a", GOOD, 1))).contains("not of the policies");
     assertThat(faulty.receiveDomain(descriptor("a", GOOD, 1))).isEmpty();
     assertThat(faulty.store.status().good()).isTrue();

@@ -102,10 +102,10 @@ public final class MappedMetrics {
    */
   public List<MetricSnapshot> collect(Set<String> taken, CounterReader counters) {
     Map<String, StatisticKind> kinds = new HashMap<>();
-    taken.forEach(name -> kinds.put(name, StatisticKind.OBSERVER));
+    taken.forEach(name -> kinds.put(family(name), StatisticKind.OBSERVER));
     List<MetricSnapshot> metrics = new ArrayList<>();
     if (responseTime != null
-        && kinds.putIfAbsent(responseTime.name(), StatisticKind.OBSERVER) == null) {
+        && kinds.putIfAbsent(family(responseTime.name()), StatisticKind.OBSERVER) == null) {
       metrics.add(responseTime.snapshot().get());
     }
     Map<String, Map<Labels, Double>> gauges = new TreeMap<>();
@@ -125,11 +125,12 @@ public final class MappedMetrics {
 
           private void read(StatisticKind kind, String name, long value) {
             StatsdMapping.Result result = mapping.map(kind, name);
-            StatisticKind known = kinds.get(result.name());
+            String family = family(result.name());
+            StatisticKind known = kinds.get(family);
             if (result.dropped() || (known != null && known != kind)) {
               return;
             }
-            kinds.put(result.name(), kind);
+            kinds.put(family, kind);
             double scaled = value * result.scale();
             if (kind == StatisticKind.COUNTER) {
               counters.read(result.name(), result.labels(), scaled);
@@ -142,6 +143,11 @@ public final class MappedMetrics {
         });
     gauges.forEach((name, series) -> metrics.add(gauge(name, series)));
     return metrics;
+  }
+
+  /** Returns what OpenMetrics takes for the name: two metrics of one would break the scrape. */
+  private static String family(String name) {
+    return name.endsWith("_total") ? name.substring(0, name.length() - "_total".length()) : name;
   }
 
   private static MetricSnapshot gauge(String name, Map<Labels, Double> series) {

@@ -117,6 +117,10 @@ final class MappingFile {
     if (!NAME.matches(name) && !(drop && name.isEmpty())) {
       throw new MappingSyntaxException("name " + Fields.shown(name) + " is no name of a metric");
     }
+    double scale = fields.number("scale", 1);
+    if (scale < 0) { // a counter below 0 would break the scrape
+      throw new MappingSyntaxException("scale has to be at least 0");
+    }
     String match = fields.text("match", "");
     return new Mapping(
         glob ? glob(match) : regex(match),
@@ -124,7 +128,7 @@ final class MappingFile {
         drop,
         name,
         labels(fields),
-        fields.number("scale", 1),
+        scale,
         TimerFields.of(fields).shape(timers));
   }
 

@@ -14,6 +14,9 @@ record RefusedKey(String domain, String rule, String descriptor) {
   /** Length at which each text of a request is cut, in chars. */
   static final int MAX_SHOWN = 60;
 
+  /** Length at which the path of a rule is cut, which a control plane may choose. */
+  static final int MAX_RULE = 300;
+
   /** Entries that are shown of a descriptor. */
   private static final int MAX_ENTRIES = 8;
 
@@ -34,16 +37,17 @@ record RefusedKey(String domain, String rule, String descriptor) {
       }
       descriptor
           .append(i == 0 ? "" : ",")
-          .append(shown(counted[i]))
+          .append(shown(counted[i], MAX_SHOWN))
           .append('=')
-          .append(shown(counted[i + 1]).replace(",", "\\,"));
+          .append(shown(counted[i + 1], MAX_SHOWN).replace(",", "\\,"));
     }
-    return new RefusedKey(shown(rule.domain()), rule.path(), descriptor.toString());
+    return new RefusedKey(
+        shown(rule.domain(), MAX_SHOWN), shown(rule.path(), MAX_RULE), descriptor.toString());
   }
 
-  private static String shown(String text) {
-    return text.length() <= MAX_SHOWN
+  private static String shown(String text, int max) {
+    return text.length() <= max
         ? PrintableText.of(text)
-        : PrintableText.of(text.substring(0, MAX_SHOWN)) + "…";
+        : PrintableText.of(text.substring(0, max)) + "…";
   }
 }

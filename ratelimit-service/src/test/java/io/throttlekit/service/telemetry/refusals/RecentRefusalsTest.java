@@ -24,6 +24,7 @@ class RecentRefusalsTest {
       descriptors:
         - {key: user, rate_limit: {unit: minute, requests_per_unit: 5}}
         - {key: path, value: /s*, share_threshold: true, rate_limit: {unit: day, requests_per_unit: 1}}
+        - {key: "two\\nlines", rate_limit: {unit: day, requests_per_unit: 1}}
         - {key: shadow, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 1}}
         - key: api
           rate_limit:
@@ -79,6 +80,15 @@ class RecentRefusalsTest {
     assertThat(lines()).hasSize(1);
     assertThat(lines().getFirst()).startsWith("shop: user=a\uFFFDshop: user=xyy").contains("y…: ");
     assertThat(lines().getFirst()).hasSizeLessThan(200);
+  }
+
+  @Test
+  void aTextOfAPolicyCannotForgeALine() {
+    refuse(1, "two\nlines", "a");
+    assertThat(lines())
+        .containsExactly(
+            "shop: two\uFFFDlines=a: refusals=1 rule=two\uFFFDlines limit=1 last=0s"
+                + " retry_after=30s");
   }
 
   @Test
