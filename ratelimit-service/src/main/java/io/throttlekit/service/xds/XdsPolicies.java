@@ -88,6 +88,7 @@ final class XdsPolicies implements ConfigListener {
     if (overrides != null) {
       overrides.poll();
       logProblems(overrides.problems());
+      logOverrides(overrides);
     }
     DiscoveryResponse response = saved == null ? null : saved.read();
     if (response == null) {
@@ -113,6 +114,17 @@ final class XdsPolicies implements ConfigListener {
       } else {
         apply(configs, status().version());
       }
+      logOverrides(overrides);
+    }
+  }
+
+  private void logOverrides(OverridesFile file) {
+    if (!errors(file.problems()).isEmpty()) {
+      LOG.error(
+          "overrides not loaded: {}",
+          file.effective() == RuleOverrides.NONE
+              ? "no rule has overrides"
+              : "the last valid ones remain active");
     }
   }
 
