@@ -30,6 +30,7 @@ final class ActionDerivation {
   private final Map<SourceLocation, Rule> rules = new HashMap<>();
   private final Map<RouteChoice, List<ActionList>> lists = new LinkedHashMap<>();
   private final List<String> gaps = new ArrayList<>();
+  private final List<String> guesses = new ArrayList<>();
 
   ActionDerivation(Map<String, EntrySource> sources, List<Rule> rules) {
     this.sources = sources;
@@ -55,6 +56,10 @@ final class ActionDerivation {
 
   List<String> gaps() {
     return gaps;
+  }
+
+  List<String> guesses() {
+    return guesses;
   }
 
   private void descend(List<DescriptorNode> level, List<FilledEntry> above, RouteChoice choice) {
@@ -173,13 +178,19 @@ final class ActionDerivation {
         : nodes.stream().filter(node -> node.matches(key, value)).toList();
   }
 
-  private static void addConstants(
+  private void addConstants(
       String key, List<DescriptorNode> nodes, RouteChoice choice, List<Group> groups) {
     Map<String, List<DescriptorNode>> byValue = new LinkedHashMap<>();
     nodes.forEach(node -> byValue.computeIfAbsent(node.value(), _ -> new ArrayList<>()).add(node));
     byValue.forEach((value, same) -> {
       boolean only = byValue.size() == 1;
-      String comment = only ? "a guess: the same for every request" : "";
+      String comment = "";
+      if (only && key.equals("generic_key")) { // never of a header
+        comment = "a guess: the same for every request";
+      } else if (only) {
+        comment = FilledEntry.GUESSED_CONSTANT;
+        guesses.add("%s (%s)".formatted(FilledEntry.text(key, value), same.getFirst().location()));
+      }
       groups.add(
           new Group(
               FilledEntry.constant(key, value, comment),

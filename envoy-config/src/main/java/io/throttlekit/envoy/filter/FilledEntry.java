@@ -20,6 +20,10 @@ record FilledEntry(Action action, String comment) {
   private static final String GUESS =
       "a guess: name the header with --header KEY=NAME or `entries`";
 
+  /** Comment of a constant that a request may rather have in a header. */
+  static final String GUESSED_CONSTANT =
+      "a guess: every request counts as this; if a header has it, --header KEY=NAME or `entries`";
+
   /** Returns the entry of a key whose source the policy names. */
   static FilledEntry named(String key, EntrySource source, boolean optional) {
     return switch (source) {

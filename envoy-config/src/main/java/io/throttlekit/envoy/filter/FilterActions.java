@@ -34,6 +34,7 @@ public final class FilterActions {
   private final List<ActionList> common;
   private final Map<RouteChoice, List<ActionList>> ofRoutes;
   private final List<String> gaps;
+  private final List<String> guesses;
   private final List<Rule> rules;
 
   FilterActions(
@@ -41,11 +42,13 @@ public final class FilterActions {
       List<ActionList> common,
       Map<RouteChoice, List<ActionList>> ofRoutes,
       List<String> gaps,
+      List<String> guesses,
       List<Rule> rules) {
     this.domain = domain;
     this.common = List.copyOf(common);
     this.ofRoutes = ofRoutes;
     this.gaps = List.copyOf(gaps);
+    this.guesses = List.copyOf(guesses);
     this.rules = List.copyOf(rules);
   }
 
@@ -64,7 +67,8 @@ public final class FilterActions {
     if (rules.stream().anyMatch(FilterActions::isReleasedByEnvoy)) {
       common.addAll(ActionList.ofStreamDone());
     }
-    return new FilterActions(domain, common, derivation.ofRoutes(), derivation.gaps(), rules);
+    return new FilterActions(
+        domain, common, derivation.ofRoutes(), derivation.gaps(), derivation.guesses(), rules);
   }
 
   /** Returns the domain. */
@@ -86,6 +90,14 @@ public final class FilterActions {
     ofRoutes.keySet().forEach(choice -> missing.add(choice + " depends on the route"));
     missing.addAll(gaps);
     return missing;
+  }
+
+  /**
+   * Returns the entries that every request has by a guess, as the policy has one value of their
+   * key, with their places.
+   */
+  public List<String> guesses() {
+    return guesses;
   }
 
   List<ActionList> common() {

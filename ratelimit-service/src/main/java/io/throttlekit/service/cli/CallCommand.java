@@ -161,11 +161,23 @@ final class CallCommand implements Callable<Integer> {
     return "no answer from " + target + (why == null ? "" : ": " + described(why));
   }
 
-  /** Replaces Netty's descriptions of a peer without HTTP/2 by ones for users. */
+  /** Replaces descriptions of peers without HTTP/2 or TLS by ones for users, and names the flag. */
   private static String described(String reason) {
     String why = reason.replaceFirst("^\\w+\\(\\.\\.\\) failed with error\\(-?\\d+\\): ", "");
     if (why.startsWith("First received frame was not SETTINGS")) {
       return "it does not support gRPC; is this the service's gRPC port?";
+    }
+    if (why.startsWith("not an SSL/TLS record")) {
+      return "it does not use TLS there; leave out --tls, --ca, --cert and --server-name";
+    }
+    if (why.contains("unable to find valid certification path")) {
+      return why + "; --ca names the certificates to trust";
+    }
+    if (why.startsWith("No subject alternative")) {
+      return why + " --server-name sets the name to expect.";
+    }
+    if (why.contains("CERTIFICATE_REQUIRED")) {
+      return "it requires a certificate of the client: --cert and --key";
     }
     return why.equals("Network closed for unknown reason")
             || why.startsWith("Connection reset")

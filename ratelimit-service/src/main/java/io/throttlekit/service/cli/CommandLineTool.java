@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -80,9 +81,26 @@ public final class CommandLineTool implements Runnable {
   }
 
   private static String described(ParameterException mistake) {
+    if (mistake instanceof MissingParameterException missing) {
+      return describedMissing(missing);
+    }
     if (!(mistake instanceof UnmatchedArgumentException unmatched)) {
       return String.valueOf(mistake.getMessage());
     }
+    return described(unmatched);
+  }
+
+  /** Of a mistyped option, the one that is missing would be reported, and not the mistake. */
+  private static String describedMissing(MissingParameterException missing) {
+    CommandLine command = missing.getCommandLine();
+    return command.getParseResult().unmatched().stream()
+        .filter(argument -> argument.startsWith("-"))
+        .findFirst()
+        .map(argument -> described(new UnmatchedArgumentException(command, List.of(argument))))
+        .orElse(String.valueOf(missing.getMessage()));
+  }
+
+  private static String described(UnmatchedArgumentException unmatched) {
     List<String> near = unmatched.getSuggestions();
     return (unmatched.isUnknownOption() ? "there is no option " : "nothing is expected here: ")
         + ("'" + unmatched.getUnmatched().getFirst() + "'")

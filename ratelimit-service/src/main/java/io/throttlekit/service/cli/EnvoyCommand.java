@@ -29,6 +29,8 @@ import picocli.CommandLine.Spec;
     footer = "Exit code: 0 printed, 1 the policies are wrong, 2 wrong use.")
 final class EnvoyCommand implements Callable<Integer> {
 
+  private static final int MAX_WARNINGS = 20;
+
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Option(
@@ -78,9 +80,17 @@ final class EnvoyCommand implements Callable<Integer> {
               : "error: the policies have no domain '" + domain + "', only: " + known);
       return CommandLineTool.FAILED;
     }
-    FilterText text =
-        new FilterText(
-            domains.stream().map(name -> FilterActions.of(book, name, sources)).toList());
+    List<FilterActions> actions =
+        domains.stream().map(name -> FilterActions.of(book, name, sources)).toList();
+    actions.stream()
+        .flatMap(one -> one.guesses().stream())
+        .limit(MAX_WARNINGS)
+        .forEach(entry ->
+            err.println(
+                ("warning: every request counts as %s: name the header that has it with --header"
+                        + " KEY=NAME, or keep it with --value KEY=TEXT")
+                    .formatted(entry)));
+    FilterText text = new FilterText(actions);
     spec.commandLine().getOut().print(filter ? text.bootstrap() : text.parts());
     return CommandLineTool.OK;
   }

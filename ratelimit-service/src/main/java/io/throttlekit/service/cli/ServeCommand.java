@@ -30,8 +30,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     footer = {
-      "Every field of the configuration file can be set by a variable THROTTLEKIT_SECTION_FIELD;",
-      "the variables of envoyproxy/ratelimit are read too.",
+      "Every field of the configuration file can be set by a variable",
+      "THROTTLEKIT_SECTION_FIELD; those of envoyproxy/ratelimit are read, too.",
       "Counters are in the memory of this process unless --store is set.",
       "Exit code: 0 stopped, 1 cannot start, 2 wrong use or configuration."
     })

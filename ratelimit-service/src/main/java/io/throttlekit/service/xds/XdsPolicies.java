@@ -112,6 +112,7 @@ final class XdsPolicies implements ConfigListener {
     if (overrides != null) {
       overrides.poll();
       logProblems(overrides.problems());
+      logOverrides(overrides);
     }
     attempt(() -> {
       DiscoveryResponse response = saved == null ? null : saved.read();
@@ -142,6 +143,17 @@ final class XdsPolicies implements ConfigListener {
       } else {
         attempt(() -> apply(configs, status().version()));
       }
+      logOverrides(overrides);
+    }
+  }
+
+  private void logOverrides(OverridesFile file) {
+    if (!errors(file.problems()).isEmpty()) {
+      LOG.error(
+          "overrides not loaded: {}",
+          file.effective() == RuleOverrides.NONE
+              ? "no rule has overrides"
+              : "the last valid ones remain active");
     }
   }
 

@@ -111,10 +111,22 @@ class CallCommandTest {
       };
       assertThat(run(good).out()).startsWith("OK: the request may pass\n  user=bob: OK, 4 left");
       good[11] = "other.shop";
-      assertFails(run(good), "no answer from " + at + ": ");
+      assertFails(run(good), "other.shop found. --server-name sets the name to expect.");
       assertFails(
           run("call", at, "--domain", "shop", "--tls", "--server-name", "throttlekit.shop", "a=b"),
-          "no answer from " + at + ": ");
+          "; --ca names the certificates to trust");
+      assertFails(
+          run(
+              "call",
+              at,
+              "--domain",
+              "shop",
+              "--ca",
+              ca,
+              "--server-name",
+              "throttlekit.shop",
+              "a=b"),
+          "no answer from " + at + ": it requires a certificate of the client: --cert and --key");
       assertFails(run("call", at, "--domain", "shop", "a=b"), "does it require TLS (--tls)?");
     } finally {
       service.stop();

@@ -275,6 +275,8 @@ class CommandLineToolTest {
         "check                                       | PATH",
         "serve --polices x                           | (did you mean --policies?)",
         "chek x                                      | (did you mean check?)",
+        "explain --polices x --domain d a=b          | (did you mean --policies?)",
+        "call localhost:80 --domian d a=b            | '--domian' (did you mean --domain?)",
         "call --domain d a=b                         | 'a=b' is not HOST:PORT",
         "check /nowhere/at/all                       | no such file",
         "check --jsno x                              | --jsno",

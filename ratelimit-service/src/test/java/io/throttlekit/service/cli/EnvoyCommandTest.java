@@ -51,6 +51,36 @@ class EnvoyCommandTest {
         .contains("generic_key: {descriptor_value: all, descriptor_key: user}");
   }
 
+  /** Else the limit of the administrators would be one of all users, without a word. */
+  @Test
+  void aLoneValueThatAHeaderMayHaveIsAWarning() throws IOException {
+    String lone =
+        Files.writeString(
+                folder.resolve("lone.yaml"),
+                """
+                domain: lone
+                descriptors:
+                  - key: user
+                    value: admin
+                    rate_limit: {requests_per_unit: 10, unit: second}
+                  - key: generic_key
+                    value: api
+                    rate_limit: {requests_per_unit: 10, unit: second}
+                """)
+            .toString();
+    CommandResult ran = run("envoy", "--policies", lone);
+    assertThat(ran.code()).isZero();
+    assertThat(ran.out()).contains("# a guess: every request counts as this; if a header has it, ");
+    assertThat(ran.err())
+        .isEqualTo(
+            "warning: every request counts as `user` = `admin` ("
+                + lone
+                + ":3:5): name the header that has it with --header KEY=NAME, or keep it with"
+                + " --value KEY=TEXT\n");
+    assertThat(run("envoy", "--policies", lone, "--value", "user=admin").err()).isEmpty();
+    assertThat(run("envoy", "--policies", lone, "--header", "user=x-user").err()).isEmpty();
+  }
+
   @Test
   void withFilterItPrintsABootstrap() {
     CommandResult ran = run("envoy", "--policies", policies, "--filter");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.descriptors.policy.OnOutage;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.lease.Tier;
+import io.throttlekit.service.Logged;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -121,8 +122,12 @@ class OverriddenPoliciesTest {
   void theLastValidOverridesRemainWhenTheFileHasAnError() throws IOException {
     ControlPlaneFixture service = start();
     write("overrides:\n  - {domain: '*', rate_limit: {tier: leesed}}\n");
-    service.policies.pollOverrides();
-    service.policies.pollOverrides();
+    try (Logged logged = Logged.by(XdsPolicies.class)) {
+      service.policies.pollOverrides();
+      service.policies.pollOverrides();
+      assertThat(logged.lines())
+          .contains("SEVERE overrides not loaded: the last valid ones remain active");
+    }
     assertThat(service.problems())
         .containsExactly(
             file
@@ -169,7 +174,11 @@ class OverriddenPoliciesTest {
   @Test
   void theFileMayBeMissingAndComeLater() throws IOException {
     Files.delete(file);
-    ControlPlaneFixture service = start();
+    ControlPlaneFixture service;
+    try (Logged logged = Logged.by(XdsPolicies.class)) {
+      service = start();
+      assertThat(logged.lines()).contains("SEVERE overrides not loaded: no rule has overrides");
+    }
     assertThat(service.problems()).singleElement().asString().contains("overrides.yaml");
     assertThat(service.policies.overridesErrors()).hasSize(1);
     assertThat(service.rules()).hasSize(13);

@@ -193,6 +193,29 @@ class PartialFailureTest {
   }
 
   @Test
+  void ofOneVersionAtMostTwentyNewProblemsAreLogged() {
+    String some =
+        IntStream.range(0, 23)
+            .mapToObj(i -> descriptor("k" + i, BAD, i))
+            .collect(Collectors.joining("", descriptor("good", GOOD, 1), ""));
+    try (Logged logged = Logged.by(XdsPolicies.class)) {
+      service.receiveDomain(some);
+      assertThat(logged.lines()).filteredOn(line -> line.startsWith("SEVERE xds d: k")).hasSize(20);
+      assertThat(logged.lines()).contains("WARNING 3 further problems are shown by /rlconfig");
+    }
+    try (Logged logged = Logged.by(XdsPolicies.class)) {
+      service.receiveDomain(some + descriptor("new", BAD, 1));
+      assertThat(logged.lines())
+          .as("what the version before had is not logged again")
+          .filteredOn(line -> line.startsWith("SEVERE xds d: "))
+          .singleElement()
+          .asString()
+          .startsWith("SEVERE xds d: new: ");
+      assertThat(logged.lines()).noneMatch(line -> line.contains("further problems"));
+    }
+  }
+
+  @Test
   void warningsDoNotHideMistakes() {
     String warned =
         IntStream.range(0, 1_100)
