@@ -169,7 +169,7 @@ class EnvoyFilterTest {
         .replace(
             "port_value: 8000}", "port_value: " + Objects.requireNonNull(upstream).port() + "}")
         .replace("timeout: 0.1s", "timeout: 10s")
-        .replace("connect_timeout: 0.25s", "connect_timeout: 10s");
+        .replace("connect_timeout: 1s", "connect_timeout: 10s");
   }
 
   private void startEnvoy(String bootstrap) throws IOException {
