@@ -78,6 +78,21 @@ class RenderedChartTest {
             + " plane",
         "shutdown.gracePeriodSeconds=12 | set at least 25, or 0",
         "http.port=8081 | must differ",
+        "metrics.port=6070 | and config.debug.port (6070) must differ",
+        "autoscaling.enabled=true,autoscaling.minReplicas=20 | more than autoscaling.maxReplicas,"
+            + " 10",
+        "autoscaling.enabled=true,resources.requests.cpu=null | a percentage of"
+            + " resources.requests.cpu",
+        "strategy.rollingUpdate.maxSurge=0 | no pod could be replaced",
+        "grpc.tls.requireClientCertificate=true | needs grpc.tls.secretName: without it the port"
+            + " has no TLS",
+        "grpc.tls.secretName=t,grpc.tls.clientSan=edge | needs grpc.tls.requireClientCertificate",
+        "store.tls.clientCertificate=true | store.tls.clientCertificate needs store.tls.secretName",
+        "federation.tls.clientCertificate=true | federation.tls.clientCertificate needs",
+        "store.passwordSecret.name=s | set store.uri or store.uriSecret",
+        "service.type=NodePort | set service.headless to false",
+        "prometheusRule.enabled=true,prometheusRule.disabled[0]=StoreDwn | there is no alert"
+            + " StoreDwn; the alerts are EnvoyFailsOpen,",
         "config.grpc.port=9000 | config.grpc.port is made from other values of the chart: set"
             + " grpc.port",
         "config.store.password=x | set store.passwordSecret",
