@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,6 +38,26 @@ class RenderedChartTest {
       Files.writeString(Chart.goldenDigest(), Chart.digest() + "\n");
     }
     assertThat(Manifest.write(rendered)).isEqualTo(Files.readString(Chart.golden(example)));
+  }
+
+  /** The shell removes one of two backslashes. */
+  @Test
+  void theDocumentedCommandInstalls() throws Exception {
+    String page = Files.readString(Chart.PROJECT.resolve("docs/INSTALL.md"));
+    Matcher command =
+        Pattern.compile("helm install throttlekit \\S+ (.*?[^\\\\])\n", Pattern.DOTALL)
+            .matcher(page);
+    assertThat(command.find()).isTrue();
+    String options =
+        command
+            .group(1)
+            .replace("--namespace edge --create-namespace", "")
+            .replace("\\\n", "")
+            .replace("\\\\", "\\")
+            .replace("=policies/", "=" + Chart.PROJECT.resolve("deploy/recipes/policies") + "/");
+    assertThat(options).contains("shop.yaml").doesNotContain("\n");
+    assertThat(render(options.strip().split("\\s+")))
+        .anySatisfy(each -> assertThat(each.text("data", "shop.yaml")).contains("domain: shop"));
   }
 
   @Test
