@@ -258,6 +258,9 @@ federation:
 {{- if and .federation.coordinator .federation.coordinatorSecret.name }}
 {{- fail "federation.coordinator and federation.coordinatorSecret both name the coordinator: set one of both" }}
 {{- end }}
+{{- if and (not (include "throttlekit.shared" $)) (or .store.user .store.passwordSecret.name .store.tls.secretName) }}
+{{- fail "store has a login or TLS files, but no URI, so each pod would count alone: set store.uri or store.uriSecret" }}
+{{- end }}
 {{- $coordinator := or .federation.coordinator .federation.coordinatorSecret.name }}
 {{- if and $coordinator (not .federation.region) }}
 {{- fail "a coordinator needs federation.region, the name of this region, for example eu" }}
@@ -277,6 +280,46 @@ federation:
 {{- if and .autoscaling.enabled (not .autoscaling.targetCPUUtilizationPercentage) (not .autoscaling.inFlight.enabled) }}
 {{- fail "autoscaling needs a metric: set autoscaling.targetCPUUtilizationPercentage or autoscaling.inFlight.enabled" }}
 {{- end }}
+{{- with .autoscaling }}
+{{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) }}
+{{- fail (printf "autoscaling.minReplicas is %d, which is more than autoscaling.maxReplicas, %d" (int .minReplicas) (int .maxReplicas)) }}
+{{- end }}
+{{- end }}
+{{- if and .autoscaling.enabled .autoscaling.targetCPUUtilizationPercentage (not (dig "requests" "cpu" "" .resources)) }}
+{{- fail "autoscaling.targetCPUUtilizationPercentage is a percentage of resources.requests.cpu: set it, or the target to 0" }}
+{{- end }}
+{{- $update := .strategy.rollingUpdate }}
+{{- if and (eq .strategy.type "RollingUpdate") (has (toString $update.maxUnavailable) (list "0" "0%")) (has (toString $update.maxSurge) (list "0" "0%")) }}
+{{- fail "strategy.rollingUpdate.maxUnavailable and maxSurge are both 0, so no pod could be replaced: set one of both" }}
+{{- end }}
+{{- with .grpc.tls }}
+{{- if and .requireClientCertificate (not .secretName) }}
+{{- fail "grpc.tls.requireClientCertificate needs grpc.tls.secretName: without it the port has no TLS, and every client may call it" }}
+{{- end }}
+{{- if and .clientSan (not .requireClientCertificate) }}
+{{- fail "grpc.tls.clientSan needs grpc.tls.requireClientCertificate: without it no certificate is checked" }}
+{{- end }}
+{{- end }}
+{{- range $section := list "store" "federation" }}
+{{- $tls := (index $.Values $section).tls }}
+{{- if and $tls.clientCertificate (not $tls.secretName) }}
+{{- fail (printf "%s.tls.clientCertificate needs %s.tls.secretName, the Secret with tls.crt and tls.key" $section $section) }}
+{{- end }}
+{{- end }}
+{{- if and .service.headless (ne .service.type "ClusterIP") }}
+{{- fail (printf "service.type is %s, but a headless Service has no type: set service.headless to false" .service.type) }}
+{{- end }}
+{{- if .prometheusRule.enabled }}
+{{- $names := list }}
+{{- range (fromYaml ($.Files.Get "files/alerts.yaml")).groups }}
+{{- range .rules }}{{- $names = append $names .alert }}{{- end }}
+{{- end }}
+{{- range .prometheusRule.disabled }}
+{{- if not (has . $names) }}
+{{- fail (printf "prometheusRule.disabled: there is no alert %s; the alerts are %s" . (join ", " $names)) }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if and .xds.enabled (or .policies.files .policies.configMaps) }}
 {{- fail "xds.enabled takes limits from the control plane, but policies names files: set one of both" }}
 {{- end }}
@@ -284,10 +327,10 @@ federation:
 {{- if and .shutdown.gracePeriodSeconds (le (int .shutdown.gracePeriodSeconds) (int $least)) }}
 {{- fail (printf "shutdown.gracePeriodSeconds is %d, but draining takes up to %d s, and returning leased units up to 10 s more: set at least %d, or 0" (int .shutdown.gracePeriodSeconds) (int $least) (int (add $least 10))) }}
 {{- end }}
-{{- $ports := list (int .grpc.port) (int .http.port) (int .metrics.port) }}
+{{- $ports := list (int .grpc.port) (int .http.port) (int .metrics.port) (int (dig "debug" "port" 6070 .config)) }}
 {{- if .sensors.enabled }}{{- $ports = append $ports (int .sensors.port) }}{{- end }}
 {{- if ne (len ($ports | uniq)) (len $ports) }}
-{{- fail "grpc.port, http.port, metrics.port and sensors.port must differ" }}
+{{- fail "grpc.port, http.port, metrics.port, sensors.port and config.debug.port (6070) must differ" }}
 {{- end }}
 {{- $elsewhere := dict
   "policies.paths" "policies" "grpc.port" "grpc.port" "grpc.host" "grpc.port" "grpc.unix_socket" "grpc.port" "grpc.tls" "grpc.tls"

@@ -2,6 +2,9 @@ package io.throttlekit.deploy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.descriptors.load.LoadOptions;
+import io.throttlekit.descriptors.load.PolicyLoader;
+import io.throttlekit.descriptors.source.PolicySource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -162,6 +165,21 @@ class GoldenManifestsTest {
         service
             .list("spec", "ports")
             .forEach(port -> assertThat(port.text("targetPort")).isIn(ports));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("examples")
+  void everyPolicyLoads(String example) throws IOException {
+    PolicyLoader loader = new PolicyLoader(new LoadOptions(true));
+    for (Manifest manifest : golden(example)) {
+      if (manifest.kind().equals("ConfigMap") && manifest.name().endsWith("-policies")) {
+        assertThat(manifest.map("data")).isNotEmpty();
+        for (String file : manifest.map("data").keySet()) {
+          var loaded = loader.load(List.of(new PolicySource(file, manifest.text("data", file))));
+          assertThat(loaded.problems()).as(file).isEmpty();
+        }
       }
     }
   }

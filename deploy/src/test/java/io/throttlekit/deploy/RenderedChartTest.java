@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,6 +38,26 @@ class RenderedChartTest {
       Files.writeString(Chart.goldenDigest(), Chart.digest() + "\n");
     }
     assertThat(Manifest.write(rendered)).isEqualTo(Files.readString(Chart.golden(example)));
+  }
+
+  /** The shell removes one of two backslashes. */
+  @Test
+  void theDocumentedCommandInstalls() throws Exception {
+    String page = Files.readString(Chart.PROJECT.resolve("docs/INSTALL.md"));
+    Matcher command =
+        Pattern.compile("helm install throttlekit \\S+ (.*?[^\\\\])\n", Pattern.DOTALL)
+            .matcher(page);
+    assertThat(command.find()).isTrue();
+    String options =
+        command
+            .group(1)
+            .replace("--namespace edge --create-namespace", "")
+            .replace("\\\n", "")
+            .replace("\\\\", "\\")
+            .replace("=policies/", "=" + Chart.PROJECT.resolve("deploy/recipes/policies") + "/");
+    assertThat(options).contains("shop.yaml").doesNotContain("\n");
+    assertThat(render(options.strip().split("\\s+")))
+        .anySatisfy(each -> assertThat(each.text("data", "shop.yaml")).contains("domain: shop"));
   }
 
   @Test
@@ -78,6 +100,21 @@ class RenderedChartTest {
             + " plane",
         "shutdown.gracePeriodSeconds=12 | set at least 25, or 0",
         "http.port=8081 | must differ",
+        "metrics.port=6070 | and config.debug.port (6070) must differ",
+        "autoscaling.enabled=true,autoscaling.minReplicas=20 | more than autoscaling.maxReplicas,"
+            + " 10",
+        "autoscaling.enabled=true,resources.requests.cpu=null | a percentage of"
+            + " resources.requests.cpu",
+        "strategy.rollingUpdate.maxSurge=0 | no pod could be replaced",
+        "grpc.tls.requireClientCertificate=true | needs grpc.tls.secretName: without it the port"
+            + " has no TLS",
+        "grpc.tls.secretName=t,grpc.tls.clientSan=edge | needs grpc.tls.requireClientCertificate",
+        "store.tls.clientCertificate=true | store.tls.clientCertificate needs store.tls.secretName",
+        "federation.tls.clientCertificate=true | federation.tls.clientCertificate needs",
+        "store.passwordSecret.name=s | set store.uri or store.uriSecret",
+        "service.type=NodePort | set service.headless to false",
+        "prometheusRule.enabled=true,prometheusRule.disabled[0]=StoreDwn | there is no alert"
+            + " StoreDwn; the alerts are EnvoyFailsOpen,",
         "config.grpc.port=9000 | config.grpc.port is made from other values of the chart: set"
             + " grpc.port",
         "config.store.password=x | set store.passwordSecret",

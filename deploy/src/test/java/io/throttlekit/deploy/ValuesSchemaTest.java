@@ -12,7 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -84,11 +86,29 @@ class ValuesSchemaTest {
         "{extraEnv: [{value: x}]} | name",
         "{networkPolicy: {grpcFrom: [{cidr: 10.0.0.0/8}]}} | cidr",
         "{xds: {server: envoy-gateway}} | server",
+        "{fullnameOverride: Rate_Limits} | fullnameOverride",
+        "{config: {respnse: {}}} | respnse",
+        "{config: {grpc: 8081}} | grpc",
       })
   void aMistakeIsRejected(String values, String named) throws IOException {
     assertThat(mistakes(Manifest.readMap(values)))
         .isNotEmpty()
         .allSatisfy(mistake -> assertThat(mistake).contains(named));
+  }
+
+  @Test
+  void theSectionsOfTheConfigurationAreThoseOfTheService() throws IOException {
+    Set<String> sections = new TreeSet<>();
+    Pattern.compile("^\\| `([a-z_]+)\\.[a-z_.]+` \\|", Pattern.MULTILINE)
+        .matcher(Files.readString(Chart.PROJECT.resolve("docs/CONFIGURATION.md")))
+        .results()
+        .forEach(setting -> sections.add(setting.group(1)));
+    assertThat(sections).contains("grpc", "store");
+    for (String section : sections) {
+      assertThat(mistakes(Map.of("config", Map.of(section, Map.of())))).isEmpty();
+    }
+    Manifest schema = new Manifest(Manifest.readMap(Chart.FOLDER.resolve("values.schema.json")));
+    assertThat(schema.map("properties", "config", "properties").keySet()).isEqualTo(sections);
   }
 
   @Test

@@ -35,7 +35,7 @@ public enum EnvoyExample {
   private static final int SENSORS_PORT = 18001;
   private static final int UPSTREAM_PORT = 8000;
   private static final String FILTER_TIMEOUT = "timeout: 0.1s";
-  private static final String CONNECT_TIMEOUT = "connect_timeout: 0.25s"; // TLS handshake included
+  private static final String CONNECT_TIMEOUT = "connect_timeout: 1s"; // TLS handshake included
   private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
 
   /** Returns the file's name without {@code .yaml}, which is also the policy's domain. */

@@ -30,6 +30,7 @@ import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LimitGauges;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
 import io.throttlekit.service.telemetry.ServerMetrics;
+import io.throttlekit.service.telemetry.policies.FilterMetrics;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
@@ -90,6 +91,7 @@ final class Sensors implements AutoCloseable {
         services(config.concurrency(), permits, steering, meter, time, marks);
     if (filters != null) {
       all.add(filters);
+      FilterMetrics.register(meter, filters::figures);
     }
     this.services =
         all.stream().map(service -> ServerInterceptors.intercept(service, clients)).toList();

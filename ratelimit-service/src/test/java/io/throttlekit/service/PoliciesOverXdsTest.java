@@ -186,6 +186,7 @@ class PoliciesOverXdsTest {
     assertThat(page("/rlconfig"))
         .contains(
             "# control plane: 127.0.0.1:" + server.getPort() + ", connected",
+            "# last load: none\n",
             "# version: none, received: never, last accepted: never");
 
     controlPlane.send("1", GOOD);

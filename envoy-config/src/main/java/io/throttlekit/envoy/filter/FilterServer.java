@@ -15,12 +15,14 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -54,6 +56,11 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a filter could not be distributed", e));
   private final Set<FilterStream> open = new LinkedHashSet<>();
+  private final Set<FilterStream> rejecting = new HashSet<>(); // of those, by their newest filter
+  private final LongAdder sent = new LongAdder();
+  private final LongAdder rejected = new LongAdder();
+  private volatile int streams; // the sizes of both sets, for other threads
+  private volatile int rejectingStreams;
   private Map<String, Any> filters = Map.of();
   private int logged;
   private Set<String> incomplete = Set.of(); // domains, with the first descriptor that each lacks
@@ -106,8 +113,16 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
       StreamObserver<DiscoveryResponse> answers) {
     var call = (ServerCallStreamObserver<DiscoveryResponse>) answers; // guaranteed by gRPC
     FilterStream stream = new FilterStream(call, this, NodeIds.ofCall());
-    within(() -> open.add(stream));
+    within(() -> {
+      open.add(stream);
+      streams = open.size();
+    });
     return stream;
+  }
+
+  /** Returns the figures at present. */
+  public FilterFigures figures() {
+    return new FilterFigures(streams, rejectingStreams, sent.sum(), rejected.sum());
   }
 
   /** Runs an action when no other action runs in this server. */
@@ -115,8 +130,18 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
     one.execute(something);
   }
 
-  /** Logs a rejection. The Envoy keeps the filter that it has. */
-  void rejected(String node, String why) {
+  /** Notes that a stream was sent a filter that it has not rejected. */
+  void sent(FilterStream stream) {
+    sent.increment();
+    rejecting.remove(stream);
+    rejectingStreams = rejecting.size();
+  }
+
+  /** Notes and logs a rejection. The Envoy keeps the filter that it has. */
+  void rejected(FilterStream stream, String node, String why) {
+    rejected.increment();
+    rejecting.add(stream);
+    rejectingStreams = rejecting.size();
     if (logged < MAX_LOGGED) {
       logged++;
       String reason = why.replaceAll("[\\p{Cntrl}\\x{85}\\x{2028}\\x{2029}]", " ");
@@ -129,6 +154,9 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
 
   void closed(FilterStream stream) {
     open.remove(stream);
+    streams = open.size();
+    rejecting.remove(stream);
+    rejectingStreams = rejecting.size();
   }
 
   /** Returns the resources of these names. */

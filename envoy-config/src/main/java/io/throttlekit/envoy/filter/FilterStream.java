@@ -92,6 +92,7 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
               .setNonce(Long.toString(nonce))
               .addAllResources(resources)
               .build());
+      server.sent(this);
     }
   }
 
@@ -131,9 +132,9 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
       }
       node = message.getNode().getId();
     }
-    if (message.hasErrorDetail() && !rejected) { // once for each version
+    if (message.hasErrorDetail() && nonce > 0 && !rejected) { // once for each version
       rejected = true;
-      server.rejected(node, message.getErrorDetail().getMessage());
+      server.rejected(this, node, message.getErrorDetail().getMessage());
     }
     if (!message.getTypeUrl().isEmpty() && !message.getTypeUrl().equals(FilterResource.TYPE_URL)) {
       return;

@@ -255,7 +255,7 @@ public final class FilterText {
     for (String name : names) {
       Lines in = out.in();
       in.add("- name: " + FlowText.scalar(name));
-      in.add("  connect_timeout: 0.25s");
+      in.add("  connect_timeout: 1s");
       in.add("  type: STATIC");
       List<AtEnvoys> gates =
           gates(filters).stream().filter(gate -> gate.cluster().equals(name)).toList();
@@ -275,7 +275,7 @@ public final class FilterText {
     out.add("- name: " + name);
     out.text(
         """
-          connect_timeout: 0.25s
+          connect_timeout: 1s
           type: STATIC
           typed_extension_protocol_options:
             envoy.extensions.upstreams.http.v3.HttpProtocolOptions:

@@ -99,8 +99,23 @@ class FilterServerTest {
               .build());
     }
     assertThat(received).hasSize(1);
+    assertThat(server.figures()).as("one rejection").isEqualTo(new FilterFigures(1, 1, 1, 1));
     server.follow(Policies.ofDescriptors(USER.replace("user", "org")));
     assertThat(received).hasSize(2);
+    assertThat(server.figures()).isEqualTo(new FilterFigures(1, 0, 2, 1));
+  }
+
+  @Test
+  void anEnvoyThatHasLeftRejectsNothingAnyMore() {
+    server.follow(Policies.ofDescriptors(USER));
+    StreamObserver<DiscoveryRequest> envoy = connect();
+    envoy.onNext(rejection("before a filter was sent").clearResourceNames().build());
+    assertThat(server.figures()).isEqualTo(new FilterFigures(1, 0, 0, 0));
+    envoy.onNext(request("throttlekit/d"));
+    envoy.onNext(rejection("no such field").build());
+    assertThat(server.figures()).isEqualTo(new FilterFigures(1, 1, 1, 1));
+    envoy.onCompleted();
+    assertThat(server.figures()).isEqualTo(new FilterFigures(0, 0, 1, 1));
   }
 
   @Test
@@ -205,6 +220,11 @@ class FilterServerTest {
         .clearNode()
         .setVersionInfo(response.getVersionInfo())
         .setResponseNonce(response.getNonce());
+  }
+
+  private static DiscoveryRequest.Builder rejection(String reason) {
+    return request("throttlekit/d").toBuilder()
+        .setErrorDetail(Status.newBuilder().setMessage(reason));
   }
 
   private static RateLimit filter(DiscoveryResponse response)

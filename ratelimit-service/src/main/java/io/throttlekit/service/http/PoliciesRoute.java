@@ -95,10 +95,17 @@ final class PoliciesRoute implements Route {
   private static void appendStatus(StringBuilder text, LoadStatus status) {
     appendRemark(text, "generation: " + status.generation());
     appendRemark(text, "loaded: " + loadedAt(status));
-    appendRemark(text, "last load: " + (status.good() ? "good" : "failed " + status.lastError()));
+    appendRemark(text, "last load: " + lastLoad(status));
     for (Problem problem : status.problems()) {
       appendRemark(text, problem.toString());
     }
+  }
+
+  private static String lastLoad(LoadStatus status) {
+    if (status.good()) {
+      return "good";
+    }
+    return status.lastError().isEmpty() ? "none" : "failed " + status.lastError();
   }
 
   private static void appendRemark(StringBuilder text, String remark) {

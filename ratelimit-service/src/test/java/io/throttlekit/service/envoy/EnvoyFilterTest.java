@@ -43,6 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 @RealEnvoy
 class EnvoyFilterTest {
   private static final Pattern PORTS = Pattern.compile("grpc=[^ ]*:(\\d+).* sensors=[^ ]*:(\\d+)");
+  private static final Pattern HTTP = Pattern.compile("http=[^ ]*:(\\d+)");
 
   private static final String ROUTES =
       """
@@ -121,6 +122,16 @@ class EnvoyFilterTest {
     write(policy.replace("x-user-id", "x-account"));
     await().until(() -> status("/", "x-user-id", "ann") == 200);
     assertThat(status("/", "x-account", "ann")).as("the same counter").isEqualTo(429);
+    assertThat(metrics())
+        .contains("throttlekit_filter_streams 1.0", "throttlekit_filter_rejected_total 0.0")
+        .containsPattern("throttlekit_filter_sent_total [2-9]");
+  }
+
+  private String metrics() throws Exception {
+    Matcher http = HTTP.matcher(Objects.requireNonNull(service).readyLine());
+    assertThat(http.find()).isTrue();
+    URI page = URI.create("http://127.0.0.1:" + http.group(1) + "/metrics");
+    return client.send(HttpRequest.newBuilder(page).build(), BodyHandlers.ofString()).body();
   }
 
   private static FilterActions actions(String policy) {
@@ -169,7 +180,7 @@ class EnvoyFilterTest {
         .replace(
             "port_value: 8000}", "port_value: " + Objects.requireNonNull(upstream).port() + "}")
         .replace("timeout: 0.1s", "timeout: 10s")
-        .replace("connect_timeout: 0.25s", "connect_timeout: 10s");
+        .replace("connect_timeout: 1s", "connect_timeout: 10s");
   }
 
   private void startEnvoy(String bootstrap) throws IOException {

@@ -8,6 +8,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.envoy.filter.FilterFigures;
 import io.throttlekit.envoy.xds.SharePlan;
 import io.throttlekit.service.concurrency.ConcurrencyLimiter;
 import io.throttlekit.service.concurrency.PermitAcquisition;
@@ -20,6 +21,7 @@ import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.fairness.FairMetrics;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
+import io.throttlekit.service.telemetry.policies.FilterMetrics;
 import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.steering.Acknowledgements;
@@ -97,6 +99,7 @@ class MetricsPageTest {
       ControlPlaneMetrics.register(
           fixture.telemetry.meter(),
           () -> ControlPlaneStatus.of("xds:1").withResponse("1", 1, true, true));
+      FilterMetrics.register(fixture.telemetry.meter(), () -> new FilterFigures(0, 0, 0, 0));
       showAPool(fixture);
       showALimit(new ConcurrencyMetrics(fixture.telemetry.meter(), TimeSource.system()));
       List<String> scraped = fixture.scraped();
