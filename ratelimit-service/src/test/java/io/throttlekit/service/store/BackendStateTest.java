@@ -8,7 +8,7 @@ import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -25,8 +25,7 @@ class BackendStateTest {
       new BackendState(
           BackendState.Role.STORE,
           "redis://a",
-          new StoreTelemetry(
-                  telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics())
+          new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), new RedisPools())
               .backend("store"),
           reachable::add,
           time);

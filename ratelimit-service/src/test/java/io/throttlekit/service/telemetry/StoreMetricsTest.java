@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class StoreMetricsTest {
 
   private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
-  private final RedisPoolStatistics pool = new RedisPoolStatistics();
+  private final RedisPoolStatistics pool = new RedisPoolStatistics("redis_pool");
   private final StoreMetrics metrics = new StoreMetrics(telemetry.meter(), "store", pool);
 
   @AfterEach
@@ -68,7 +68,7 @@ class StoreMetricsTest {
 
   @Test
   void countsConnectionsToRedisLikeThePoolOfThePeer() throws IOException {
-    StoreMetrics coordinator = new StoreMetrics(telemetry.meter(), "coordinator", pool);
+    StoreMetrics coordinator = new StoreMetrics(telemetry.meter(), "coordinator", null);
     coordinator.connected(); // not that of the region
     assertThat(scraped().toString())
         .as("a store that is not on Redis")
