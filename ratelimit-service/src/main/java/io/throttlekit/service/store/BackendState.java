@@ -237,9 +237,14 @@ final class BackendState implements StoreListener {
 
   @Override
   public void connected() {
+    boolean again = !notConnected.isEmpty();
     notConnected = "";
     reasonsNotToConnect.clear();
     listener.connected();
+    // An unhealthy process may get no requests, whose answers would show it.
+    if (again && !answers && !breakerOpen) {
+      answers();
+    }
   }
 
   @Override

@@ -78,6 +78,19 @@ class BackendStateTest {
   }
 
   @Test
+  void aNewConnectionShowsThatTheStoreAnswersAgainWithoutARequest() {
+    state.roundTrip(1, 1_000);
+    state.notConnected("connection refused");
+    state.connected();
+    assertThat(state.describe()).isEqualTo("redis://a answers");
+    assertThat(reachable).containsExactly(false, true, false, true);
+    state.down();
+    state.notConnected("connection refused");
+    state.connected();
+    assertThat(reachable).as("until a probe is answered").endsWith(false);
+  }
+
+  @Test
   void theReasonOfAMissingConnectionIsLoggedOnce() {
     try (Logged log = Logged.by(BackendState.class)) {
       for (int i = 0; i < 3; i++) {
