@@ -21,7 +21,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -35,16 +36,22 @@ class SeveralStoresTest {
   private static final FixedWindow SHORT = new FixedWindow(5, 1000L * 365 * 24 * HOUR);
   private static final FixedWindow LONG = new FixedWindow(5, 2000L * 365 * 24 * HOUR);
 
-  private final RedisCounterStore shorter = open("short:", REDIS.url());
-  private final RedisCounterStore longer = open("long:", REDIS.url());
+  private static RedisCounterStore shorter;
+  private static RedisCounterStore longer;
+
+  @BeforeAll
+  static void connect() {
+    shorter = open("short:", REDIS.url());
+    longer = open("long:", REDIS.url());
+  }
 
   private static RedisCounterStore open(String prefix, String url) {
     return Stores.connected(
         Stores.connect(Stores.longDeadlines(url).keyPrefix(prefix).settings()));
   }
 
-  @AfterEach
-  void close() {
+  @AfterAll
+  static void close() {
     shorter.close();
     longer.close();
   }
