@@ -46,8 +46,7 @@ class SeveralStoresTest {
   }
 
   private static RedisCounterStore open(String prefix, String url) {
-    return Stores.connected(
-        Stores.connect(Stores.longDeadlines(url).keyPrefix(prefix).settings()));
+    return Stores.connected(Stores.connect(Stores.longDeadlines(url).keyPrefix(prefix).settings()));
   }
 
   @AfterAll

@@ -48,14 +48,15 @@ final class StoreMetrics implements BackendListener {
   /**
    * Registers the instruments of an external store.
    *
-   * @param what {@code store} for a region's store, {@code per_second_store} for its second Redis,
+   * @param role {@code store} for a region's store, {@code per_second_store} for its second Redis,
    *     {@code coordinator} for that of all regions
    * @param pool counts connections to it; absent if that program has none
    */
-  StoreMetrics(Meter meter, String what, @Nullable RedisPoolStatistics pool) {
+  StoreMetrics(Meter meter, String role, @Nullable RedisPoolStatistics pool) {
     this.meter = meter;
     this.pool = pool;
-    String prefix = "throttlekit_" + what + '_';
+    String prefix = "throttlekit_" + role + '_';
+    String what = role.replace("per_second", "per-second").replace('_', ' ');
     OurCounters ours = new OurCounters(meter);
     ours.counter(prefix + "round_trips", "Calls that the " + what + " answered", roundTrips::sum);
     ours.counter(
