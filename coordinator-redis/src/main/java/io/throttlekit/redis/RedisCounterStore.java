@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,12 +107,45 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
       throw new IllegalArgumentException(
           counterKeys + " keys of counters are more than " + MAX_KEYS);
     }
-    // A caller's deadline that has passed is negative.
-    long deadline = time.monotonicNanos() + Math.clamp(waitNanos, 0, deadlineNanos);
+    long deadline = deadline(waitNanos);
     if (!oneSlot) {
-      return new SlotBySlot(claims, slots, this, time).acquire(deadline);
+      return new SlotBySlot(claims, charge -> placeOf(charge, 0), time).acquire(deadline);
     }
     return run(CounterCall.acquire(slot, deadline, claims));
+  }
+
+  /**
+   * Decides and counts the claims of one request whose counters are in several stores.
+   *
+   * <p>The stores are called one after the other, like the slots of a Cluster: charges that do not
+   * count in the end are returned. If a store fails, the stage fails with the {@linkplain
+   * StoreException#part() part} of the request that it concerns, and later stores are not called.
+   *
+   * @param stores in the order in which they are called, which all requests have in common
+   * @param storeOf returns the number of a charge's store
+   * @param waitNanos as for {@link #acquire(List, long)}, with the deadline of the first store
+   */
+  public static CompletionStage<Outcome> acquire(
+      List<RedisCounterStore> stores,
+      ToIntFunction<Charge> storeOf,
+      List<Claim> claims,
+      long waitNanos) {
+    RedisCounterStore first = stores.getFirst();
+    Function<Charge, SlotBySlot.Place> places =
+        charge -> {
+          int number = storeOf.applyAsInt(charge);
+          return stores.get(number).placeOf(charge, number);
+        };
+    return new SlotBySlot(claims, places, first.time).acquire(first.deadline(waitNanos));
+  }
+
+  private SlotBySlot.Place placeOf(Charge charge, int number) {
+    return new SlotBySlot.Place(number, this, slots.of(charge.key()));
+  }
+
+  private long deadline(long waitNanos) {
+    // A caller's deadline that has passed is negative.
+    return time.monotonicNanos() + Math.clamp(waitNanos, 0, deadlineNanos);
   }
 
   /**

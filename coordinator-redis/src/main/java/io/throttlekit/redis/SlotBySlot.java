@@ -7,23 +7,30 @@ import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RequestWait;
+import io.throttlekit.store.StoreException;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request of a Cluster with counters in several hash slots.
+ * A request with counters in several places: hash slots of a Cluster, or several stores.
  *
- * <p>Its charges are counted slot by slot, in the order of the slot numbers, so one of several
- * requests that compete for the same slots gets all of them. After an enforced refusal nothing more
- * is counted, and earlier charges are returned. A request that fails on its way returns the charges
- * that are known to be counted.
+ * <p>Its charges are counted place by place, in one order, so one of several requests that compete
+ * for the same places gets all of them. After an enforced refusal nothing more is counted, and
+ * earlier charges are returned. A request that fails on its way returns the charges that are known
+ * to be counted; those in another store than the failed one stay, as the caller is notified of
+ * them.
  *
  * <p>However late a return arrives, it is taken off the counts at the time of the charge, as far as
  * these still count, and frees nothing that other requests were charged.
@@ -31,20 +38,37 @@ import org.jspecify.annotations.Nullable;
 final class SlotBySlot {
 
   private final List<Claim> claims;
-  private final RedisCounterStore store;
   private final TimeSource time;
 
   /** The charges in the order of the request. */
   private final List<Part> parts = new ArrayList<>();
 
-  private final Map<Integer, List<Part>> bySlot = new TreeMap<>();
+  private final SortedMap<Place, List<Part>> byPlace = new TreeMap<>();
   private final boolean[] refused;
   private boolean admitted = true;
 
-  /** A charge, and its result once its slot has decided. */
+  /** The store that was called last. */
+  private @Nullable RedisCounterStore called;
+
+  /**
+   * A hash slot of a store; lower places are charged first.
+   *
+   * @param order the number of the store among those of the request
+   */
+  record Place(int order, RedisCounterStore store, int slot) implements Comparable<Place> {
+    @Override
+    public int compareTo(Place other) {
+      return order == other.order
+          ? Integer.compare(slot, other.slot)
+          : Integer.compare(order, other.order);
+    }
+  }
+
+  /** A charge, and its result once its place has decided. */
   private static final class Part {
     final int claim;
     final Charge charge;
+    final RedisCounterStore store;
     @Nullable Decision decision;
     boolean counted;
 
@@ -54,46 +78,51 @@ final class SlotBySlot {
     /** The reset after it, by the same clock. */
     long countsToMillis;
 
-    Part(int claim, Charge charge) {
+    Part(int claim, Charge charge, RedisCounterStore store) {
       this.claim = claim;
       this.charge = charge;
+      this.store = store;
     }
   }
 
-  SlotBySlot(List<Claim> claims, Slots slots, RedisCounterStore store, TimeSource time) {
+  SlotBySlot(List<Claim> claims, Function<Charge, Place> places, TimeSource time) {
     this.claims = claims;
-    this.store = store;
     this.time = time;
     this.refused = new boolean[claims.size()];
     for (int c = 0; c < claims.size(); c++) {
       for (Charge charge : claims.get(c).charges()) {
-        Part part = new Part(c, charge);
+        Place place = places.apply(charge);
+        Part part = new Part(c, charge, place.store());
         parts.add(part);
-        bySlot.computeIfAbsent(slots.of(charge.key()), _ -> new ArrayList<>()).add(part);
+        byPlace.computeIfAbsent(place, _ -> new ArrayList<>()).add(part);
       }
     }
   }
 
   CompletionStage<Outcome> acquire(long deadline) {
     CompletionStage<?> done = CompletableFuture.completedFuture(null);
-    for (Map.Entry<Integer, List<Part>> each : bySlot.entrySet()) {
-      List<Part> inSlot = each.getValue();
+    for (Map.Entry<Place, List<Part>> each : byPlace.entrySet()) {
+      List<Part> there = each.getValue();
       done =
-          done.thenCompose(
-                  _ -> store.acquirePart(each.getKey(), deadline, claimsOf(inSlot), !admitted))
-              .thenAccept(result -> take(inSlot, result));
+          done.thenCompose(_ -> acquire(each.getKey(), deadline, claimsOf(there)))
+              .thenAccept(result -> take(there, result));
     }
     return done.handle((_, failure) -> failure)
         .thenCompose(failure -> failure == null ? settle(deadline) : returnUnitsAndFail(failure));
   }
 
+  private CompletionStage<CounterCall.Part> acquire(Place place, long deadline, List<Claim> there) {
+    called = place.store();
+    return place.store().acquirePart(place.slot(), deadline, there, !admitted);
+  }
+
   /**
-   * Returns the claims of the charges in one slot. A quota or shadow claim refuses no request
+   * Returns the claims of the charges in one place. A quota or shadow claim refuses no request
    * before all its parts are known.
    */
-  private List<Claim> claimsOf(List<Part> inSlot) {
+  private List<Claim> claimsOf(List<Part> there) {
     Map<Integer, List<Charge>> byClaim = new TreeMap<>();
-    for (Part part : inSlot) {
+    for (Part part : there) {
       byClaim.computeIfAbsent(part.claim, _ -> new ArrayList<>()).add(part.charge);
     }
     List<Claim> result = new ArrayList<>();
@@ -106,11 +135,11 @@ final class SlotBySlot {
     return result;
   }
 
-  private void take(List<Part> inSlot, CounterCall.Part result) {
+  private void take(List<Part> there, CounterCall.Part result) {
     Outcome outcome = result.outcome();
     boolean[] partRefused = new boolean[claims.size()];
-    for (int i = 0; i < inSlot.size(); i++) {
-      Part part = inSlot.get(i);
+    for (int i = 0; i < there.size(); i++) {
+      Part part = there.get(i);
       Decision decision = outcome.decisions().get(i);
       part.decision = decision;
       part.chargedMillis = result.storeNowMillis();
@@ -118,7 +147,7 @@ final class SlotBySlot {
       partRefused[part.claim] |= !decision.admitted();
     }
     boolean counts = admitted && outcome.admitted();
-    for (Part part : inSlot) {
+    for (Part part : there) {
       boolean always = part.charge.overrun() != Overrun.REFUSE || part.charge.cost() <= 0;
       part.counted = counts && !always && !partRefused[part.claim];
       refused[part.claim] |= partRefused[part.claim];
@@ -143,17 +172,41 @@ final class SlotBySlot {
 
   private CompletionStage<Outcome> returnUnitsAndFail(Throwable failure) {
     var _ = returnUnits(true);
-    Throwable cause = failure.getCause();
-    return CompletableFuture.failedFuture(cause == null ? failure : cause);
+    Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+    boolean one = byPlace.firstKey().order() == byPlace.lastKey().order();
+    return CompletableFuture.failedFuture(
+        one ? cause : StoreException.of(cause).ofPart(partThatFailed()));
   }
 
-  /** Returns the charges that should not count; completes with whether all returns succeeded. */
-  private CompletableFuture<Boolean> returnUnits(boolean everything) {
+  @SuppressWarnings("ReferenceEquality") // a store is itself only
+  private StoreException.Part partThatFailed() {
+    Set<Integer> failed = new HashSet<>();
+    Map<Integer, Decision> decided = new HashMap<>();
+    for (int i = 0; i < parts.size(); i++) {
+      Part part = parts.get(i);
+      if (part.store == called) {
+        failed.add(i);
+      } else if (part.decision != null) {
+        decided.put(i, part.decision);
+      }
+    }
+    return new StoreException.Part(failed, decided);
+  }
+
+  /**
+   * Returns the charges that should not count; completes with whether all returns succeeded.
+   *
+   * @param failed whether the store that was called last has failed, so that nothing counts there
+   */
+  @SuppressWarnings("ReferenceEquality") // a store is itself only
+  private CompletableFuture<Boolean> returnUnits(boolean failed) {
     CompletableFuture<?>[] all =
         parts.stream()
-            .filter(part -> part.counted && (everything || !admitted || refused[part.claim]))
+            .filter(part ->
+                part.counted
+                    && ((failed && part.store == called) || !admitted || refused[part.claim]))
             .map(part ->
-                store
+                part.store
                     .returnUnits(part.charge, part.chargedMillis, part.countsToMillis)
                     .thenAccept(left -> part.decision = left)
                     .toCompletableFuture())

@@ -5,7 +5,7 @@ import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.service.telemetry.Scrape;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.mapping.MappedMetrics;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.service.telemetry.statsd.StatsLines;
 import io.throttlekit.service.telemetry.statsd.StatsdSink;
 import io.throttlekit.service.telemetry.statsd.StatsdSource;
@@ -27,10 +27,10 @@ final class PeerStatistics implements AutoCloseable {
    */
   PeerStatistics(
       RateLimitMetrics metrics,
-      RedisPoolStatistics pool,
+      RedisPools pools,
       Telemetry telemetry,
       @Nullable StatsdConfig statsd) {
-    this.source = StatsdSource.of(List.of(metrics, pool));
+    this.source = StatsdSource.of(List.of(metrics, pools));
     Scrape scrape = telemetry.scrape();
     MappedMetrics mapped = scrape == null ? null : scrape.mapped();
     if (mapped != null) {

@@ -32,7 +32,7 @@ import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
 import io.throttlekit.service.telemetry.refusals.RecentRefusals;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.service.warmup.StoreWarmUp;
 import io.throttlekit.service.warmup.WarmUp;
 import io.throttlekit.store.InMemoryStore;
@@ -69,7 +69,7 @@ public final class RateLimitService {
   private final DecisionPath path;
   private final RateLimitMetrics metrics;
   private final RecentRefusals refusals;
-  private final RedisPoolStatistics pool = new RedisPoolStatistics();
+  private final RedisPools pools = new RedisPools();
   private final PeerStatistics statistics;
   private final @Nullable Steering steering;
   private final Sensors sensors;
@@ -98,7 +98,7 @@ public final class RateLimitService {
         config.store().address().inMemory() && config.federation() == null ? inMemory() : shared();
     this.path = measured.path();
     this.metrics = measured.metrics();
-    this.statistics = new PeerStatistics(metrics, pool, telemetry, config.telemetry().statsd());
+    this.statistics = new PeerStatistics(metrics, pools, telemetry, config.telemetry().statsd());
     ControlPlaneMetrics.register(telemetry.meter(), policies::controlPlane);
     this.refusals = measured.refusals();
     this.steering = Replicas.steering(config, store, time, measured.limits(), fleet);
@@ -210,7 +210,7 @@ public final class RateLimitService {
               config.store(),
               config.federation(),
               loops,
-              new StoreTelemetry(telemetry.meter(), telemetry.tracer(), pool),
+              new StoreTelemetry(telemetry.meter(), telemetry.tracer(), pools),
               time,
               this::storeReachable);
     } catch (IllegalArgumentException e) {

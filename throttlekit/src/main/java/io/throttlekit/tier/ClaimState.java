@@ -14,11 +14,14 @@ import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.RequestWait;
+import io.throttlekit.store.StoreException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
+import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -240,8 +243,7 @@ final class ClaimState {
           open.add(new Claim(Role.SHADOW, List.of(charge), claim.onDataLoss()));
           places.add(i);
         } else {
-          long limit = charge.algorithm().limit();
-          decide(i, Decision.admit(limit, limit, 0), DecidedBy.NONE);
+          leaveUncounted(i);
         }
       }
       if (!together.isEmpty()) {
@@ -249,6 +251,11 @@ final class ClaimState {
       }
     }
     return open.isEmpty() ? null : new Question(open, places);
+  }
+
+  private void leaveUncounted(int index) {
+    long limit = charges[index].algorithm().limit();
+    decide(index, Decision.admit(limit, limit, 0), DecidedBy.NONE);
   }
 
   private static boolean alwaysCounts(Charge charge) {
@@ -267,17 +274,36 @@ final class ClaimState {
    */
   void decideByStore(Question question, Outcome outcome, long sentNanos) {
     for (int n = 0; n < question.charges().size(); n++) {
-      Charge charge = charges[question.charges().get(n)];
-      // A refund frees units that cells and refusals believe to be used up.
-      if (charge.cost() < 0) {
-        tiers.leases.reopen(charge.chargedKey());
-      }
-      // Of several charges on one counter, no decision is that of its charge alone.
-      if (!sharesCounter(question.charges(), n)) {
-        tiers.denials.learn(charge, outcome.decisions().get(n), sentNanos);
-      }
+      decideByStore(question, n, outcome.decisions().get(n), sentNanos);
     }
-    decide(question.charges(), outcome.decisions(), DecidedBy.STORE);
+  }
+
+  private void decideByStore(Question question, int n, Decision decision, long sentNanos) {
+    int place = question.charges().get(n);
+    Charge charge = charges[place];
+    if (charge.cost() < 0) { // frees units that cells and refusals believe to be used up
+      tiers.leases.reopen(charge.chargedKey());
+    }
+    // Of several charges on one counter, no decision is that of its charge alone.
+    if (!sharesCounter(question.charges(), n)) {
+      tiers.denials.learn(charge, decision, sentNanos);
+    }
+    decide(place, decision, DecidedBy.STORE);
+  }
+
+  /**
+   * Decides by what other stores have answered, then the claims of the failed store by their outage
+   * policies; false when one's policy is an error. A refused request needs none.
+   */
+  boolean decideWithout(Question question, StoreException.Part part, long sentNanos) {
+    part.decided().forEach((n, decision) -> decideByStore(question, n, decision, sentNanos));
+    BitSet failed = new BitSet(charges.length);
+    part.failed().forEach(n -> failed.set(question.charges().get(n)));
+    if (refused()) {
+      failed.stream().forEach(this::leaveUncounted);
+      return true;
+    }
+    return decideByOutage(c -> !failed.get(starts[c], starts[c + 1]).isEmpty());
   }
 
   /** Returns whether another charge of these is on the counter of the {@code n}th. */
@@ -307,14 +333,15 @@ final class ClaimState {
     return true;
   }
 
-  /**
-   * Decides the undecided global claims by their outage policies; false when a claim's policy is an
-   * error.
-   */
+  /** Decides undecided global claims by their outage policies; false when one's is an error. */
   boolean decideGlobalByOutage() {
+    return decideByOutage(c -> claims.get(c).tier() instanceof Tier.Global);
+  }
+
+  private boolean decideByOutage(IntPredicate concerned) {
     for (int c = 0; c < claims.size(); c++) {
       TieredClaim claim = claims.get(c);
-      if (!(claim.tier() instanceof Tier.Global) || isDecided(c)) {
+      if (isDecided(c) || !concerned.test(c)) {
         continue;
       }
       if (!decideByOutage(c)) {
@@ -349,12 +376,9 @@ final class ClaimState {
 
   private void decideLocally(List<Integer> places, List<Claim> together) {
     List<Claim> shares = together.stream().map(tiers.share::of).toList();
-    decide(places, tiers.local.decide(shares).decisions(), DecidedBy.OUTAGE);
-  }
-
-  private void decide(List<Integer> places, List<Decision> all, DecidedBy by) {
+    List<Decision> all = tiers.local.decide(shares).decisions();
     for (int n = 0; n < places.size(); n++) {
-      decide(places.get(n), all.get(n), by);
+      decide(places.get(n), all.get(n), DecidedBy.OUTAGE);
     }
   }
 

@@ -260,10 +260,18 @@ final class TieredRequest implements LeaseWaiter {
       Question question, @Nullable Outcome outcome, @Nullable Throwable failure, long sentNanos) {
     TieredOutcome settled;
     try {
+      StoreException.Part part = failure == null ? null : StoreException.of(failure).part();
       if (outcome != null) {
         state.decideByStore(question, outcome, sentNanos);
-      } else if (!state.decideByOutage()) {
+      } else if (part == null
+          ? !state.decideByOutage()
+          : !state.decideWithout(question, part, sentNanos)) {
         fail(failure == null ? new IllegalStateException("no outcome") : failure);
+        return;
+      }
+      Question rest = part == null ? null : state.question();
+      if (rest != null) { // of a store that has not failed
+        requestStore(rest);
         return;
       }
       settled = settled();

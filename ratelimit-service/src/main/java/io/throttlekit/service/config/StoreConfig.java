@@ -1,6 +1,7 @@
 package io.throttlekit.service.config;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Configuration of the store for counters, and of outages.
@@ -16,6 +17,7 @@ import java.time.Duration;
  * @param localShare share of each limit, from 0 to 1, that this process admits by itself during an
  *     outage, where the rule allows it
  * @param cachedDenyDefault whether rules that name no tier cache a refusal until it may end
+ * @param perSecond second Redis for limits per second; absent for none
  */
 public record StoreConfig(
     StoreAddress address,
@@ -26,7 +28,8 @@ public record StoreConfig(
     Breaker breaker,
     int maxLeaseCells,
     double localShare,
-    boolean cachedDenyDefault) {
+    boolean cachedDenyDefault,
+    @Nullable PerSecond perSecond) {
 
   /**
    * Timeouts of a store outside of the process.
@@ -48,17 +51,41 @@ public record StoreConfig(
    */
   public record Breaker(int failures, Duration after, Duration probeAfter) {}
 
+  /**
+   * A second Redis.
+   *
+   * @param address its address; without passwords
+   * @param access credentials and TLS
+   * @param connect timeout of a new connection
+   */
+  public record PerSecond(StoreAddress address, StoreAccess access, Duration connect) {}
+
+  /** Returns the configuration of the second Redis as a store by itself; null without one. */
+  public @Nullable StoreConfig secondStore() {
+    return perSecond == null
+        ? null
+        : at(
+            perSecond.address,
+            perSecond.access,
+            new Deadlines(deadlines.call, deadlines.lease, perSecond.connect));
+  }
+
   /** Returns the same configuration with counters in the memory of this process. */
   public StoreConfig inMemory() {
+    return at(new StoreAddress.Memory(), StoreAccess.open(), deadlines);
+  }
+
+  private StoreConfig at(StoreAddress other, StoreAccess by, Deadlines within) {
     return new StoreConfig(
-        new StoreAddress.Memory(),
-        StoreAccess.open(),
+        other,
+        by,
         keyPrefix,
         maxCounters,
-        deadlines,
+        within,
         breaker,
         maxLeaseCells,
         localShare,
-        cachedDenyDefault);
+        cachedDenyDefault,
+        null);
   }
 }

@@ -1,7 +1,10 @@
 package io.throttlekit.service.store;
 
 import io.throttlekit.TimeSource;
+import io.throttlekit.descriptors.policy.Limit;
 import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.descriptors.policy.Scope;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.store.StoreListeners.BackendListener;
@@ -13,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,17 +35,42 @@ final class BackendState implements StoreListener {
    * raise.
    *
    * @param name in log lines
+   * @param metrics in the names of metrics
    * @param deadline setting of a call's deadline
    * @param leaseDeadline setting of a lease's deadline
+   * @param counts whether counters of a rule are there
    */
-  record Role(String name, String deadline, String leaseDeadline) {
-    static final Role STORE = new Role("store", "store.deadline", "store.lease_deadline");
+  record Role(
+      String name, String metrics, String deadline, String leaseDeadline, Predicate<Rule> counts) {
+    private static final Predicate<Rule> GLOBAL = rule -> rule.scope() == Scope.GLOBAL;
+
+    static final Role STORE = ofRegion("store", "store", rule -> !rule.limits().isEmpty());
+
+    /** A store beside one for limits per second. */
+    static final Role OTHERS = ofRegion("store", "store", has(limit -> !isPerSecond(limit)));
+
+    static final Role PER_SECOND =
+        ofRegion("per-second store", "per_second_store", has(Role::isPerSecond));
     static final Role COORDINATOR =
-        new Role("coordinator", "federation.deadline", "federation.deadline");
+        new Role(
+            "coordinator", "coordinator", "federation.deadline", "federation.deadline", GLOBAL);
+
+    private static Role ofRegion(String name, String metrics, Predicate<Rule> counts) {
+      return new Role(
+          name, metrics, "store.deadline", "store.lease_deadline", counts.and(GLOBAL.negate()));
+    }
+
+    private static Predicate<Rule> has(Predicate<Limit> limits) {
+      return rule -> rule.limits().stream().anyMatch(limits);
+    }
+
+    private static boolean isPerSecond(Limit limit) {
+      return PerSecondStore.isPerSecond(limit.algorithm());
+    }
 
     /** Returns the metric of the round-trip time. */
     String histogram() {
-      return "throttlekit_" + name + "_round_trip_time_seconds";
+      return "throttlekit_" + metrics + "_round_trip_time_seconds";
     }
   }
 
@@ -140,7 +169,7 @@ final class BackendState implements StoreListener {
       Consumer<Boolean> reachable,
       TimeSource time) {
     if (!address.inMemory()) {
-      BackendListener listener = listeners.backend(role.name());
+      BackendListener listener = listeners.backend(role.metrics());
       return new BackendState(role, address.toString(), listener, reachable, time);
     }
     BackendListener none = new BackendListener() {};
@@ -208,9 +237,14 @@ final class BackendState implements StoreListener {
 
   @Override
   public void connected() {
+    boolean again = !notConnected.isEmpty();
     notConnected = "";
     reasonsNotToConnect.clear();
     listener.connected();
+    // An unhealthy process may get no requests, whose answers would show it.
+    if (again && !answers && !breakerOpen) {
+      answers();
+    }
   }
 
   @Override

@@ -121,6 +121,22 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         settings -> RedisCounterStore.connect(settings, time, state, loops));
   }
 
+  /**
+   * Returns the second Redis, for the counters of limits per second.
+   *
+   * @param config that of {@link StoreConfig#secondStore()}
+   * @throws IllegalArgumentException when the address is invalid; its message contains the address
+   */
+  Backend<RedisCounterStore> perSecond(StoreConfig config, BackendState state) {
+    return connect(
+        Target.of(config),
+        config,
+        _ -> {
+          throw new IllegalArgumentException("is no Redis");
+        },
+        settings -> RedisCounterStore.connect(settings, time, state, loops));
+  }
+
   /** Returns the escrow of a region's leased units; null where the region is one process. */
   @Nullable Backend<RegionalEscrow> escrow(StoreConfig config, StoreListener listener) {
     if (config.address().inMemory()) {

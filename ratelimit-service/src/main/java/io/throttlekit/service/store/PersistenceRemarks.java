@@ -66,8 +66,7 @@ final class PersistenceRemarks {
   }
 
   private boolean relies(Rule rule, Gap gap) {
-    boolean here = role.equals(rule.scope() == Scope.GLOBAL ? Role.COORDINATOR : Role.STORE);
-    return here
+    return role.counts().test(rule)
         && !rule.limits().isEmpty()
         && switch (gap.cause()) {
           case EVICTION, UNNOTICED -> true;

@@ -1,6 +1,9 @@
 package io.throttlekit.service.store;
 
+import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
+import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.store.CounterStore;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -16,10 +19,36 @@ record ReadinessProbe(TimeSource time, long endNanos) {
   /** Pause after a failed call, which may have failed at once. */
   private static final long PAUSE_MILLIS = 20;
 
+  /** Fast answers that are awaited: the first calls of a new JVM are slow. */
+  private static final int FAST_ANSWERS = 10;
+
+  /** The smallest window, for peeks at a counter that does not exist. */
+  private static final FixedWindow NOTHING = new FixedWindow(1, 1);
+
+  private static final CounterKey PROBED = CounterKey.of("start");
+
   /** Returns a copy whose deadline is at most {@code nanos} from now. */
   ReadinessProbe within(long nanos) {
     long now = time.monotonicNanos();
     return new ReadinessProbe(time, now + Math.min(nanos, endNanos - now));
+  }
+
+  /**
+   * Waits until a store has answered, then until it answers fast. Writes nothing.
+   *
+   * @param deadlineNanos that of a call
+   * @return whether it has answered
+   */
+  boolean awaitCounters(Backend<? extends CounterStore> store, long deadlineNanos)
+      throws InterruptedException {
+    Supplier<CompletionStage<?>> peek =
+        () -> store.ready().thenCompose(_ -> store.api().peek(PROBED, NOTHING));
+    boolean answered = await(store, peek, 1, Long.MAX_VALUE);
+    if (answered) {
+      // Half of the deadline leaves room for the variance of real requests.
+      var _ = await(store, peek, FAST_ANSWERS, deadlineNanos / 2);
+    }
+    return answered;
   }
 
   /**

@@ -1,13 +1,13 @@
 package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
-import io.throttlekit.CounterKey;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.PolicyBook;
-import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.service.concurrency.RequestPermits;
 import io.throttlekit.service.config.FederationConfig;
+import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.store.BackendState.Role;
 import io.throttlekit.share.ConcurrencyCoordinator;
@@ -50,22 +50,22 @@ public final class SharedStore implements AutoCloseable {
   /** Maximum time that a start waits for the first answers: a store may be away for long. */
   private static final Duration MAX_WAIT = Duration.ofSeconds(2);
 
-  /** Fast answers that are awaited: the first calls of a new JVM are slow. */
-  private static final int FAST_ANSWERS = 10;
-
   /** Calls per lease at shutdown: a lease in flight is returned after it was answered. */
   private static final int CALLS_TO_RETURN = 2;
 
-  /** The smallest window, for peeks at a counter that does not exist. */
-  private static final FixedWindow NOTHING = new FixedWindow(1, 1);
-
-  private static final CounterKey PROBED = CounterKey.of("start");
+  /** The second Redis, for the counters of limits per second. */
+  private record Second(Backend<RedisCounterStore> counters, BackendState state) {}
 
   private final TimeSource time;
   private final long deadlineNanos;
   private final long closingNanos;
   private final Backend<CounterStore> counters;
   private final BackendState state;
+  private final @Nullable Second second;
+
+  /** Counters of both. */
+  private final CounterStore store;
+
   private final @Nullable Regions regions;
   private final Tiers tiers;
   private final Backends backends;
@@ -98,7 +98,15 @@ public final class SharedStore implements AutoCloseable {
     Duration far = federation == null ? Duration.ZERO : federation.deadline();
     Duration near = config.deadlines().call().plus(config.deadlines().lease());
     this.closingNanos = near.plus(far).toNanos() * CALLS_TO_RETURN;
-    this.state = BackendState.of(Role.STORE, config.address(), listeners, reachable, time);
+    StoreConfig perSecond = config.secondStore();
+    AllReachable both = new AllReachable(reachable, perSecond == null ? 1 : 2);
+    this.state =
+        BackendState.of(
+            perSecond == null ? Role.STORE : Role.OTHERS,
+            config.address(),
+            listeners,
+            both.of(0),
+            time);
     Timer timer =
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -106,6 +114,11 @@ public final class SharedStore implements AutoCloseable {
     this.backends = new Backends(time, loops, timer);
     this.config = config;
     this.counters = backends.counters(config, state);
+    this.second = perSecond == null ? null : second(perSecond, listeners, both.of(1));
+    this.store =
+        second != null && counters.api() instanceof RedisCounterStore others
+            ? new PerSecondStore(second.counters.api(), others)
+            : counters.api();
     this.limits =
         config.address().inMemory()
             ? null
@@ -115,23 +128,42 @@ public final class SharedStore implements AutoCloseable {
       this.regions =
           federation == null ? null : new Regions(backends, federation, config, state, listeners);
     } catch (IllegalArgumentException e) {
-      close(counters, time.monotonicNanos() + closingNanos);
+      closeCounters(time.monotonicNanos() + closingNanos);
       throw e;
     }
     TierSettings tierSettings = tierSettings(config);
     TierListener tierListener = listeners.tiers();
-    CounterStore store =
+    CounterStore traced =
         config.address().inMemory()
-            ? counters.api()
-            : listeners.traced(counters.api(), config.address().toString());
+            ? store
+            : listeners.traced(store, addresses(config.address(), perSecond));
     this.tiers =
         regions == null
-            ? new Tiers(store, time, timer, tierSettings, tierListener)
-            : new Tiers(store, regions.federation, time, timer, tierSettings, tierListener);
+            ? new Tiers(traced, time, timer, tierSettings, tierListener)
+            : new Tiers(traced, regions.federation, time, timer, tierSettings, tierListener);
     state.whenDataIsLost(tiers::forgetRefusals);
+    if (second != null) {
+      second.state.whenDataIsLost(tiers::forgetRefusals);
+    }
     if (regions != null) {
       regions.state.whenDataIsLost(tiers::forgetRefusals);
     }
+  }
+
+  private Second second(
+      StoreConfig perSecond, StoreListeners listeners, Consumer<Boolean> reachable) {
+    BackendState itsState =
+        BackendState.of(Role.PER_SECOND, perSecond.address(), listeners, reachable, time);
+    try {
+      return new Second(backends.perSecond(perSecond, itsState), itsState);
+    } catch (IllegalArgumentException e) {
+      close(counters, time.monotonicNanos() + closingNanos);
+      throw e;
+    }
+  }
+
+  private static String addresses(StoreAddress main, @Nullable StoreConfig perSecond) {
+    return perSecond == null ? main.toString() : main + ", per second " + perSecond.address();
   }
 
   /** Returns the settings of tiers over a store that is configured like this. */
@@ -143,7 +175,7 @@ public final class SharedStore implements AutoCloseable {
   /**
    * The backends that have answered.
    *
-   * @param store of the region
+   * @param store of the region, with its second Redis
    * @param coordinator of all regions; true where there is none
    */
   public record Answering(boolean store, boolean coordinator) {
@@ -166,12 +198,12 @@ public final class SharedStore implements AutoCloseable {
     Regions far = regions;
     FutureTask<Boolean> coordinator = begun(() -> far == null || far.awaitCoordinator(probe));
     FutureTask<Boolean> escrow = begun(() -> far == null || far.awaitEscrow(probe));
+    Second other = second;
+    FutureTask<Boolean> perSecond =
+        begun(() -> other == null || probe.awaitCounters(other.counters, deadlineNanos));
     try {
-      boolean near = probe.await(counters, this::peek, 1, Long.MAX_VALUE);
-      if (near) {
-        // Half of the deadline leaves room for the variance of real requests.
-        var _ = probe.await(counters, this::peek, FAST_ANSWERS, deadlineNanos / 2);
-      }
+      boolean near = probe.awaitCounters(counters, deadlineNanos);
+      near &= perSecond.get();
       var _ = escrow.get();
       Answering answering = new Answering(near, coordinator.get());
       if (!answering.all()) {
@@ -183,13 +215,15 @@ public final class SharedStore implements AutoCloseable {
     } finally {
       coordinator.cancel(true); // no effect when it is done
       escrow.cancel(true);
+      perSecond.cancel(true);
     }
   }
 
   /** Warns of backends that do not answer. One that was only slow may answer by now. */
   private void warnOfUnanswering() {
     String silent =
-        Stream.of(state, regions == null ? null : regions.state)
+        Stream.of(
+                state, second == null ? null : second.state, regions == null ? null : regions.state)
             .filter(Objects::nonNull)
             .map(BackendState::describeUnanswering)
             .filter(text -> !text.isEmpty())
@@ -205,23 +239,25 @@ public final class SharedStore implements AutoCloseable {
     return task;
   }
 
-  private CompletionStage<?> peek() {
-    return counters.ready().thenCompose(_ -> counters.api().peek(PROBED, NOTHING));
-  }
-
   /** Returns the store without the tiers in front of it. */
   public CounterStore counters() {
-    return counters.api();
+    return store;
   }
 
   /** Sets whether calls to the store are counted in metrics; initially they are. */
   public void countCalls(boolean counted) {
     state.countCalls(counted);
+    if (second != null) {
+      second.state.countCalls(counted);
+    }
   }
 
   /** Warns where a backend may lose what a rule of these policies relies on. */
   public void policiesLoaded(PolicyBook book) {
     state.policiesLoaded(book);
+    if (second != null) {
+      second.state.policiesLoaded(book);
+    }
     if (limits != null) {
       limits.policiesLoaded(book);
     }
@@ -279,7 +315,9 @@ public final class SharedStore implements AutoCloseable {
 
   /** Returns a one-line description of the addresses and states, without passwords. */
   public String describe() {
-    return state.describe() + (regions == null ? "" : "; " + regions.describe());
+    return state.describe()
+        + (second == null ? "" : "; limits per second: " + second.state.describe())
+        + (regions == null ? "" : "; " + regions.describe());
   }
 
   /** Returns leased units, waits until that is done or the deadlines pass, and disconnects. */
@@ -306,7 +344,14 @@ public final class SharedStore implements AutoCloseable {
     if (limits != null) {
       limits.backends().forEach(backend -> close(backend, end));
     }
-    close(counters, end);
+    closeCounters(end);
+  }
+
+  private void closeCounters(long endNanos) {
+    if (second != null) {
+      close(second.counters, endNanos);
+    }
+    close(counters, endNanos);
   }
 
   private void close(Backend<?> backend, long endNanos) {

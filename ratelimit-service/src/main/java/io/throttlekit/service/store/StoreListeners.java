@@ -23,7 +23,8 @@ public interface StoreListeners {
   /**
    * Returns the listener of a backend.
    *
-   * @param role {@code store} for a region's store, {@code coordinator} for that of all regions
+   * @param role {@code store} for a region's store, {@code per_second_store} for its second Redis,
+   *     {@code coordinator} for that of all regions
    */
   BackendListener backend(String role);
 

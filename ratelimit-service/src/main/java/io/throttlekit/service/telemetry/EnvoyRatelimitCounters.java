@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -26,19 +27,20 @@ final class EnvoyRatelimitCounters {
   private static final String NOT_FOUND = "domain_not_found";
   private static final String FROM_CACHE = "over_limit_with_local_cache";
   private static final String TOTAL = "_total";
-  private static final String POOL = "ratelimit_redis_pool_";
+  private static final Pattern POOL = Pattern.compile("ratelimit_redis_(per_second_)?pool_");
 
   private final Map<String, Map<Labels, Double>> samples = new TreeMap<>();
 
   /** Returns whether envoyproxy/ratelimit has this metric, or the statistic that it shows. */
   static boolean isOne(MetricSnapshot metric) {
     String name = metric.getMetadata().getPrometheusName();
-    return name.startsWith(PREFIX) || name.startsWith(POOL);
+    return name.startsWith(PREFIX) || POOL.matcher(name).lookingAt();
   }
 
   void add(CounterSnapshot counter) {
     String kept = counter.getMetadata().getPrometheusName();
-    String name = kept.equals(POOL + "cx") ? kept + TOTAL : kept; // the library has cut it
+    boolean isCut = POOL.matcher(kept).lookingAt() && kept.endsWith("_cx"); // by the library
+    String name = isCut ? kept + TOTAL : kept;
     for (CounterDataPointSnapshot point : counter.getDataPoints()) {
       add(name, point.getLabels(), point.getValue());
       if (name.equals(RATE_LIMIT + NOT_FOUND) || name.equals(RATE_LIMIT + FROM_CACHE)) {

@@ -48,13 +48,15 @@ final class StoreMetrics implements BackendListener {
   /**
    * Registers the instruments of an external store.
    *
-   * @param what {@code store} for a region's store, {@code coordinator} for that of all regions
-   * @param pool counts connections to a region's store
+   * @param role {@code store} for a region's store, {@code per_second_store} for its second Redis,
+   *     {@code coordinator} for that of all regions
+   * @param pool counts connections to it; absent if that program has none
    */
-  StoreMetrics(Meter meter, String what, RedisPoolStatistics pool) {
+  StoreMetrics(Meter meter, String role, @Nullable RedisPoolStatistics pool) {
     this.meter = meter;
-    this.pool = what.equals("store") ? pool : null;
-    String prefix = "throttlekit_" + what + '_';
+    this.pool = pool;
+    String prefix = "throttlekit_" + role + '_';
+    String what = role.replace("per_second", "per-second").replace('_', ' ');
     OurCounters ours = new OurCounters(meter);
     ours.counter(prefix + "round_trips", "Calls that the " + what + " answered", roundTrips::sum);
     ours.counter(
@@ -119,7 +121,7 @@ final class StoreMetrics implements BackendListener {
 
   private void showPool(RedisPoolStatistics shown) {
     OurCounters ours = new OurCounters(meter);
-    String prefix = "ratelimit_redis_pool_cx_";
+    String prefix = "ratelimit_" + shown.name() + "_cx_";
     ours.gauge(prefix + "active", "", shown::active);
     ours.counter(prefix + "total", "", shown::total);
     ours.counter(prefix + "local_close", "", shown::closedTotal);

@@ -15,6 +15,7 @@ import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.service.store.StoreListeners;
 import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.service.telemetry.traces.ClientSpans;
 import io.throttlekit.service.telemetry.traces.TracedStore;
 import io.throttlekit.store.CallId;
@@ -27,13 +28,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Metrics of a shared store, and spans of the calls made for traced requests.
  *
- * @param pool counts the connections to the store of this region, if it is on Redis
+ * @param pools counts the connections to the store of this region, if it is on Redis
  */
-public record StoreTelemetry(Meter meter, Tracer tracer, RedisPoolStatistics pool)
+public record StoreTelemetry(Meter meter, Tracer tracer, RedisPools pools)
     implements StoreListeners {
 
   @Override
   public BackendListener backend(String role) {
+    RedisPoolStatistics pool =
+        switch (role) {
+          case "store" -> pools.all();
+          case "per_second_store" -> pools.perSecond();
+          default -> null;
+        };
     return new StoreMetrics(meter, role, pool);
   }
 

@@ -8,7 +8,7 @@ import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -25,8 +25,7 @@ class BackendStateTest {
       new BackendState(
           BackendState.Role.STORE,
           "redis://a",
-          new StoreTelemetry(
-                  telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics())
+          new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), new RedisPools())
               .backend("store"),
           reachable::add,
           time);
@@ -76,6 +75,19 @@ class BackendStateTest {
     state.notConnected("unknown host");
     assertThat(state.describe()).isEqualTo("redis://a cannot be connected to: unknown host");
     assertThat(reachable).containsExactly(false, false, true, false);
+  }
+
+  @Test
+  void aNewConnectionShowsThatTheStoreAnswersAgainWithoutARequest() {
+    state.roundTrip(1, 1_000);
+    state.notConnected("connection refused");
+    state.connected();
+    assertThat(state.describe()).isEqualTo("redis://a answers");
+    assertThat(reachable).containsExactly(false, true, false, true);
+    state.down();
+    state.notConnected("connection refused");
+    state.connected();
+    assertThat(reachable).as("until a probe is answered").endsWith(false);
   }
 
   @Test

@@ -27,7 +27,7 @@ import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -344,13 +344,13 @@ class SharedStoreTest {
             base.breaker(),
             base.maxLeaseCells(),
             base.localShare(),
-            base.cachedDenyDefault());
+            base.cachedDenyDefault(),
+            null);
     return new SharedStore(
         config,
         federation,
         loops,
-        new StoreTelemetry(
-            telemetry.meter(), TracerProvider.noop().get("test"), new RedisPoolStatistics()),
+        new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), new RedisPools()),
         TimeSource.system(),
         reachable::add);
   }

@@ -24,7 +24,7 @@ import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.StoreException;
@@ -57,7 +57,8 @@ class SharedStoreTracingTest {
             base.breaker(),
             base.maxLeaseCells(),
             base.localShare(),
-            base.cachedDenyDefault());
+            base.cachedDenyDefault(),
+            null);
     EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     Span decide = tracer.spanBuilder("ratelimit.decide").startSpan();
     try (SharedStore store =
@@ -65,8 +66,7 @@ class SharedStoreTracingTest {
                 config,
                 null,
                 loops,
-                new StoreTelemetry(
-                    MeterProvider.noop().get("test"), tracer, new RedisPoolStatistics()),
+                new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPools()),
                 TimeSource.system(),
                 _ -> {});
         Scope _ = decide.makeCurrent()) {

@@ -27,7 +27,7 @@ import io.throttlekit.lease.Tier;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
@@ -58,7 +58,7 @@ class LeaseTracingTest {
       SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
   private final Tracer tracer = tracers.get("test");
   private final StoreTelemetry telemetry =
-      new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPoolStatistics());
+      new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPools());
   private final ManualTime time = new ManualTime(1_700_000_000_000L);
   private final DeferredEscrow escrow = new DeferredEscrow(new InMemoryEscrow(time));
   private final FederatedLimiter limiter =

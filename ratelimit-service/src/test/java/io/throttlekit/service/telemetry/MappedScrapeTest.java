@@ -225,7 +225,7 @@ class MappedScrapeTest {
     telemetry = started;
     RateLimitMetrics metrics =
         new RateLimitMetrics(started.meter(), policies::book, () -> 7, () -> 2, 0.8, 10_000);
-    RedisPoolStatistics pool = new RedisPoolStatistics();
+    RedisPoolStatistics pool = new RedisPoolStatistics("redis_pool");
     pool.opened();
     MappedMetrics mapped = Objects.requireNonNull(started.scrape()).mapped();
     if (mapped != null) {

@@ -22,7 +22,6 @@ import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.fairness.FairMetrics;
 import io.throttlekit.service.telemetry.policies.ControlPlaneMetrics;
 import io.throttlekit.service.telemetry.policies.FilterMetrics;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.steering.Acknowledgements;
 import java.io.IOException;
@@ -68,10 +67,9 @@ class MetricsPageTest {
 
   private static Set<String> scraped() throws IOException {
     try (MetricsFixture fixture = MetricsFixture.of("domain: d\n")) {
-      new StoreMetrics(fixture.telemetry.meter(), "store", new RedisPoolStatistics())
-          .roundTrip(1, 1);
-      new StoreMetrics(fixture.telemetry.meter(), "coordinator", new RedisPoolStatistics())
-          .roundTrip(1, 1);
+      for (String role : List.of("store", "per_second_store", "coordinator")) {
+        new StoreMetrics(fixture.telemetry.meter(), role, null).roundTrip(1, 1);
+      }
       GrpcServer decisions = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);
       ServerMetrics.ofDecisions(fixture.telemetry.meter(), decisions);
       GrpcServer sensors = GrpcServer.ofStreams(Setup.loopback(), List.of(), 1);

@@ -2,8 +2,10 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.opentelemetry.api.trace.TracerProvider;
 import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.store.StoreListeners.BackendListener;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.service.telemetry.statsd.StatsLines;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
@@ -15,8 +17,10 @@ import org.junit.jupiter.api.Test;
 class StoreMetricsTest {
 
   private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
-  private final RedisPoolStatistics pool = new RedisPoolStatistics();
-  private final StoreMetrics metrics = new StoreMetrics(telemetry.meter(), "store", pool);
+  private final RedisPools pools = new RedisPools();
+  private final StoreTelemetry stores =
+      new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), pools);
+  private final BackendListener metrics = stores.backend("store");
 
   @AfterEach
   void close() {
@@ -68,8 +72,7 @@ class StoreMetricsTest {
 
   @Test
   void countsConnectionsToRedisLikeThePoolOfThePeer() throws IOException {
-    StoreMetrics coordinator = new StoreMetrics(telemetry.meter(), "coordinator", pool);
-    coordinator.connected(); // not that of the region
+    stores.backend("coordinator").connected(); // not that of the region
     assertThat(scraped().toString())
         .as("a store that is not on Redis")
         .doesNotContain("redis_pool");
@@ -81,11 +84,24 @@ class StoreMetricsTest {
             "ratelimit_redis_pool_cx_active 1.0",
             "ratelimit_redis_pool_cx_total 2",
             "ratelimit_redis_pool_cx_local_close 1");
-    assertThat(StatsLines.of(pool))
+    assertThat(StatsLines.of(pools))
         .containsExactly(
             "ratelimit.redis_pool.cx_active: 1",
             "ratelimit.redis_pool.cx_local_close: 1",
             "ratelimit.redis_pool.cx_total: 2");
+  }
+
+  @Test
+  void countsConnectionsToASecondRedisLikeThePerSecondPoolOfThePeer() throws IOException {
+    stores.backend("per_second_store").connected();
+    assertThat(scraped())
+        .contains(
+            "ratelimit_redis_per_second_pool_cx_active 1.0",
+            "ratelimit_redis_per_second_pool_cx_total 1");
+    assertThat(StatsLines.of(pools))
+        .containsExactly(
+            "ratelimit.redis_per_second_pool.cx_active: 1",
+            "ratelimit.redis_per_second_pool.cx_total: 1");
   }
 
   private List<String> scraped() throws IOException {

@@ -19,13 +19,6 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.ServiceConfig.HealthConfig;
 import io.throttlekit.service.config.ServiceConfig.WarmUpConfig;
 import io.throttlekit.service.config.StoreAccess;
-import io.throttlekit.service.config.StoreAccess.ClientCertificate;
-import io.throttlekit.service.config.StoreAccess.Login;
-import io.throttlekit.service.config.StoreAccess.StoreTls;
-import io.throttlekit.service.config.StoreAddress;
-import io.throttlekit.service.config.StoreAddress.Postgres;
-import io.throttlekit.service.config.StoreAddress.SslMode;
-import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.TlsConfig;
 import io.throttlekit.service.config.XdsConfig;
 import java.nio.file.Path;
@@ -75,7 +68,7 @@ final class Assembly {
         http(),
         new DebugConfig(values.text("debug.host"), values.count("debug.port")),
         metrics(),
-        store(),
+        StoreAssembly.of(values),
         federation(),
         concurrency(),
         sensors(),
@@ -191,25 +184,6 @@ final class Assembly {
             Form.hostOf(address), Form.portOf(address), values.text("metrics.path"));
   }
 
-  private StoreConfig store() {
-    return new StoreConfig(
-        values.uri("store.uri").address(),
-        access("store", values.uri("store.uri")),
-        values.text("store.key_prefix"),
-        values.number("store.max_counters"),
-        new StoreConfig.Deadlines(
-            values.duration("store.deadline"),
-            values.duration("store.lease_deadline"),
-            values.duration("store.connect_timeout")),
-        new StoreConfig.Breaker(
-            values.count("store.breaker.failures"),
-            values.duration("store.breaker.after"),
-            values.duration("store.breaker.probe_after")),
-        values.count("store.max_lease_cells"),
-        values.ratio("store.local_share"),
-        values.flag("store.cached_deny_default"));
-  }
-
   /**
    * Returns the federation, or null when there is none; reports a region without coordinator, and
    * the reverse.
@@ -218,7 +192,7 @@ final class Assembly {
     String region = values.text("federation.region");
     boolean coordinated = values.differs("federation.coordinator");
     StoreUri uri = coordinated ? values.uri("federation.coordinator") : StoreUri.memory();
-    StoreAccess access = access("federation", uri);
+    StoreAccess access = StoreAssembly.access(values, "federation", uri);
     if (coordinated && !region.isEmpty()) {
       return new FederationConfig(
           region,
@@ -240,56 +214,6 @@ final class Assembly {
               + " federation.coordinator");
     }
     return null;
-  }
-
-  /** Returns credentials and TLS of a store; counters in the memory of this process need none. */
-  private StoreAccess access(String section, StoreUri uri) {
-    StoreAddress address = uri.address();
-    boolean postgres = address instanceof Postgres;
-    if (!postgres) { // where a user may authenticate without a password
-      values.needs(section + ".user", section + ".password");
-    }
-    if (address.inMemory()) {
-      return StoreAccess.open();
-    }
-    Login login = login(section + ".");
-    return new StoreAccess(
-        postgres ? merged(login, uri.login()) : login.password().isEmpty() ? uri.login() : login,
-        login(section + ".sentinel_"),
-        storeTls(section + ".tls", address));
-  }
-
-  private Login login(String prefix) {
-    return new Login(values.text(prefix + "user"), values.text(prefix + "password"));
-  }
-
-  /**
-   * Merges user and password one by one: in PostgreSQL a user has a name without a password too.
-   */
-  private static Login merged(Login configured, Login ofUri) {
-    return new Login(
-        configured.user().isEmpty() ? ofUri.user() : configured.user(),
-        configured.password().isEmpty() ? ofUri.password() : configured.password());
-  }
-
-  private @Nullable StoreTls storeTls(String section, StoreAddress address) {
-    if (!address.usesTls()) {
-      for (String setting : List.of(".ca", ".certificate", ".key", ".verify_host")) {
-        values.warnIfSet(section + setting, address + " does not use TLS");
-      }
-      return null;
-    }
-    boolean verifyHost = values.flag(section + ".verify_host");
-    if (address instanceof Postgres postgres) {
-      values.warnIfSet(section + ".verify_host", "sslmode=" + postgres.sslMode() + " decides");
-      verifyHost = postgres.sslMode() == SslMode.VERIFY_FULL;
-    }
-    Path certificate = values.path(section + ".certificate");
-    Path key = values.path(section + ".key");
-    return new StoreTls(
-        values.path(section + ".ca"),
-        certificate == null || key == null ? null : new ClientCertificate(certificate, key),
-        verifyHost);
   }
 
   private ConcurrencyConfig concurrency() {

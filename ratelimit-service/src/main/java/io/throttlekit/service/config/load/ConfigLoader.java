@@ -73,6 +73,7 @@ public final class ConfigLoader {
     if (standsIn) {
       peer.putDefaults();
     }
+    peer.checkSecondRedis();
     peer.warnOfIgnored();
     ServiceConfig config = Assembly.of(values);
     return new LoadedConfig(

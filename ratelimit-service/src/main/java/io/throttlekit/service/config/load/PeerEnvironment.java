@@ -73,7 +73,7 @@ final class PeerEnvironment {
           "needs GRPC_SERVER_TLS_CERT and GRPC_SERVER_TLS_KEY");
     }
     readDogStatsd();
-    new PeerStore(this, values).read();
+    PeerStore.read(this, values);
   }
 
   /** Reads what selects a DogStatsD server, which listens on UDP. */
@@ -88,7 +88,10 @@ final class PeerEnvironment {
 
   private void read(Setting setting) {
     String condition = setting.attribute("peer_if");
-    if (!condition.isEmpty() && !isOn(condition)) {
+    // That program has one set of TLS files for both of its Redis servers.
+    boolean ofSecondRedis =
+        condition.equals("REDIS_TLS") && isOn("REDIS_PERSECOND") && isOn("REDIS_PERSECOND_TLS");
+    if (!condition.isEmpty() && !isOn(condition) && !ofSecondRedis) {
       return;
     }
     String same = setting.attribute("peer");
@@ -102,11 +105,22 @@ final class PeerEnvironment {
     }
   }
 
+  /** Reports a second Redis without an address; to be called when the store is known. */
+  void checkSecondRedis() {
+    if (isOn("REDIS_PERSECOND")
+        && !Assembly.inMemory(values)
+        && text("REDIS_PERSECOND_URL") == null
+        && !values.differs("store.per_second.uri")) {
+      values.error(Origin.variable("REDIS_PERSECOND"), "needs REDIS_PERSECOND_URL");
+    }
+  }
+
   /** Warns in one line of variables without effect; to be called when the store is known. */
   void warnOfIgnored() {
     List<Map.Entry<String, List<String>>> reasons =
         Stream.of(
                 Assembly.inMemory(values) ? "without_store" : "with_store",
+                isOn("REDIS_PERSECOND") ? "with_second_redis" : "without_second_redis",
                 Assembly.overXds(values) ? "with_xds" : "without_xds",
                 "always")
             .flatMap(when -> Settings.ignored(when).entrySet().stream())

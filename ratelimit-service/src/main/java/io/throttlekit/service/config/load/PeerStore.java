@@ -6,10 +6,11 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the address and credentials of Redis from the variables of envoyproxy/ratelimit. */
+/** Reads the address and credentials of a Redis from the variables of envoyproxy/ratelimit. */
 final class PeerStore {
+  /** The origin of the address of the second Redis. */
+  static final Origin SECOND_URL = Origin.variable("REDIS_PERSECOND_URL");
 
-  private static final Origin URL = Origin.variable("REDIS_URL");
   private static final Pattern OWN = Pattern.compile("(?i)rediss?-");
   private static final Pattern SCHEME = Pattern.compile("(?i)rediss?://");
   // No path of a socket.
@@ -17,32 +18,46 @@ final class PeerStore {
 
   private final PeerEnvironment environment;
   private final SettingValues values;
+  private final String prefix;
+  private final String section;
+  private final Origin origin;
 
-  PeerStore(PeerEnvironment environment, SettingValues values) {
+  private PeerStore(
+      PeerEnvironment environment, SettingValues values, String prefix, String section) {
     this.environment = environment;
     this.values = values;
+    this.prefix = prefix;
+    this.section = section;
+    this.origin = Origin.variable(prefix + "URL");
   }
 
-  /** Puts the variables' settings into the values. */
-  void read() {
-    readLogin("REDIS_AUTH", "store.user", "store.password");
-    readLogin("REDIS_SENTINEL_AUTH", "store.sentinel_user", "store.sentinel_password");
+  /** Puts the settings of the variables of both Redis servers into the values. */
+  static void read(PeerEnvironment environment, SettingValues values) {
+    new PeerStore(environment, values, "REDIS_", "store.").read();
+    if (environment.isOn("REDIS_PERSECOND")) {
+      new PeerStore(environment, values, "REDIS_PERSECOND_", "store.per_second.").read();
+    }
     Object cacheBytes = environment.value("LOCAL_CACHE_SIZE_IN_BYTES");
     if (cacheBytes instanceof Long bytes && bytes > 0) { // 0 is that program's default
       values.put("store.cached_deny_default", true, Origin.variable("LOCAL_CACHE_SIZE_IN_BYTES"));
     }
-    boolean tls = environment.isOn("REDIS_TLS");
-    String url = environment.text("REDIS_URL");
+  }
+
+  private void read() {
+    readLogin("AUTH", "");
+    readLogin("SENTINEL_AUTH", "sentinel_");
+    boolean tls = environment.isOn(prefix + "TLS");
+    String url = environment.text(prefix + "URL");
     String uri = url == null ? null : uri(url, tls);
     if (uri != null) {
-      values.read("store.uri", uri, URL);
+      values.read(section + "uri", uri, origin);
     }
   }
 
   /** Returns one of our own URIs; null after reporting that there is none. */
   private @Nullable String uri(String url, boolean tls) {
-    Object type = environment.value("REDIS_TYPE");
-    Object socketType = environment.value("REDIS_SOCKET_TYPE");
+    Object type = environment.value(prefix + "TYPE");
+    Object socketType = environment.value(prefix + "SOCKET_TYPE");
     boolean secure = tls || "tls".equals(socketType);
     String scheme = secure ? "rediss" : "redis";
     if (OWN.matcher(url).lookingAt()) {
@@ -67,13 +82,14 @@ final class PeerStore {
     return secure
         ? refused(
             url,
-            "is the path of a Unix socket, which has no TLS here; turn REDIS_TLS off, or give"
-                + " HOST:PORT and REDIS_SOCKET_TYPE=tcp")
+            "is the path of a Unix socket, which has no TLS here; turn %sTLS off, or give HOST:PORT and"
+                    .formatted(prefix)
+                + " %sSOCKET_TYPE=tcp".formatted(prefix))
         : "redis-socket://" + StoreAddress.encodedPath(url);
   }
 
   private @Nullable String refused(String url, String why) {
-    values.error(URL, Yaml.alwaysQuoted(Secrets.maskStore(url)) + " " + why);
+    values.error(origin, Yaml.alwaysQuoted(Secrets.maskStore(url)) + " " + why);
     return null;
   }
 
@@ -107,15 +123,15 @@ final class PeerStore {
   }
 
   /** Reads {@code password} or {@code user:password}. */
-  private void readLogin(String name, String user, String password) {
-    String login = environment.text(name);
+  private void readLogin(String name, String whose) {
+    String login = environment.text(prefix + name);
     if (login != null) {
       int colon = login.indexOf(':');
-      Origin origin = Origin.variable(name);
+      Origin variable = Origin.variable(prefix + name);
       if (colon > 0) {
-        values.read(user, login.substring(0, colon), origin);
+        values.read(section + whose + "user", login.substring(0, colon), variable);
       }
-      values.read(password, login.substring(colon + 1), origin);
+      values.read(section + whose + "password", login.substring(colon + 1), variable);
     }
   }
 }

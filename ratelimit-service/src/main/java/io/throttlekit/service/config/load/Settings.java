@@ -73,8 +73,8 @@ final class Settings {
   /**
    * Returns variables of envoyproxy/ratelimit that have no effect here, by the reason.
    *
-   * @param when {@code with_store}, {@code without_store}, {@code with_xds}, {@code without_xds} or
-   *     {@code always}
+   * @param when {@code with_} or {@code without_} {@code store}, {@code second_redis} or {@code
+   *     xds}, or {@code always}
    */
   static Map<String, List<String>> ignored(String when) {
     Map<String, List<String>> ignored = new LinkedHashMap<>();

@@ -4,10 +4,23 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Connections to Redis, as envoyproxy/ratelimit counts those of its pool. Thread-safe. */
 public final class RedisPoolStatistics implements StatsdSource {
-  private static final String POOL = "ratelimit.redis_pool.";
-
+  private final String name;
   private final LongAdder opened = new LongAdder();
   private final LongAdder closed = new LongAdder();
+
+  /**
+   * Creates statistics without connections.
+   *
+   * @param name {@code redis_pool}, {@code redis_per_second_pool}
+   */
+  public RedisPoolStatistics(String name) {
+    this.name = name;
+  }
+
+  /** Returns the name of the pool. */
+  public String name() {
+    return name;
+  }
 
   /** Counts a connection that was opened. */
   public void opened() {
@@ -37,9 +50,10 @@ public final class RedisPoolStatistics implements StatsdSource {
   @Override
   public void read(Reader reader) {
     if (total() > 0) { // otherwise there may be no Redis
-      reader.gauge(POOL + "cx_active", active());
-      reader.counter(POOL + "cx_total", total());
-      reader.counter(POOL + "cx_local_close", closedTotal());
+      String pool = "ratelimit." + name + '.';
+      reader.gauge(pool + "cx_active", active());
+      reader.counter(pool + "cx_total", total());
+      reader.counter(pool + "cx_local_close", closedTotal());
     }
   }
 }

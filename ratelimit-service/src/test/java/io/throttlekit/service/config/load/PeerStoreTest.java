@@ -9,6 +9,7 @@ import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreAccess.StoreTls;
 import io.throttlekit.service.config.StoreConfig;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -151,7 +152,6 @@ class PeerStoreTest {
   @Test
   void unsupportedStoreVariablesAreListedWithReasons() {
     Map<String, String> environment = environment("redis:6379", null, "tcp");
-    environment.put("REDIS_PERSECOND", "true");
     environment.put("REDIS_PERSECOND_URL", "other:6379");
     environment.put("REDIS_POOL_SIZE", "20");
     environment.put("REDIS_PIPELINE_WINDOW", "150us");
@@ -159,11 +159,93 @@ class PeerStoreTest {
     environment.put("EXPIRATION_JITTER_MAX_SECONDS", "1");
     assertThat(load(environment).warnings())
         .containsExactly(
-            "set but without effect here: REDIS_POOL_SIZE (connections are shared, there is no"
+            "set but without effect here: REDIS_PERSECOND_URL (REDIS_PERSECOND is not true);"
+                + " REDIS_POOL_SIZE (connections are shared, there is no"
                 + " pool); REDIS_STARTUP_MAX_INTERVAL (it starts without its store, and keeps"
                 + " connecting); EXPIRATION_JITTER_MAX_SECONDS (keys expire with their windows);"
-                + " REDIS_PERSECOND, REDIS_PERSECOND_URL (one store holds the counters of every"
-                + " unit); REDIS_PIPELINE_WINDOW (requests are batched as they arrive)");
+                + " REDIS_PIPELINE_WINDOW (requests are batched as they arrive)");
+    environment.put("REDIS_PERSECOND", "true");
+    environment.put("REDIS_PERSECOND_POOL_SIZE", "20");
+    environment.put("REDIS_PERSECOND_PIPELINE_LIMIT", "4");
+    assertThat(load(environment).warnings().getFirst())
+        .contains("REDIS_PERSECOND_POOL_SIZE, REDIS_POOL_SIZE (connections are shared")
+        .contains("REDIS_PERSECOND_PIPELINE_LIMIT, REDIS_PIPELINE_WINDOW (requests are batched")
+        .doesNotContain("REDIS_PERSECOND_URL");
+  }
+
+  @ParameterizedTest(name = "{0} {1} {2}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "redis:6379||tcp|redis://redis:6379",
+        "/run/r.sock||unix|redis-socket:///run/r.sock",
+        "/var/run/r.sock|||redis-socket:///var/run/r.sock",
+        "redis:6379|SINGLE|tls|rediss://redis:6379",
+        "main,s1:26379,s2:1|SENTINEL|tcp|redis-sentinel://s1:26379,s2:1#main",
+        "a:1,b:2|CLUSTER|tcp|redis-cluster://a:1,b:2"
+      })
+  void theSecondRedisIsReadLikeTheFirst(
+      String url, String type, String socketType, String address) {
+    Map<String, String> environment = environment("first:1", null, "tcp");
+    environment.put("REDIS_PERSECOND", "true");
+    environment(url, type, socketType)
+        .forEach((name, text) -> environment.put(name.replace("REDIS_", "REDIS_PERSECOND_"), text));
+    environment.put("REDIS_PERSECOND_AUTH", "me:hunter2");
+    environment.put("REDIS_PERSECOND_SENTINEL_AUTH", "hunter3");
+    environment.put("REDIS_PERSECOND_TIMEOUT", "3s");
+    LoadedConfig loaded = load(environment);
+    assertThat(loaded.errors()).isEmpty();
+    assertThat(loaded.warnings()).isEmpty();
+    StoreConfig.PerSecond second = second(environment);
+    assertThat(second.address()).hasToString(address);
+    assertThat(second.access().login()).isEqualTo(new Login("me", "hunter2"));
+    assertThat(second.access().sentinelLogin()).isEqualTo(new Login("", "hunter3"));
+    assertThat(second.connect()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(store(environment).address()).hasToString("redis://first:1");
+    assertThat(loaded.yaml() + loaded.config()).doesNotContain("hunter");
+    environment.put("REDIS_PERSECOND", "false");
+    assertThat(store(environment).perSecond()).isNull();
+  }
+
+  @Test
+  void bothRedisServersShareTheFilesOfTls() {
+    Map<String, String> environment = environment("first:1", null, "tcp");
+    environment.put("REDIS_PERSECOND", "true");
+    environment.put("REDIS_PERSECOND_URL", "second:2");
+    environment.put("REDIS_PERSECOND_TLS", "true");
+    environment.put("REDIS_TLS_CACERT", "ca.pem");
+    assertThat(load(environment).warnings()).isEmpty();
+    assertThat(second(environment).address()).hasToString("rediss://second:2");
+    assertThat(second(environment).access().tls())
+        .isEqualTo(new StoreTls(Path.of("ca.pem"), null, true));
+    assertThat(store(environment).access().tls()).isNull();
+    environment.put("REDIS_TLS", "true");
+    environment.put("REDIS_PERSECOND_TLS", "false");
+    assertThat(second(environment).access().tls()).isNull();
+    assertThat(store(environment).access().tls()).isNotNull();
+  }
+
+  @Test
+  void aSecondRedisNeedsItsAddressAndAFirstOne() {
+    Map<String, String> environment = environment("first:1", null, "tcp");
+    environment.put("REDIS_PERSECOND", "true");
+    assertThat(load(environment).errors())
+        .containsExactly("env REDIS_PERSECOND: needs REDIS_PERSECOND_URL");
+    environment.put("THROTTLEKIT_STORE_PER_SECOND_URI", "redis://own:1");
+    assertThat(second(environment).address()).hasToString("redis://own:1");
+    environment.remove("THROTTLEKIT_STORE_PER_SECOND_URI");
+    environment.put("REDIS_PERSECOND_URL", "second:2");
+    environment.put("THROTTLEKIT_STORE_URI", "postgresql://db/x");
+    assertThat(load(environment).errors())
+        .containsExactly(
+            "env REDIS_PERSECOND_URL: store.per_second.uri needs a Redis in store.uri, which is"
+                + " postgresql://db:5432/x");
+    environment.put("THROTTLEKIT_STORE_URI", "memory");
+    assertThat(load(environment).errors()).isEmpty();
+    assertThat(load(environment).warnings())
+        .singleElement()
+        .asString()
+        .contains("REDIS_PERSECOND, REDIS_PERSECOND_URL, REDIS_SOCKET_TYPE, REDIS_URL (counters");
   }
 
   @Test
@@ -217,6 +299,10 @@ class PeerStoreTest {
       environment.put("REDIS_SOCKET_TYPE", socketType);
     }
     return environment;
+  }
+
+  private static StoreConfig.PerSecond second(Map<String, String> environment) {
+    return Objects.requireNonNull(store(environment).perSecond());
   }
 
   private static StoreConfig store(Map<String, String> environment) {

@@ -7,6 +7,7 @@ import io.throttlekit.service.config.StoreAccess.Login;
 import io.throttlekit.service.config.StoreConfig;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -129,6 +130,38 @@ class StoreAssemblyTest {
     assertThat(load().warnings()).hasSize(1);
     set("URI", "redis://r");
     assertThat(load().warnings()).isEmpty();
+  }
+
+  @Test
+  void aSecondRedisNeedsAFirstOneAndIsOne() {
+    set("PER_SECOND_USER", "me");
+    assertThat(load().warnings())
+        .containsExactly(
+            "store.per_second.user (env THROTTLEKIT_STORE_PER_SECOND_USER) has no effect: there is"
+                + " no store.per_second.uri");
+    set("PER_SECOND_URI", "redis://:hunter2@b");
+    String origin = "env THROTTLEKIT_STORE_PER_SECOND_URI: store.per_second.uri ";
+    assertThat(load().errors())
+        .containsExactly(origin + "needs a Redis in store.uri, which is memory");
+    set("URI", "redis://a");
+    assertThat(load().errors())
+        .containsExactly(
+            "env THROTTLEKIT_STORE_PER_SECOND_USER: store.per_second.user needs"
+                + " store.per_second.password");
+    environment.remove("THROTTLEKIT_STORE_PER_SECOND_USER");
+    StoreConfig second = Objects.requireNonNull(store().secondStore());
+    assertThat(second.address()).hasToString("redis://b:6379");
+    assertThat(second.access().login()).isEqualTo(new Login("", "hunter2"));
+    assertThat(second.perSecond()).isNull();
+    for (String other : List.of("memory", "postgresql://me:hunter2@db/x")) {
+      set("PER_SECOND_URI", other);
+      assertThat(load().errors())
+          .containsExactly(origin + "is %s, which is no Redis".formatted(hidden(other)));
+    }
+  }
+
+  private static String hidden(String uri) {
+    return uri.replace("me:hunter2", "***").replace("@db/", "@db:5432/");
   }
 
   private void set(String setting, String value) {

@@ -23,7 +23,7 @@ import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.service.telemetry.StoreTelemetry;
-import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
+import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
@@ -145,7 +145,7 @@ class TracedStoreTest {
   }
 
   private static StoreTelemetry telemetry(Tracer tracer) {
-    return new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPoolStatistics());
+    return new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPools());
   }
 
   private SpanData only(String name) {
