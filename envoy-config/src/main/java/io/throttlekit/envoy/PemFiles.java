@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
@@ -35,6 +36,15 @@ public final class PemFiles {
       String names = missing.stream().map(Path::toString).collect(Collectors.joining(", "));
       throw new IOException("there are no files " + names);
     }
+  }
+
+  /** Reads a certificate chain and its key, and checks that they are a pair. */
+  public static KeyStore.PrivateKeyEntry identity(Path certificate, Path key) throws IOException {
+    checkPresent(List.of(certificate, key));
+    X509Certificate[] chain = certificates(certificate, bytes(certificate));
+    PrivateKey itsKey = privateKey(key, bytes(key));
+    checkPair(certificate, chain[0].getPublicKey(), key, itsKey);
+    return new KeyStore.PrivateKeyEntry(itsKey, chain);
   }
 
   /** Returns the content of a file. */
@@ -88,6 +98,11 @@ public final class PemFiles {
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
       throw new IOException("the private key in " + file + " is damaged, or of an unknown kind", e);
     }
+  }
+
+  /** Returns whether a file holds a key in PKCS #8, which every library reads. */
+  public static boolean isPkcs8(byte[] pem) {
+    return holds(pem, "PRIVATE KEY");
   }
 
   /**
