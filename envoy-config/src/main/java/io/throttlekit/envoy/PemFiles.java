@@ -15,6 +15,7 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -98,6 +99,14 @@ public final class PemFiles {
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
       throw new IOException("the private key in " + file + " is damaged, or of an unknown kind", e);
     }
+  }
+
+  /** Returns a key in PKCS #8, for libraries that read no other form. */
+  public static byte[] pkcs8(PrivateKey key) {
+    String text = Base64.getMimeEncoder().encodeToString(key.getEncoded());
+    return "-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"
+        .formatted(text)
+        .getBytes(StandardCharsets.US_ASCII);
   }
 
   /** Returns whether a file holds a key in PKCS #8, which every library reads. */

@@ -75,13 +75,17 @@ final class ScratchConfig {
         false,
         false,
         0,
-        real.otlpProtocol(),
-        "",
+        real.metricExport(),
+        real.spanExport(),
         real.serviceName(),
         real.logLevel(),
         real.logFormat(),
         real.nearLimitRatio(),
         real.maxSeries(),
-        Duration.ZERO);
+        Duration.ZERO,
+        "",
+        "",
+        null,
+        null);
   }
 }

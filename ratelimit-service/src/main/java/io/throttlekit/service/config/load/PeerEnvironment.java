@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class PeerEnvironment {
   private static final String OVER_XDS = "GRPC_XDS_SOTW";
   private static final String SERVER = "policies.xds.server";
+  private static final Pattern WHOLE_NUMBER = Pattern.compile("[0-9]{1,19}");
 
   private final Map<String, String> environment;
   private final SettingValues values;
@@ -94,7 +96,9 @@ final class PeerEnvironment {
     String same = setting.attribute("peer");
     String text = text(same);
     if (text != null) {
-      values.read(setting.path(), text, Origin.variable(same));
+      boolean plain = WHOLE_NUMBER.matcher(text).matches();
+      String unit = plain ? setting.attribute("peer_unit") : "";
+      values.read(setting.path(), text + unit, Origin.variable(same));
     }
     String opposite = setting.attribute("peer_not");
     if (isOn(opposite)) { // false is that program's default for these, not a choice

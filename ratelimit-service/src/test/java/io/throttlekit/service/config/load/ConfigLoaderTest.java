@@ -100,7 +100,8 @@ class ConfigLoaderTest {
   void thePrintedConfigurationIsReadBack() throws IOException {
     LoadedConfig first = new ConfigLoader(everyField()).load(Map.of());
     assertThat(first.errors()).isEmpty();
-    String yaml = first.yaml().replace("\"***\"", "hunter2"); // passwords are not printed
+    String yaml = // passwords are not printed
+        first.yaml().replace("_headers: \"***\"", "_headers: a=b").replace("\"***\"", "hunter2");
     LoadedConfig second = new ConfigLoader(Map.of()).load(flagsWithFile(file(yaml)));
     assertThat(second.errors()).isEmpty();
     assertThat(second.config()).isEqualTo(first.config());
@@ -137,7 +138,7 @@ class ConfigLoaderTest {
         new ConfigLoader(Map.of("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:hunter2@collector:4318"))
             .load(flags(null));
     assertThat(loaded.yaml()).contains("http://***@collector:4318").doesNotContain("hunter2");
-    assertThat(Objects.requireNonNull(loaded.config()).telemetry().otlpEndpoint())
+    assertThat(Objects.requireNonNull(loaded.config()).telemetry().spanExport().endpoint())
         .contains("hunter2");
   }
 
@@ -262,6 +263,7 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_POLICIES_XDS_CONNECT_RETRY_INTERVAL", "2s"),
         Map.entry("THROTTLEKIT_POLICIES_XDS_BACKOFF_INITIAL", "3s"),
         Map.entry("THROTTLEKIT_POLICIES_XDS_BACKOFF_MAX", "4s"),
+        Map.entry("THROTTLEKIT_POLICIES_XDS_BACKOFF_GROWTH", "3"),
         Map.entry("THROTTLEKIT_POLICIES_XDS_BACKOFF_JITTER", "0.25"),
         Map.entry("THROTTLEKIT_POLICIES_XDS_MAX_MESSAGE_BYTES", "5000"),
         Map.entry("THROTTLEKIT_POLICIES_XDS_FOLDER", "f"),
@@ -372,6 +374,19 @@ class ConfigLoaderTest {
         Map.entry("THROTTLEKIT_TELEMETRY_SAMPLING_RATIO", "0.25"),
         Map.entry("THROTTLEKIT_TELEMETRY_OTLP_PROTOCOL", "grpc"),
         Map.entry("THROTTLEKIT_TELEMETRY_OTLP_ENDPOINT", "http://c:4317"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_HEADERS", "a=b"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TIMEOUT", "9s"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_COMPRESSION", "gzip"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_CA", "ca.pem"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_CERTIFICATE", "tls.crt"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_KEY", "tls.key"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TRACES_ENDPOINT", "https://t:4317"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TRACES_HEADERS", "a=b"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TRACES_TIMEOUT", "8s"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TRACES_COMPRESSION", "none"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TRACES_CA", "t.pem"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TRACES_CERTIFICATE", "t.crt"),
+        Map.entry("THROTTLEKIT_TELEMETRY_OTLP_TRACES_KEY", "t.key"),
         Map.entry("THROTTLEKIT_TELEMETRY_SERVICE_NAME", "limits"),
         Map.entry("THROTTLEKIT_TELEMETRY_LOG_LEVEL", "debug"),
         Map.entry("THROTTLEKIT_TELEMETRY_LOG_FORMAT", "json"),

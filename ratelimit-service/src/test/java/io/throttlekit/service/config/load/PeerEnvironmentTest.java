@@ -91,13 +91,13 @@ class PeerEnvironmentTest {
             c -> path(c.telemetry().metricMappings()),
             "/m.yaml"),
         alias("TRACING_SERVICE_NAME", "rl", c -> c.telemetry().serviceName(), "rl"),
-        alias("TRACING_EXPORTER_PROTOCOL", "grpc", c -> c.telemetry().otlpProtocol(), "grpc"),
+        alias("TRACING_EXPORTER_PROTOCOL", "grpc", c -> c.telemetry().spanExport().protocol(), "grpc"),
         alias("TRACING_SAMPLING_RATE", "0.1", c -> c.telemetry().samplingRatio(), 0.1),
         alias(
             "OTEL_EXPORTER_OTLP_ENDPOINT",
             "http://c:4318",
-            c -> c.telemetry().otlpEndpoint(),
-            "http://c:4318"),
+            c -> c.telemetry().spanExport().endpoint(),
+            "http://c:4318/v1/traces"),
         alias(
             "FORCE_START_WITHOUT_INITIAL_CONFIG",
             "true",
@@ -360,7 +360,7 @@ class PeerEnvironmentTest {
                     "USE_DOG_STATSD_MOGRIFIERS", "a",
                     "LOCAL_CACHE_SIZE_IN_BYTES", "1000000",
                     "USE_DOG_STATSD", "false",
-                    "OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret",
+                    "OTEL_EXPORTER_OTLP_INSECURE", "true",
                     "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318",
                     "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true",
                     "PATH", "/bin"))
@@ -368,12 +368,12 @@ class PeerEnvironmentTest {
     assertThat(loaded.errors()).isEmpty();
     assertThat(loaded.warnings())
         .containsExactly(
-            "set but without effect here: OTEL_EXPORTER_OTLP_HEADERS (OTLP has only an endpoint"
-                + " and a protocol here); LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
+            "set but without effect here: LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
                 + " already); REDIS_HEALTH_CHECK_ACTIVE_CONNECTION (counters are in memory, which"
                 + " is always reachable); REDIS_AUTH, REDIS_SOCKET_TYPE (counters are in the memory"
                 + " of this process: store.uri is memory); USE_DOG_STATSD_MOGRIFIERS (names for"
-                + " DogStatsD are not rewritten)");
+                + " DogStatsD are not rewritten); OTEL_EXPORTER_OTLP_INSECURE (the scheme of the"
+                + " endpoint selects TLS)");
   }
 
   @Test
