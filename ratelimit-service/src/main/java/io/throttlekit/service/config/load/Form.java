@@ -117,6 +117,7 @@ record Form(
       case "secret" -> Form::parseSecret;
       case "store" -> StoreUri::parse;
       case "descriptors" -> RequestDescriptors::parse;
+      case "rewrites" -> StatsdRewrites::parse;
       default -> throw new IllegalArgumentException("there is no form " + kind);
     };
   }

@@ -99,12 +99,15 @@ final class TelemetryAssembly {
     String section = "telemetry.statsd.";
     if (!values.flag(section + "enabled")) {
       for (String setting :
-          List.of("host", "port", "protocol", "format", "tags", "flush_interval")) {
+          List.of("host", "port", "protocol", "format", "tags", "rewrites", "flush_interval")) {
         values.warnIfSet(section + setting, section + "enabled is false");
       }
       return null;
     }
     boolean dog = values.text(section + "format").equals("dogstatsd");
+    if (!dog) {
+      values.warnIfSet(section + "rewrites", section + "format is statsd");
+    }
     boolean udp = values.text(section + "protocol").equals("udp");
     return new StatsdConfig(
         values.text(section + "host"),
@@ -112,6 +115,7 @@ final class TelemetryAssembly {
         udp ? StatsdConfig.Protocol.UDP : StatsdConfig.Protocol.TCP,
         dog ? StatsdConfig.Format.DOGSTATSD : StatsdConfig.Format.STATSD,
         Form.pairs(values.text(section + "tags")),
+        ((StatsdRewrites) values.get(section + "rewrites")).rules(),
         values.duration(section + "flush_interval"));
   }
 }
