@@ -2,6 +2,7 @@ package io.throttlekit.service.telemetry.statsd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StatsdConfig.Format;
 import io.throttlekit.service.config.StatsdConfig.Protocol;
@@ -21,6 +22,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(60)
 class StatsdSinkTest {
@@ -71,6 +74,27 @@ class StatsdSinkTest {
         sink.flush();
         assertThat(received(server)).startsWith("ratelimit.hits:7|c\n");
       }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aHostWithoutAnAddressIsReportedOnceAndSendsNothing(Protocol protocol) {
+    StatsdConfig nobody =
+        new StatsdConfig(
+            "nobody.invalid",
+            8_125,
+            protocol,
+            Format.STATSD,
+            NO_TAGS,
+            List.of(),
+            Duration.ofHours(1));
+    try (Logged log = Logged.by(StatsdSink.class);
+        StatsdSink sink = new StatsdSink(nobody, source)) {
+      sink.start();
+      sink.flush();
+      sink.flush();
+      assertThat(log.lines()).hasSize(2).last().asString().startsWith("WARNING").contains("nobody.invalid:8125");
     }
   }
 
