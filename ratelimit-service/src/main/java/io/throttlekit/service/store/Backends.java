@@ -2,8 +2,8 @@ package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.PemFiles;
 import io.throttlekit.Timer;
+import io.throttlekit.envoy.PemFiles;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.federation.RegionalEscrow;

@@ -77,7 +77,8 @@ public final class Telemetry implements AutoCloseable {
     }
     if (config.otlpMetrics()) {
       meters.registerMetricReader(
-          PeriodicMetricReader.builder(Otlp.metrics(config.metricExport())).build(), any -> UNBOUNDED);
+          PeriodicMetricReader.builder(Otlp.metrics(config.metricExport())).build(),
+          any -> UNBOUNDED);
     }
     SdkTracerProvider tracers =
         config.tracing()

@@ -177,8 +177,7 @@ class MappedScrapeTest {
 
   private RateLimitMetrics mapped(Path file) {
     Telemetry started =
-        Telemetry.start(
-            Configured.telemetry(Map.of("PROMETHEUS_MAPPER_YAML", file.toString())));
+        Telemetry.start(Configured.telemetry(Map.of("PROMETHEUS_MAPPER_YAML", file.toString())));
     telemetry = started;
     RateLimitMetrics metrics =
         new RateLimitMetrics(started.meter(), policies::book, () -> 7, () -> 2, 0.8, 10_000);

@@ -136,10 +136,15 @@ class TelemetryTest {
   private static TelemetryConfig config(boolean otlp, String protocol, String endpoint) {
     return Configured.telemetry(
         Map.of(
-            "THROTTLEKIT_TELEMETRY_OTLP_METRICS", String.valueOf(otlp),
-            "THROTTLEKIT_TELEMETRY_TRACING", String.valueOf(otlp),
-            "THROTTLEKIT_TELEMETRY_OTLP_PROTOCOL", protocol,
-            "THROTTLEKIT_TELEMETRY_OTLP_ENDPOINT", endpoint,
-            "THROTTLEKIT_TELEMETRY_SERVICE_NAME", "named"));
+            "THROTTLEKIT_TELEMETRY_OTLP_METRICS",
+            String.valueOf(otlp),
+            "THROTTLEKIT_TELEMETRY_TRACING",
+            String.valueOf(otlp),
+            "THROTTLEKIT_TELEMETRY_OTLP_PROTOCOL",
+            protocol,
+            "THROTTLEKIT_TELEMETRY_OTLP_ENDPOINT",
+            endpoint,
+            "THROTTLEKIT_TELEMETRY_SERVICE_NAME",
+            "named"));
   }
 }

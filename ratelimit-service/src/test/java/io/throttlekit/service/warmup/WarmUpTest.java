@@ -159,7 +159,8 @@ class WarmUpTest {
                           "http://127.0.0.1:" + collector.getLocalPort()))
               .load(Map.of("--policies", List.of("p")))
               .config();
-      assertThat(run(of(DEFAULTS.grpc(), Objects.requireNonNull(pushing).telemetry(), 100), 100)).isEqualTo(100);
+      assertThat(run(of(DEFAULTS.grpc(), Objects.requireNonNull(pushing).telemetry(), 100), 100))
+          .isEqualTo(100);
       assertThatThrownBy(collector::accept).isInstanceOf(SocketTimeoutException.class);
     }
   }

@@ -20,7 +20,7 @@ record StatsdRewrites(String text, List<Rewrite> rules) {
   private static final int MAX_RULES = 32;
   private static final int MAX_PATTERN = 1_000;
   private static final Pattern NAME = Pattern.compile("[^:|\\s\\p{C}]{1,1000}");
-  private static final Pattern TAG = 
+  private static final Pattern TAG =
       Pattern.compile("([0-9A-Za-z_.-]{1,64}):([^,|\\s\\p{C}]{1,200})");
   private static final Pattern REFERENCE = Pattern.compile("\\$([0-9]+)");
 

@@ -92,7 +92,11 @@ class PeerEnvironmentTest {
             c -> path(c.telemetry().metricMappings()),
             "/m.yaml"),
         alias("TRACING_SERVICE_NAME", "rl", c -> c.telemetry().serviceName(), "rl"),
-        alias("TRACING_EXPORTER_PROTOCOL", "grpc", c -> c.telemetry().spanExport().protocol(), "grpc"),
+        alias(
+            "TRACING_EXPORTER_PROTOCOL",
+            "grpc",
+            c -> c.telemetry().spanExport().protocol(),
+            "grpc"),
         alias("TRACING_SAMPLING_RATE", "0.1", c -> c.telemetry().samplingRatio(), 0.1),
         alias(
             "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -348,13 +352,7 @@ class PeerEnvironmentTest {
       Map<String, String> tags,
       int seconds) {
     return new StatsdConfig(
-        host,
-        port,
-        protocol,
-        format,
-        new TreeMap<>(tags),
-        List.of(),
-        Duration.ofSeconds(seconds));
+        host, port, protocol, format, new TreeMap<>(tags), List.of(), Duration.ofSeconds(seconds));
   }
 
   @Test

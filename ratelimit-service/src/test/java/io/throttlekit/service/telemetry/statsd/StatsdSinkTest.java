@@ -94,7 +94,12 @@ class StatsdSinkTest {
       sink.start();
       sink.flush();
       sink.flush();
-      assertThat(log.lines()).hasSize(2).last().asString().startsWith("WARNING").contains("nobody.invalid:8125");
+      assertThat(log.lines())
+          .hasSize(2)
+          .last()
+          .asString()
+          .startsWith("WARNING")
+          .contains("nobody.invalid:8125");
     }
   }
 
@@ -178,8 +183,7 @@ class StatsdSinkTest {
             "rule.over_limit:1|c|#z:0,domain:shop,rule:user_a_b_c_d_@#",
             "ratelimit.cx_active:2|g|#z:0",
             "time.response_time:1.000|ms|#z:0");
-    assertThat(
-            new StatsdReport(rules, config(1, Format.STATSD, NO_TAGS, rewrites)).lines(one))
+    assertThat(new StatsdReport(rules, config(1, Format.STATSD, NO_TAGS, rewrites)).lines(one))
         .contains("ratelimit.service.rate_limit.shop.user.over_limit:1|c");
   }
 
@@ -187,9 +191,7 @@ class StatsdSinkTest {
   void aNameFromARequestCannotEndItsLine() {
     StatsdSource hostile = reader -> reader.counter("a\nb:1|c\rd", 1);
 
-    assertThat(
-            report(hostile, Format.STATSD, NO_TAGS)
-                .lines(new TimerSamples.Batch(0, List.of())))
+    assertThat(report(hostile, Format.STATSD, NO_TAGS).lines(new TimerSamples.Batch(0, List.of())))
         .containsExactly("a_b_1_c_d:1|c");
   }
 
