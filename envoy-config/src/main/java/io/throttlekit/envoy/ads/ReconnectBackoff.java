@@ -49,6 +49,6 @@ public record ReconnectBackoff(
     Duration first = responded ? lost : connect;
     double grown = first.toNanos() * Math.pow(growth, failures); // at most infinite
     double factor = 1 + jitter * (2 * random.nextDouble() - 1);
-    return Math.max(1, Math.round(Math.min(grown, max.toNanos()) * factor));
+    return Math.max(1, Math.round(Math.min(grown, (double) max.toNanos()) * factor));
   }
 }

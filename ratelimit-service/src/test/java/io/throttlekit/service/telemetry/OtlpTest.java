@@ -36,8 +36,9 @@ class OtlpTest {
   @Test
   void sendsHeadersOverTlsWithItsCertificateToACollectorOfAnAuthority() throws Exception {
     X509Bundle client = OURS.issue("client");
+    Thread serving;
     try (ServerSocket collector = Authority.listen(OURS.issue("localhost"), OURS)) {
-      Thread serving = Thread.ofVirtual().start(() -> serve(collector));
+      serving = Thread.ofVirtual().start(() -> serve(collector));
       try (Telemetry telemetry =
           Telemetry.start(
               Configured.telemetry(
@@ -64,9 +65,8 @@ class OtlpTest {
         DecisionTracing tracing = Objects.requireNonNull(telemetry.tracing());
         Objects.requireNonNull(tracing.start(new Metadata())).end();
       }
-      collector.close();
-      serving.join();
     }
+    serving.join();
     assertThat(requests)
         .hasSize(2)
         .allMatch(request -> request.contains("content-encoding: gzip"))

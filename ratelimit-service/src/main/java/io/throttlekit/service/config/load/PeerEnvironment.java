@@ -90,7 +90,7 @@ final class PeerEnvironment {
       values.put("telemetry.statsd.protocol", "udp", origin);
     }
     List<String> names =
-        Stream.of(environment.getOrDefault(MOGRIFIERS, "").split(","))
+        Stream.of(environment.getOrDefault(MOGRIFIERS, "").split(",", -1))
             .map(name -> name.strip().toUpperCase(Locale.ROOT))
             .filter(name -> !name.isEmpty())
             .toList();

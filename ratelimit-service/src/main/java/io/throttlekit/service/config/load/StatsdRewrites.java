@@ -32,7 +32,7 @@ record StatsdRewrites(String text, List<Rewrite> rules) {
   static StatsdRewrites parse(String text) throws InvalidTextException {
     List<Rewrite> rules = new ArrayList<>();
     List<String> words = new ArrayList<>();
-    for (String word : (text + " ;").strip().split("\\s+")) {
+    for (String word : (text + " ;").strip().split("\\s+", -1)) {
       if (!word.equals(";")) {
         words.add(word);
       } else if (!words.isEmpty()) {
