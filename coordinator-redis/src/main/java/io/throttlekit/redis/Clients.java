@@ -22,6 +22,7 @@ import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.Transports;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -33,6 +34,8 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -203,10 +206,9 @@ final class Clients {
       if (ca != null) {
         builder.trustManager(ca.toFile());
       }
-      Path certificate = tls.certificate();
-      Path key = tls.key();
-      if (certificate != null && key != null) {
-        builder.keyManager(certificate.toFile(), key.toFile(), new char[0]);
+      RedisSettings.Access.Identity identity = tls.identity();
+      if (identity != null) {
+        builder.sslContext(context -> present(identity, context));
       }
       SslOptions options = builder.build();
       // Reads the files now, so that an error is reported at the start.
@@ -215,6 +217,15 @@ final class Clients {
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
       throw new IllegalArgumentException(
           "no TLS with %s: %s".formatted(tls, RootCause.message(e)), e);
+    }
+  }
+
+  private static void present(RedisSettings.Access.Identity identity, SslContextBuilder context) {
+    try {
+      KeyStore.PrivateKeyEntry own = identity.read();
+      context.keyManager(own.getPrivateKey(), (X509Certificate[]) own.getCertificateChain());
+    } catch (IOException e) { // not a cause: its message names the file, that of its own does not
+      throw new IllegalArgumentException(e.getMessage());
     }
   }
 

@@ -1,7 +1,9 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.store.CircuitBreaker;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -94,12 +96,28 @@ public record RedisSettings(
      * TLS settings.
      *
      * @param ca PEM certificates that must have signed the server's; absent for Java's
-     * @param certificate PEM chain of this process; absent, with the key, for none
-     * @param key PEM private key of the certificate
+     * @param identity certificate of this process; absent for none
      * @param verifyHost whether the server's certificate has to carry its host name
      */
-    public record Tls(
-        @Nullable Path ca, @Nullable Path certificate, @Nullable Path key, boolean verifyHost) {}
+    public record Tls(@Nullable Path ca, @Nullable Identity identity, boolean verifyHost) {
+
+      @Override
+      public String toString() {
+        return "Tls[ca=" + ca + ", verifyHost=" + verifyHost + "]";
+      }
+    }
+
+    /** A certificate with its key, which is read for each connection. */
+    @FunctionalInterface
+    public interface Identity {
+
+      /**
+       * Reads both.
+       *
+       * @throws IOException whose message names the faulty file and the reason
+       */
+      KeyStore.PrivateKeyEntry read() throws IOException;
+    }
 
     @Override
     public String toString() {

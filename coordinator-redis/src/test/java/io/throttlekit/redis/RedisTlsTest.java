@@ -22,8 +22,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -130,6 +132,29 @@ class RedisTlsTest {
   }
 
   @Test
+  void rereadsItsCertificateForEachConnection() {
+    TcpProxy strict = proxy(OURS.issue("localhost"), OURS);
+    AtomicReference<@Nullable X509Bundle> file = new AtomicReference<>(OTHER.issue("client"));
+    RedisSettings.Access.Identity identity =
+        () -> {
+          X509Bundle client = file.get();
+          if (client == null) {
+            throw new IOException("there is no file tls.key", new IOException("not found"));
+          }
+          return entry(client);
+        };
+    RedisCounterStore store = open(strict, new RedisSettings.Access.Tls(ca, identity, true));
+    assertRefused(store, "certificate_required");
+    file.set(null);
+    assertRefused(store, "there is no file tls.key");
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> open(strict, new RedisSettings.Access.Tls(ca, identity, true)))
+        .withMessageEndingWith("there is no file tls.key");
+    file.set(OURS.issue("client"));
+    charges(store);
+  }
+
+  @Test
   void theListenerIsNotifiedOfTheReason() {
     RedisCounterStore store = open(proxy(OTHER.issue("localhost"), null), trusting(ca, true));
     assertRefused(store, "certification path");
@@ -171,16 +196,16 @@ class RedisTlsTest {
   }
 
   private RedisSettings.Access.Tls trusting(@Nullable Path authority, boolean verifyHost) {
-    return new RedisSettings.Access.Tls(authority, null, null, verifyHost);
+    return new RedisSettings.Access.Tls(authority, null, verifyHost);
   }
 
   private RedisSettings.Access.Tls withClientCertificate(X509Bundle client) {
-    String serial = client.getCertificate().getSerialNumber().toString();
-    return new RedisSettings.Access.Tls(
-        ca,
-        Authority.certificate(folder.resolve(serial + "cert.pem"), client),
-        Authority.key(folder.resolve(serial + "key.pem"), client),
-        true);
+    return new RedisSettings.Access.Tls(ca, () -> entry(client), true);
+  }
+
+  private static KeyStore.PrivateKeyEntry entry(X509Bundle client) {
+    return new KeyStore.PrivateKeyEntry(
+        client.getKeyPair().getPrivate(), client.getCertificatePath());
   }
 
   private TcpProxy proxy(X509Bundle certificate, @Nullable Authority clients) {

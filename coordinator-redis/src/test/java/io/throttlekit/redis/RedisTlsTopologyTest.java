@@ -115,8 +115,7 @@ class RedisTlsTopologyTest {
 
   private RedisCounterStore connect(Wanted wanted, boolean verifyHost) {
     RedisSettings.Access.Tls tls =
-        new RedisSettings.Access.Tls(
-            OURS.writeTo(folder.resolve("ca.pem")), null, null, verifyHost);
+        new RedisSettings.Access.Tls(OURS.writeTo(folder.resolve("ca.pem")), null, verifyHost);
     RedisSettings settings =
         wanted.deadlines(10_000, 10_000).breaker(1_000, 60_000, 10).tls(tls).settings();
     RedisCounterStore store = Stores.connect(settings);

@@ -9,11 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.security.PrivateKey;
 import java.security.PublicKey;
 import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
+import java.util.Base64;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -35,6 +37,15 @@ public final class PemFiles {
       String names = missing.stream().map(Path::toString).collect(Collectors.joining(", "));
       throw new IOException("there are no files " + names);
     }
+  }
+
+  /** Reads a certificate chain and its key, and checks that they are a pair. */
+  public static KeyStore.PrivateKeyEntry identity(Path certificate, Path key) throws IOException {
+    checkPresent(List.of(certificate, key));
+    X509Certificate[] chain = certificates(certificate, bytes(certificate));
+    PrivateKey itsKey = privateKey(key, bytes(key));
+    checkPair(certificate, chain[0].getPublicKey(), key, itsKey);
+    return new KeyStore.PrivateKeyEntry(itsKey, chain);
   }
 
   /** Returns the content of a file. */
@@ -88,6 +99,19 @@ public final class PemFiles {
     } catch (IOException | GeneralSecurityException | IllegalArgumentException e) {
       throw new IOException("the private key in " + file + " is damaged, or of an unknown kind", e);
     }
+  }
+
+  /** Returns a key in PKCS #8, for libraries that read no other form. */
+  public static byte[] pkcs8(PrivateKey key) {
+    String text = Base64.getMimeEncoder().encodeToString(key.getEncoded());
+    return "-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"
+        .formatted(text)
+        .getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** Returns whether a file holds a key in PKCS #8, which every library reads. */
+  public static boolean isPkcs8(byte[] pem) {
+    return holds(pem, "PRIVATE KEY");
   }
 
   /**

@@ -6,7 +6,7 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.throttlekit.envoy.PemFiles;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.PrivateKey;
+import java.security.KeyStore;
 import java.security.cert.X509Certificate;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -50,10 +50,8 @@ public record ClientTls(
       builder.trustManager(PemFiles.certificates(authorities, PemFiles.bytes(authorities)));
     }
     if (certificate != null && key != null) {
-      X509Certificate[] chain = PemFiles.certificates(certificate, PemFiles.bytes(certificate));
-      PrivateKey privateKey = PemFiles.privateKey(key, PemFiles.bytes(key));
-      PemFiles.checkPair(certificate, chain[0].getPublicKey(), key, privateKey);
-      builder.keyManager(privateKey, chain);
+      KeyStore.PrivateKeyEntry own = PemFiles.identity(certificate, key);
+      builder.keyManager(own.getPrivateKey(), (X509Certificate[]) own.getCertificateChain());
     }
     return builder.build();
   }

@@ -4,22 +4,21 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * Pauses between attempts to connect: each twice as long as the one before it, up to a maximum, and
- * all varied at random, so that the replicas of a fleet do not connect at the same moment.
+ * Pauses between attempts to connect: each longer than the one before it, up to a maximum, and all
+ * varied at random, so that the replicas of a fleet do not connect at the same moment.
  *
  * @param connect first pause after an attempt on which no response arrived, from 1 ms
  * @param lost first pause after a stream on which responses had arrived, from 1 ms
  * @param max longest pause before it is varied, not below the others
+ * @param growth factor from one pause to the next, from 1
  * @param jitter by which part of itself a pause is at most varied, from 0 to 1
  */
-public record ReconnectBackoff(Duration connect, Duration lost, Duration max, double jitter) {
-  /** The defaults of envoyproxy/ratelimit. */
+public record ReconnectBackoff(
+    Duration connect, Duration lost, Duration max, double growth, double jitter) {
+  /** The defaults of envoyproxy/ratelimit, but pauses double; there, they are all equal. */
   public static final ReconnectBackoff DEFAULT =
       new ReconnectBackoff(
-          Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofSeconds(60), 0.5);
-
-  private static final int MAX_DOUBLINGS =
-      16; // of a day in ns does not overflow; 1 ms becomes a minute
+          Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofSeconds(60), 2, 0.5);
 
   /**
    * @throws IllegalArgumentException when a value is out of range
@@ -32,7 +31,10 @@ public record ReconnectBackoff(Duration connect, Duration lost, Duration max, do
       throw new IllegalArgumentException(
           "the longest pause before connecting again is a day at most, and not below the first");
     }
-    if (!(jitter >= 0 && jitter <= 1)) { // excludes NaN, too
+    if (!(growth >= 1)) { // excludes NaN, too
+      throw new IllegalArgumentException("pauses do not become shorter: their growth is from 1");
+    }
+    if (!(jitter >= 0 && jitter <= 1)) {
       throw new IllegalArgumentException("the jitter of pauses is from 0 to 1");
     }
   }
@@ -45,8 +47,8 @@ public record ReconnectBackoff(Duration connect, Duration lost, Duration max, do
    */
   long pauseNanos(boolean responded, int failures, RandomGenerator random) {
     Duration first = responded ? lost : connect;
-    long grown = first.toNanos() << Math.min(failures, MAX_DOUBLINGS);
+    double grown = first.toNanos() * Math.pow(growth, failures); // at most infinite
     double factor = 1 + jitter * (2 * random.nextDouble() - 1);
-    return Math.max(1, Math.round(Math.min(grown, max.toNanos()) * factor));
+    return Math.max(1, Math.round(Math.min(grown, (double) max.toNanos()) * factor));
   }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -33,9 +34,22 @@ class PausesTest {
   }
 
   @Test
+  void eachPauseIsTheLastOneTimesItsGrowth() {
+    Duration second = Duration.ofSeconds(1);
+    Duration minute = Duration.ofMinutes(1);
+    var growing = new ReconnectBackoff(second, second, minute, 3, 0);
+    var constant = new ReconnectBackoff(second, second, minute, 1, 0);
+    assertThat(
+            IntStream.range(0, 5)
+                .mapToLong(n -> growing.pauseNanos(true, n, random) / 1_000_000_000))
+        .containsExactly(1L, 3L, 9L, 27L, 60L);
+    assertThat(constant.pauseNanos(true, 1_000, random)).isEqualTo(second.toNanos());
+  }
+
+  @Test
   void aPauseIsNeverZero() {
     Duration shortest = Duration.ofMillis(1);
-    ReconnectBackoff backoff = new ReconnectBackoff(shortest, shortest, shortest, 1);
+    ReconnectBackoff backoff = new ReconnectBackoff(shortest, shortest, shortest, 2, 1);
     RandomGenerator zero = () -> 0;
     assertThat(backoff.pauseNanos(true, 0, zero)).isPositive();
   }
@@ -44,13 +58,17 @@ class PausesTest {
   void settingsOutOfRangeAreRejected() {
     Duration second = Duration.ofSeconds(1);
     for (double jitter : List.of(-0.1, 1.1, Double.NaN)) {
-      assertThatThrownBy(() -> new ReconnectBackoff(second, second, second, jitter))
+      assertThatThrownBy(() -> new ReconnectBackoff(second, second, second, 2, jitter))
           .hasMessageContaining("from 0 to 1");
     }
-    assertThatThrownBy(() -> new ReconnectBackoff(Duration.ZERO, second, second, 0))
+    assertThatThrownBy(() -> new ReconnectBackoff(Duration.ZERO, second, second, 2, 0))
         .hasMessageContaining("at least 1 ms");
-    assertThatThrownBy(() -> new ReconnectBackoff(second, second, Duration.ofMillis(999), 0))
+    assertThatThrownBy(() -> new ReconnectBackoff(second, second, Duration.ofMillis(999), 2, 0))
         .hasMessageContaining("not below the first");
+    for (double growth : List.of(0.9, Double.NaN)) {
+      assertThatThrownBy(() -> new ReconnectBackoff(second, second, second, growth, 0))
+          .hasMessageContaining("from 1");
+    }
   }
 
   @Test

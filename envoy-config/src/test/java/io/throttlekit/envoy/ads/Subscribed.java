@@ -30,7 +30,7 @@ final class Subscribed implements AutoCloseable {
           Node.newBuilder().setId("replica-1").setCluster("ratelimit").build(),
           Map.of("x-tenant", "a"),
           new ReconnectBackoff(
-              Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofSeconds(60), 0));
+              Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofSeconds(60), 2, 0));
 
   final FakeControlPlane controlPlane = new FakeControlPlane();
   final VirtualTime time = new VirtualTime();

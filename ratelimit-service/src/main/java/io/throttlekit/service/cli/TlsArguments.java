@@ -4,10 +4,12 @@ import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
-import java.nio.file.Files;
+import io.throttlekit.envoy.PemFiles;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
 import java.util.function.Consumer;
-import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -39,7 +41,7 @@ final class TlsArguments {
   @Option(
       names = "--key",
       paramLabel = "FILE",
-      description = "PEM private key (PKCS #8) of that certificate.")
+      description = "PEM private key of that certificate.")
   private @Nullable Path key;
 
   @Option(
@@ -73,37 +75,19 @@ final class TlsArguments {
   private SslContext context() {
     SslContextBuilder builder = GrpcSslContexts.forClient();
     Path trusted = authorities;
-    if (trusted != null) {
-      use(trusted, "PEM certificates", () -> builder.trustManager(trusted.toFile()));
-    }
     Path chain = certificate;
     Path ofChain = key;
-    if (chain != null && ofChain != null) {
-      requireReadable(chain);
-      use(
-          ofChain,
-          "an unencrypted PEM private key (PKCS #8) of the certificate in " + chain,
-          () -> builder.keyManager(chain.toFile(), ofChain.toFile()));
-    }
     try {
+      if (trusted != null) {
+        builder.trustManager(PemFiles.certificates(trusted, PemFiles.bytes(trusted)));
+      }
+      if (chain != null && ofChain != null) {
+        KeyStore.PrivateKeyEntry own = PemFiles.identity(chain, ofChain);
+        builder.keyManager(own.getPrivateKey(), (X509Certificate[]) own.getCertificateChain());
+      }
       return builder.build();
-    } catch (SSLException e) {
-      throw new ParameterException(command.commandLine(), "TLS: " + e.getMessage(), e);
-    }
-  }
-
-  private void use(Path file, String expected, Runnable setting) {
-    requireReadable(file);
-    try {
-      setting.run();
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(command.commandLine(), file + " is not " + expected, e);
-    }
-  }
-
-  private void requireReadable(Path file) {
-    if (!Files.isRegularFile(file) || !Files.isReadable(file)) {
-      throw new ParameterException(command.commandLine(), file + " is not a file that can be read");
+    } catch (IOException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }
   }
 }

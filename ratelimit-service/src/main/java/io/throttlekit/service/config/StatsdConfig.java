@@ -1,6 +1,7 @@
 package io.throttlekit.service.config;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.SortedMap;
 
 /**
@@ -11,6 +12,7 @@ import java.util.SortedMap;
  * @param protocol of the transport
  * @param format of the lines
  * @param tags sent with each statistic
+ * @param rewrites other names for DogStatsD; the first that matches a name counts
  * @param flushInterval time between two transfers
  */
 public record StatsdConfig(
@@ -19,7 +21,18 @@ public record StatsdConfig(
     Protocol protocol,
     Format format,
     SortedMap<String, String> tags,
+    List<Rewrite> rewrites,
     Duration flushInterval) {
+
+  /**
+   * Another name, and tags, for statistics. {@code $1} in both stands for the first group of the
+   * pattern, {@code $0} for all that it matches.
+   *
+   * @param pattern regular expression of RE2 that a name has to contain
+   * @param name replaces the name
+   * @param tags sent with the statistic
+   */
+  public record Rewrite(String pattern, String name, SortedMap<String, String> tags) {}
 
   /** Transport of lines. */
   public enum Protocol {

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param otlpMetrics whether metrics are pushed over OTLP
  * @param tracing whether decisions are traced
  * @param samplingRatio share of sampled traces among those begun here, from 0 to 1
- * @param otlpProtocol {@code http} or {@code grpc}
- * @param otlpEndpoint endpoint of OTLP; empty for the exporter's own default
+ * @param metricExport export of metrics over OTLP
+ * @param spanExport export of spans over OTLP
  * @param serviceName the process's service name
  * @param logLevel {@code trace}, {@code debug}, {@code info}, {@code warn} or {@code error}
  * @param logFormat {@code text} or {@code json}
@@ -31,8 +31,8 @@ public record TelemetryConfig(
     boolean otlpMetrics,
     boolean tracing,
     double samplingRatio,
-    String otlpProtocol,
-    String otlpEndpoint,
+    OtlpConfig metricExport,
+    OtlpConfig spanExport,
     String serviceName,
     String logLevel,
     String logFormat,

@@ -56,7 +56,9 @@ public record XdsConfig(
    * @param connect first pause after an attempt that failed
    * @param lost first pause after a connection that was lost
    * @param max longest pause
+   * @param growth factor from one pause to the next, from 1
    * @param jitter part of itself by which a pause varies
    */
-  public record Backoff(Duration connect, Duration lost, Duration max, double jitter) {}
+  public record Backoff(
+      Duration connect, Duration lost, Duration max, double growth, double jitter) {}
 }

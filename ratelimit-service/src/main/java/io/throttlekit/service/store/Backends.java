@@ -3,6 +3,7 @@ package io.throttlekit.service.store;
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.envoy.PemFiles;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
@@ -281,9 +282,9 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
       return null;
     }
     StoreAccess.ClientCertificate client = tls.client();
-    return client == null
-        ? new RedisSettings.Access.Tls(tls.ca(), null, null, tls.verifyHost())
-        : new RedisSettings.Access.Tls(
-            tls.ca(), client.certificate(), client.key(), tls.verifyHost());
+    return new RedisSettings.Access.Tls(
+        tls.ca(),
+        client == null ? null : () -> PemFiles.identity(client.certificate(), client.key()),
+        tls.verifyHost());
   }
 }

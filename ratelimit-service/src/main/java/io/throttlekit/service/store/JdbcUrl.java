@@ -1,9 +1,12 @@
 package io.throttlekit.service.store;
 
+import io.throttlekit.envoy.PemFiles;
 import io.throttlekit.service.config.StoreAccess;
 import io.throttlekit.service.config.StoreAddress;
 import io.throttlekit.service.config.StoreAddress.Node;
 import io.throttlekit.service.config.StoreAddress.Postgres;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -12,6 +15,11 @@ import java.util.stream.Collectors;
 final class JdbcUrl {
   private JdbcUrl() {}
 
+  /**
+   * Returns the URL.
+   *
+   * @throws IllegalArgumentException when the driver would not understand the client's key
+   */
   static String of(Postgres address, StoreAccess access) {
     List<String> options = new ArrayList<>();
     options.add("sslmode=" + address.sslMode());
@@ -22,6 +30,7 @@ final class JdbcUrl {
     if (tls != null && tls.client() != null) {
       options.add("sslcert=" + StoreAddress.encoded(tls.client().certificate().toString()));
       options.add("sslkey=" + StoreAddress.encoded(tls.client().key().toString()));
+      options.add("pemKeyAlgorithm=" + algorithm(tls.client().key()));
     }
     if (address.nodes().size() > 1) {
       // After a failover the driver must not write to a standby.
@@ -34,5 +43,24 @@ final class JdbcUrl {
         + StoreAddress.encoded(address.database())
         + '?'
         + String.join("&", options);
+  }
+
+  /** Returns the algorithm of a key; the driver would take it for one of RSA. */
+  private static String algorithm(Path key) {
+    try {
+      byte[] pem = PemFiles.bytes(key);
+      String algorithm = PemFiles.privateKey(key, pem).getAlgorithm();
+      if (!PemFiles.isPkcs8(pem)) {
+        throw new IllegalArgumentException(
+            key
+                + " holds a key that is not PKCS #8, which the driver of PostgreSQL requires;"
+                + " convert it: openssl pkcs8 -topk8 -nocrypt -in "
+                + key
+                + " -out NEW");
+      }
+      return algorithm;
+    } catch (IOException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
   }
 }

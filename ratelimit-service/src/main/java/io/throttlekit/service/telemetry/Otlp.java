@@ -6,51 +6,86 @@ import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporter;
 import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.throttlekit.envoy.PemFiles;
+import io.throttlekit.service.config.OtlpConfig;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import java.time.Duration;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
-/**
- * Exporters to one collector.
- *
- * @param protocol {@code http} or {@code grpc}
- * @param endpoint base URL, to which {@code http} appends the path of each signal; empty for the
- *     exporter's default, a collector on this host
- */
-record Otlp(String protocol, String endpoint) {
-  private static final String HTTP = "http";
+/** Exporters over OTLP. Their builders have the same methods, but no type in common. */
+final class Otlp {
+  private Otlp() {}
 
-  /** Validates the protocol. */
-  Otlp {
-    if (!protocol.equals(HTTP) && !protocol.equals("grpc")) {
-      throw new IllegalArgumentException("OTLP goes over http or grpc, not " + protocol);
+  /**
+   * Returns an exporter of metrics.
+   *
+   * @throws IllegalArgumentException if the endpoint or a TLS file is not valid
+   */
+  static MetricExporter metrics(OtlpConfig config) {
+    if (config.protocol().equals("grpc")) {
+      var grpc = OtlpGrpcMetricExporter.builder();
+      configure(config, grpc::setEndpoint, grpc::setCompression, grpc::setTimeout, grpc::addHeader);
+      secure(config, grpc::setTrustedCertificates, grpc::setClientTls);
+      return grpc.build();
     }
+    var http = OtlpHttpMetricExporter.builder();
+    configure(config, http::setEndpoint, http::setCompression, http::setTimeout, http::addHeader);
+    secure(config, http::setTrustedCertificates, http::setClientTls);
+    return http.build();
   }
 
-  MetricExporter metrics() {
-    if (protocol.equals(HTTP)) {
-      return endpoint.isEmpty()
-          ? OtlpHttpMetricExporter.getDefault()
-          : OtlpHttpMetricExporter.builder().setEndpoint(url("/v1/metrics")).build();
+  /**
+   * Returns an exporter of spans.
+   *
+   * @throws IllegalArgumentException if the endpoint or a TLS file is not valid
+   */
+  static SpanExporter spans(OtlpConfig config) {
+    if (config.protocol().equals("grpc")) {
+      var grpc = OtlpGrpcSpanExporter.builder();
+      configure(config, grpc::setEndpoint, grpc::setCompression, grpc::setTimeout, grpc::addHeader);
+      secure(config, grpc::setTrustedCertificates, grpc::setClientTls);
+      return grpc.build();
     }
-    return endpoint.isEmpty()
-        ? OtlpGrpcMetricExporter.getDefault()
-        : OtlpGrpcMetricExporter.builder().setEndpoint(endpoint).build();
+    var http = OtlpHttpSpanExporter.builder();
+    configure(config, http::setEndpoint, http::setCompression, http::setTimeout, http::addHeader);
+    secure(config, http::setTrustedCertificates, http::setClientTls);
+    return http.build();
   }
 
-  SpanExporter spans() {
-    if (protocol.equals(HTTP)) {
-      return endpoint.isEmpty()
-          ? OtlpHttpSpanExporter.getDefault()
-          : OtlpHttpSpanExporter.builder().setEndpoint(url("/v1/traces")).build();
+  private static void configure(
+      OtlpConfig config,
+      Consumer<String> endpoint,
+      Consumer<String> compression,
+      Consumer<Duration> timeout,
+      BiConsumer<String, String> header) {
+    if (!config.endpoint().isEmpty()) {
+      endpoint.accept(config.endpoint());
     }
-    return endpoint.isEmpty()
-        ? OtlpGrpcSpanExporter.getDefault()
-        : OtlpGrpcSpanExporter.builder().setEndpoint(endpoint).build();
+    compression.accept(config.compression());
+    timeout.accept(config.timeout());
+    config.headers().forEach(header);
   }
 
-  private String url(String path) {
-    if (endpoint.endsWith(path)) {
-      return endpoint;
+  private static void secure(
+      OtlpConfig config, Consumer<byte[]> trusted, BiConsumer<byte[], byte[]> client) {
+    Path ca = config.ca();
+    Path certificate = config.certificate();
+    Path key = config.key();
+    try {
+      if (ca != null) {
+        byte[] pem = PemFiles.bytes(ca);
+        PemFiles.certificates(ca, pem); // reports what is wrong with the file
+        trusted.accept(pem);
+      }
+      if (certificate != null && key != null) {
+        KeyStore.PrivateKeyEntry own = PemFiles.identity(certificate, key);
+        client.accept(PemFiles.pkcs8(own.getPrivateKey()), PemFiles.bytes(certificate));
+      }
+    } catch (IOException e) {
+      throw new IllegalArgumentException("OTLP: " + e.getMessage(), e);
     }
-    return (endpoint.endsWith("/") ? endpoint.substring(0, endpoint.length() - 1) : endpoint)
-        + path;
   }
 }

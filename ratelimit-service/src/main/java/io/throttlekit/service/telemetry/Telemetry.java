@@ -56,12 +56,10 @@ public final class Telemetry implements AutoCloseable {
   /**
    * Starts the configured exporters.
    *
-   * @throws IllegalArgumentException if the OTLP endpoint or protocol is not valid
+   * @throws IllegalArgumentException if the OTLP endpoint or a TLS file is not valid
    */
   public static Telemetry start(TelemetryConfig config) {
     Resource resource = resource(config);
-    Otlp otlp = new Otlp(config.otlpProtocol(), config.otlpEndpoint());
-
     SdkMeterProviderBuilder meters =
         SdkMeterProvider.builder()
             .setResource(resource)
@@ -79,13 +77,15 @@ public final class Telemetry implements AutoCloseable {
     }
     if (config.otlpMetrics()) {
       meters.registerMetricReader(
-          PeriodicMetricReader.builder(otlp.metrics()).build(), any -> UNBOUNDED);
+          PeriodicMetricReader.builder(Otlp.metrics(config.metricExport())).build(),
+          any -> UNBOUNDED);
     }
     SdkTracerProvider tracers =
         config.tracing()
             ? SdkTracerProvider.builder()
                 .setResource(resource)
-                .addSpanProcessor(BatchSpanProcessor.builder(otlp.spans()).build())
+                .addSpanProcessor(
+                    BatchSpanProcessor.builder(Otlp.spans(config.spanExport())).build())
                 .build()
             : null;
     return new Telemetry(meters.build(), tracers, scrape, config.samplingRatio());

@@ -99,7 +99,8 @@ public final class ControlPlaneUpdates implements AutoCloseable {
         TYPE_URL,
         Node.newBuilder().setId(config.nodeId()).setMetadata(metadata).build(),
         config.headers(),
-        new ReconnectBackoff(pauses.connect(), pauses.lost(), pauses.max(), pauses.jitter()));
+        new ReconnectBackoff(
+            pauses.connect(), pauses.lost(), pauses.max(), pauses.growth(), pauses.jitter()));
   }
 
   /** Loads the file of overrides, and what an earlier process has saved. */

@@ -137,9 +137,9 @@ class CallCommandTest {
   void aTlsFileThatCannotBeUsedIsAUsageError() throws IOException {
     String no = write("no.pem", "nothing");
     assertUsage("--cert and --key go together", "--cert", no);
-    assertUsage(folder + "/none is not a file that can be read", "--ca", folder + "/none");
-    assertUsage(no + " is not PEM certificates", "--ca", no);
-    assertUsage(no + " is not an unencrypted PEM private key", "--cert", no, "--key", no);
+    assertUsage("there is no file " + folder + "/none", "--ca", folder + "/none");
+    assertUsage(no + " holds no certificate", "--ca", no);
+    assertUsage(no + " holds no certificate", "--cert", no, "--key", no);
   }
 
   private static void assertFails(CommandResult ran, String reason) {

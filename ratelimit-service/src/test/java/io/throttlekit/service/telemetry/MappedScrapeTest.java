@@ -3,7 +3,6 @@ package io.throttlekit.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
-import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.service.telemetry.mapping.MappedMetrics;
 import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
@@ -11,8 +10,8 @@ import io.throttlekit.service.telemetry.statsd.StatsdSource;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -204,24 +203,7 @@ class MappedScrapeTest {
 
   private RateLimitMetrics mapped(Path file) {
     Telemetry started =
-        Telemetry.start(
-            new TelemetryConfig(
-                true,
-                false,
-                false,
-                1,
-                "http",
-                "",
-                "named",
-                "info",
-                "text",
-                0.8,
-                10,
-                Duration.ZERO,
-                "",
-                "",
-                file,
-                null));
+        Telemetry.start(Configured.telemetry(Map.of("PROMETHEUS_MAPPER_YAML", file.toString())));
     telemetry = started;
     RateLimitMetrics metrics =
         new RateLimitMetrics(started.meter(), policies::book, () -> 7, () -> 2, 0.8, 10_000);

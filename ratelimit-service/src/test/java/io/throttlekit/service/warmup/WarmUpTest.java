@@ -25,6 +25,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -148,26 +150,17 @@ class WarmUpTest {
   void sendsNothingToTheCollectorOfTheService() throws Exception {
     try (ServerSocket collector = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       collector.setSoTimeout(1); // a connection would be in the queue by now
-      TelemetryConfig d = DEFAULTS.telemetry();
-      TelemetryConfig pushing =
-          new TelemetryConfig(
-              true,
-              true,
-              true,
-              1,
-              d.otlpProtocol(),
-              "http://127.0.0.1:" + collector.getLocalPort(),
-              d.serviceName(),
-              d.logLevel(),
-              d.logFormat(),
-              d.nearLimitRatio(),
-              d.maxSeries(),
-              d.refusalLogInterval(),
-              "",
-              "",
-              null,
-              null);
-      assertThat(run(of(DEFAULTS.grpc(), pushing, 100), 100)).isEqualTo(100);
+      ServiceConfig pushing =
+          new ConfigLoader(
+                  Map.of(
+                      "THROTTLEKIT_TELEMETRY_OTLP_METRICS", "true",
+                      "THROTTLEKIT_TELEMETRY_TRACING", "true",
+                      "THROTTLEKIT_TELEMETRY_OTLP_ENDPOINT",
+                          "http://127.0.0.1:" + collector.getLocalPort()))
+              .load(Map.of("--policies", List.of("p")))
+              .config();
+      assertThat(run(of(DEFAULTS.grpc(), Objects.requireNonNull(pushing).telemetry(), 100), 100))
+          .isEqualTo(100);
       assertThatThrownBy(collector::accept).isInstanceOf(SocketTimeoutException.class);
     }
   }

@@ -77,7 +77,7 @@ final class ControlPlaneFixture {
             Map.of(),
             null,
             new XdsConfig.Backoff(
-                Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(1), 0),
+                Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(1), 2, 0),
             1 << 20,
             folder,
             overrides);

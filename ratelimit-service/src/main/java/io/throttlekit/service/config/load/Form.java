@@ -96,7 +96,10 @@ record Form(
         long to = Long.parseLong(max);
         yield text -> parseLong(text, from, to);
       }
-      case "ratio" -> Form::parseRatio;
+      case "ratio" -> {
+        double to = Double.parseDouble(max);
+        yield text -> parseRatio(text, to);
+      }
       case "duration" -> {
         Duration from = GoDuration.parse(min);
         Duration to = GoDuration.parse(max);
@@ -114,6 +117,7 @@ record Form(
       case "secret" -> Form::parseSecret;
       case "store" -> StoreUri::parse;
       case "descriptors" -> RequestDescriptors::parse;
+      case "rewrites" -> StatsdRewrites::parse;
       default -> throw new IllegalArgumentException("there is no form " + kind);
     };
   }
@@ -214,12 +218,12 @@ record Form(
     }
   }
 
-  private static @Nullable Double parseRatio(String text) {
+  private static @Nullable Double parseRatio(String text, double max) {
     if (!DECIMAL.matcher(text).matches()) {
       return null;
     }
     double value = Double.parseDouble(text);
-    return value <= 1 ? value : null;
+    return value <= max ? value : null;
   }
 
   private static @Nullable Duration within(

@@ -2,10 +2,12 @@ package io.throttlekit.service.config.load;
 
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 final class PeerEnvironment {
   private static final String OVER_XDS = "GRPC_XDS_SOTW";
   private static final String SERVER = "policies.xds.server";
+  private static final String MOGRIFIERS = "USE_DOG_STATSD_MOGRIFIERS";
+  private static final String MOGRIFIER = "DOG_STATSD_MOGRIFIER_";
+  private static final Pattern WHOLE_NUMBER = Pattern.compile("[0-9]{1,19}");
 
   private final Map<String, String> environment;
   private final SettingValues values;
@@ -84,6 +89,39 @@ final class PeerEnvironment {
       values.put("telemetry.statsd.format", "dogstatsd", origin);
       values.put("telemetry.statsd.protocol", "udp", origin);
     }
+    List<String> names =
+        Stream.of(environment.getOrDefault(MOGRIFIERS, "").split(",", -1))
+            .map(name -> name.strip().toUpperCase(Locale.ROOT))
+            .filter(name -> !name.isEmpty())
+            .toList();
+    if (!names.isEmpty()) {
+      String rules = names.stream().map(this::mogrifier).collect(Collectors.joining(" ; "));
+      values.read("telemetry.statsd.rewrites", rules, Origin.variable(MOGRIFIERS));
+    }
+    String others =
+        environment.keySet().stream()
+            .filter(variable -> variable.startsWith(MOGRIFIER))
+            .filter(variable ->
+                names.stream().noneMatch(name -> variable.startsWith(MOGRIFIER + name + "_")))
+            .collect(Collectors.joining(", "));
+    if (!others.isEmpty()) {
+      values.warn("set but without effect: " + others + " (" + MOGRIFIERS + " does not name them)");
+    }
+  }
+
+  /** Returns a rule of that program for other names, as our setting has it. */
+  private String mogrifier(String name) {
+    String prefix = MOGRIFIER + name;
+    String pattern = environment.getOrDefault(prefix + "_PATTERN", "");
+    String other = environment.getOrDefault(prefix + "_NAME", "");
+    if (pattern.isEmpty() || other.isEmpty()) {
+      values.error(
+          Origin.variable(MOGRIFIERS),
+          "names %s, which needs %s_PATTERN and %s_NAME".formatted(name, prefix, prefix));
+      return "";
+    }
+    String tags = environment.getOrDefault(prefix + "_TAGS", "");
+    return pattern.replace(" ", "\\x20") + " " + other + " " + tags;
   }
 
   private void read(Setting setting) {
@@ -97,7 +135,9 @@ final class PeerEnvironment {
     String same = setting.attribute("peer");
     String text = text(same);
     if (text != null) {
-      values.read(setting.path(), text, Origin.variable(same));
+      boolean plain = WHOLE_NUMBER.matcher(text).matches();
+      String unit = plain ? setting.attribute("peer_unit") : "";
+      values.read(setting.path(), text + unit, Origin.variable(same));
     }
     String opposite = setting.attribute("peer_not");
     if (isOn(opposite)) { // false is that program's default for these, not a choice

@@ -2,11 +2,6 @@ package io.throttlekit.service.config.load;
 
 import io.throttlekit.service.config.XdsConfig;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Makes the configuration of policies over xDS from the values of settings. */
@@ -14,8 +9,6 @@ final class XdsSettings {
   private static final String SECTION = "policies.xds.";
   private static final String SERVER = SECTION + "server";
   private static final String TLS = SECTION + "tls.";
-  private static final Pattern NAME = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}");
-  private static final Pattern HEADER_VALUE = Pattern.compile("[ -~]{0,8192}");
 
   private final SettingValues values;
 
@@ -50,13 +43,14 @@ final class XdsSettings {
     return new XdsConfig(
         values.text(SERVER),
         values.text(SECTION + "node_id"),
-        pairs(SECTION + "node_metadata", "="),
-        headers(),
+        Pairs.read(values, SECTION + "node_metadata", "="),
+        Pairs.headers(values, SECTION + "headers", ":"),
         tls(),
         new XdsConfig.Backoff(
             least(values.duration(SECTION + "connect_retry_interval"), max),
             least(values.duration(SECTION + "backoff.initial"), max),
             max,
+            Math.max(1, values.ratio(SECTION + "backoff.growth")),
             values.ratio(SECTION + "backoff.jitter")),
         values.count(SECTION + "max_message_bytes"),
         values.path(SECTION + "folder"),
@@ -79,42 +73,5 @@ final class XdsSettings {
         name.isEmpty() ? null : name,
         values.path(TLS + "certificate"),
         values.path(TLS + "key"));
-  }
-
-  private Map<String, String> headers() {
-    String setting = SECTION + "headers";
-    Map<String, String> headers = new LinkedHashMap<>();
-    pairs(setting, ":")
-        .forEach((name, value) -> {
-          String lower = name.toLowerCase(Locale.ROOT); // as HTTP/2 requires
-          if (!NAME.matcher(name).matches() || lower.endsWith("-bin")) {
-            values.error(
-                values.origin(setting), Yaml.alwaysQuoted(name) + " is not the name of a header");
-          } else if (!HEADER_VALUE.matcher(value).matches()) {
-            values.error(
-                values.origin(setting),
-                "the value of " + name + " has characters other than printable ASCII");
-          } else {
-            headers.put(lower, value);
-          }
-        });
-    return headers;
-  }
-
-  /** Returns pairs that are separated by commas; their values may be secrets. */
-  private Map<String, String> pairs(String setting, String separator) {
-    Map<String, String> pairs = new LinkedHashMap<>();
-    String text = values.text(setting);
-    for (String pair : text.isEmpty() ? List.<String>of() : List.of(text.split(",", -1))) {
-      int at = pair.indexOf(separator);
-      if (at < 1) {
-        values.error(
-            values.origin(setting),
-            "each part of %s is NAME%sVALUE, separated by commas".formatted(setting, separator));
-        return Map.of();
-      }
-      pairs.put(pair.substring(0, at).strip(), pair.substring(at + 1).strip());
-    }
-    return pairs;
   }
 }

@@ -1,12 +1,15 @@
 package io.throttlekit.service.telemetry.statsd;
 
+import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StatsdConfig.Format;
+import io.throttlekit.service.telemetry.statsd.NameRewriter.Rewritten;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
@@ -17,15 +20,18 @@ final class StatsdReport {
   private static final double NANOS_PER_MILLI = 1e6;
 
   private final StatsdSource source;
+  private final NameRewriter rewriter;
   private final String nameSuffix;
-  private final String lineSuffix;
+  private final SortedMap<String, String> tags;
   private Map<String, Long> sent = Map.of();
   private Map<String, Long> sending = Map.of();
 
-  StatsdReport(StatsdSource source, Format format, SortedMap<String, String> tags) {
+  StatsdReport(StatsdSource source, StatsdConfig config) {
+    boolean dog = config.format() == Format.DOGSTATSD;
     this.source = source;
-    this.nameSuffix = format == Format.STATSD ? inName(tags) : "";
-    this.lineSuffix = format == Format.DOGSTATSD ? afterValue(tags) : "";
+    this.rewriter = new NameRewriter(dog ? config.rewrites() : List.of());
+    this.nameSuffix = dog ? "" : inName(config.tags());
+    this.tags = dog ? config.tags() : new TreeMap<>();
   }
 
   /** Returns the lines, without line breaks. */
@@ -65,7 +71,13 @@ final class StatsdReport {
   }
 
   private String line(String name, String value, String type) {
-    return plain(name) + nameSuffix + ":" + value + "|" + type + lineSuffix;
+    Rewritten rewritten = rewriter.rewrite(plain(name));
+    List<String> pairs = new ArrayList<>();
+    tags.forEach((tag, its) -> pairs.add(tag + ":" + its));
+    // Parts of requests must not add a tag.
+    rewritten.tags().forEach((tag, its) -> pairs.add(tag + ":" + its.replace(',', '_')));
+    String afterValue = pairs.isEmpty() ? "" : "|#" + String.join(",", pairs);
+    return rewritten.name() + nameSuffix + ":" + value + "|" + type + afterValue;
   }
 
   /** Replaces what would end the name or the line: parts of names come from requests. */
@@ -81,13 +93,5 @@ final class StatsdReport {
     return tags.entrySet().stream()
         .map(tag -> ".__" + tag.getKey() + "=" + tag.getValue().replaceAll("[.:|]", "_"))
         .collect(Collectors.joining());
-  }
-
-  private static String afterValue(SortedMap<String, String> tags) {
-    return tags.isEmpty()
-        ? ""
-        : tags.entrySet().stream()
-            .map(tag -> tag.getKey() + ":" + tag.getValue())
-            .collect(Collectors.joining(",", "|#", ""));
   }
 }

@@ -44,7 +44,7 @@ public final class StatsdSink implements AutoCloseable {
   StatsdSink(StatsdConfig server, StatsdSource source, Duration timeout) {
     this.server = server;
     this.timeout = timeout;
-    this.report = new StatsdReport(source, server.format(), server.tags());
+    this.report = new StatsdReport(source, server);
     this.times = new TimerSamples(bound -> ThreadLocalRandom.current().nextLong(bound));
     this.timer =
         Executors.newSingleThreadScheduledExecutor(

@@ -10,6 +10,7 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StatsdConfig.Format;
 import io.throttlekit.service.config.StatsdConfig.Protocol;
+import io.throttlekit.service.config.StatsdConfig.Rewrite;
 import io.throttlekit.service.config.TlsConfig;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -91,13 +92,17 @@ class PeerEnvironmentTest {
             c -> path(c.telemetry().metricMappings()),
             "/m.yaml"),
         alias("TRACING_SERVICE_NAME", "rl", c -> c.telemetry().serviceName(), "rl"),
-        alias("TRACING_EXPORTER_PROTOCOL", "grpc", c -> c.telemetry().otlpProtocol(), "grpc"),
+        alias(
+            "TRACING_EXPORTER_PROTOCOL",
+            "grpc",
+            c -> c.telemetry().spanExport().protocol(),
+            "grpc"),
         alias("TRACING_SAMPLING_RATE", "0.1", c -> c.telemetry().samplingRatio(), 0.1),
         alias(
             "OTEL_EXPORTER_OTLP_ENDPOINT",
             "http://c:4318",
-            c -> c.telemetry().otlpEndpoint(),
-            "http://c:4318"),
+            c -> c.telemetry().spanExport().endpoint(),
+            "http://c:4318/v1/traces"),
         alias(
             "FORCE_START_WITHOUT_INITIAL_CONFIG",
             "true",
@@ -347,7 +352,80 @@ class PeerEnvironmentTest {
       Map<String, String> tags,
       int seconds) {
     return new StatsdConfig(
-        host, port, protocol, format, new TreeMap<>(tags), Duration.ofSeconds(seconds));
+        host, port, protocol, format, new TreeMap<>(tags), List.of(), Duration.ofSeconds(seconds));
+  }
+
+  @Test
+  void mogrifiersRewriteNamesForDogStatsdInTheirOrder() {
+    StatsdConfig statsd =
+        Objects.requireNonNull(
+            dropIn(
+                    Map.of(
+                        "USE_DOG_STATSD", "true",
+                        "USE_DOG_STATSD_MOGRIFIERS", "HITS,pool",
+                        "DOG_STATSD_MOGRIFIER_HITS_PATTERN", "^a b\\.(.*)\\.(.*)$",
+                        "DOG_STATSD_MOGRIFIER_HITS_NAME", "hits.$2",
+                        "DOG_STATSD_MOGRIFIER_HITS_TAGS", "domain:$1,kind:all",
+                        "DOG_STATSD_MOGRIFIER_POOL_PATTERN", "pool",
+                        "DOG_STATSD_MOGRIFIER_POOL_NAME", "pool"))
+                .telemetry()
+                .statsd());
+    assertThat(statsd.rewrites())
+        .containsExactly(
+            new Rewrite(
+                "^a\\x20b\\.(.*)\\.(.*)$",
+                "hits.$2",
+                new TreeMap<>(Map.of("domain", "$1", "kind", "all"))),
+            new Rewrite("pool", "pool", new TreeMap<>()));
+  }
+
+  @Test
+  void mogrifiersWithoutEffectAreNamedInWarnings() {
+    LoadedConfig loaded =
+        new ConfigLoader(
+                Map.of(
+                    "USE_STATSD", "true",
+                    "USE_DOG_STATSD_MOGRIFIERS", "A",
+                    "DOG_STATSD_MOGRIFIER_A_PATTERN", "a",
+                    "DOG_STATSD_MOGRIFIER_A_NAME", "b",
+                    "DOG_STATSD_MOGRIFIER_B_NAME", "c"))
+            .load(OWN);
+    assertThat(loaded.errors()).isEmpty();
+    assertThat(loaded.warnings())
+        .containsExactly(
+            "set but without effect: DOG_STATSD_MOGRIFIER_B_NAME (USE_DOG_STATSD_MOGRIFIERS does"
+                + " not name them)",
+            "telemetry.statsd.rewrites (env USE_DOG_STATSD_MOGRIFIERS) has no effect:"
+                + " telemetry.statsd.format is statsd");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "''; x; ''; needs DOG_STATSD_MOGRIFIER_A_PATTERN and DOG_STATSD_MOGRIFIER_A_NAME",
+        "(; x; ''; is not a regular expression",
+        "(.); x$2; ''; '$2 is in \"x$2\", but the pattern has 1 groups'",
+        "(.); x; t:$2; the pattern has 1 groups",
+        "(.); a|b; ''; is not the name of a statistic",
+        "(.); x; 't:'; is not a tag",
+        "(.); x y z; ''; each rule is PATTERN NAME"
+      })
+  void aMistakeInAMogrifierIsAnError(String pattern, String name, String tags, String problem) {
+    LoadedConfig loaded =
+        new ConfigLoader(
+                Map.of(
+                    "USE_DOG_STATSD", "true",
+                    "USE_DOG_STATSD_MOGRIFIERS", "A",
+                    "DOG_STATSD_MOGRIFIER_A_PATTERN", pattern,
+                    "DOG_STATSD_MOGRIFIER_A_NAME", name,
+                    "DOG_STATSD_MOGRIFIER_A_TAGS", tags))
+            .load(OWN);
+    assertThat(loaded.errors())
+        .singleElement()
+        .asString()
+        .startsWith("env USE_DOG_STATSD_MOGRIFIERS: ")
+        .contains(problem);
   }
 
   @Test
@@ -357,10 +435,9 @@ class PeerEnvironmentTest {
                 Map.of(
                     "REDIS_AUTH", "hunter2",
                     "REDIS_SOCKET_TYPE", "tcp",
-                    "USE_DOG_STATSD_MOGRIFIERS", "a",
                     "LOCAL_CACHE_SIZE_IN_BYTES", "1000000",
                     "USE_DOG_STATSD", "false",
-                    "OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret",
+                    "OTEL_EXPORTER_OTLP_INSECURE", "true",
                     "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:4318",
                     "REDIS_HEALTH_CHECK_ACTIVE_CONNECTION", "true",
                     "PATH", "/bin"))
@@ -368,12 +445,11 @@ class PeerEnvironmentTest {
     assertThat(loaded.errors()).isEmpty();
     assertThat(loaded.warnings())
         .containsExactly(
-            "set but without effect here: OTEL_EXPORTER_OTLP_HEADERS (OTLP has only an endpoint"
-                + " and a protocol here); LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
+            "set but without effect here: LOCAL_CACHE_SIZE_IN_BYTES (counters are in memory"
                 + " already); REDIS_HEALTH_CHECK_ACTIVE_CONNECTION (counters are in memory, which"
                 + " is always reachable); REDIS_AUTH, REDIS_SOCKET_TYPE (counters are in the memory"
-                + " of this process: store.uri is memory); USE_DOG_STATSD_MOGRIFIERS (names for"
-                + " DogStatsD are not rewritten)");
+                + " of this process: store.uri is memory); OTEL_EXPORTER_OTLP_INSECURE (the scheme"
+                + " of the endpoint selects TLS)");
   }
 
   @Test

@@ -59,12 +59,7 @@ class PeerVariablesTest {
   private static List<String> warnings(String name, Map<String, String> more) {
     Map<String, String> environment = new HashMap<>(more);
     environment.put(name, "1");
-    if (name.equals("XDS_CLIENT_BACKOFF_RANDOM_FACTOR")) { // ignored for another reason over files
-      environment.put("CONFIG_TYPE", "GRPC_XDS_SOTW");
-    }
-    return new ConfigLoader(environment)
-        .load(environment.containsKey("CONFIG_TYPE") ? Map.of() : OWN)
-        .warnings();
+    return new ConfigLoader(environment).load(OWN).warnings();
   }
 
   /** Returns the variables that settings or their readers use. */

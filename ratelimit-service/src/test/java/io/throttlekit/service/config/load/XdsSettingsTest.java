@@ -91,7 +91,7 @@ class XdsSettingsTest {
                 Map.of(),
                 null,
                 new XdsConfig.Backoff(
-                    Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofMinutes(1), 0.5),
+                    Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofMinutes(1), 2, 0.5),
                 4 << 20,
                 null,
                 null));
@@ -113,11 +113,11 @@ class XdsSettingsTest {
     assertThat(xds(load("XDS_CLIENT_BACKOFF_JITTER", "true")).backoff().jitter()).isEqualTo(0.5);
     assertThat(xds(load("XDS_CLIENT_MAX_MSG_SIZE_IN_BYTES", "8388608")).maxMessageBytes())
         .isEqualTo(8 << 20);
-    LoadedConfig factor = load("XDS_CLIENT_BACKOFF_RANDOM_FACTOR", "2");
-    assertThat(xds(factor).backoff().jitter()).isEqualTo(0.5);
-    assertThat(factor.warnings())
-        .containsExactly(
-            "set but without effect here: XDS_CLIENT_BACKOFF_RANDOM_FACTOR (pauses double)");
+    assertThat(xds(load("XDS_CLIENT_BACKOFF_RANDOM_FACTOR", "1.5")).backoff().growth())
+        .isEqualTo(1.5);
+    assertThat(xds(load("XDS_CLIENT_BACKOFF_RANDOM_FACTOR", "0.5")).backoff().growth())
+        .as("pauses do not become shorter")
+        .isOne();
   }
 
   @Test
@@ -125,7 +125,7 @@ class XdsSettingsTest {
     assertThat(xds(load("XDS_CLIENT_BACKOFF_MAX_INTERVAL", "2s")).backoff())
         .isEqualTo(
             new XdsConfig.Backoff(
-                Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(2), 0.5));
+                Duration.ofSeconds(2), Duration.ofSeconds(2), Duration.ofSeconds(2), 2, 0.5));
   }
 
   @Test

@@ -2,9 +2,11 @@ package io.throttlekit.service.telemetry.statsd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.Logged;
 import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StatsdConfig.Format;
 import io.throttlekit.service.config.StatsdConfig.Protocol;
+import io.throttlekit.service.config.StatsdConfig.Rewrite;
 import java.io.IOException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -20,6 +22,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(60)
 class StatsdSinkTest {
@@ -73,6 +77,32 @@ class StatsdSinkTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void aHostWithoutAnAddressIsReportedOnceAndSendsNothing(Protocol protocol) {
+    StatsdConfig nobody =
+        new StatsdConfig(
+            "nobody.invalid",
+            8_125,
+            protocol,
+            Format.STATSD,
+            NO_TAGS,
+            List.of(),
+            Duration.ofHours(1));
+    try (Logged log = Logged.by(StatsdSink.class);
+        StatsdSink sink = new StatsdSink(nobody, source)) {
+      sink.start();
+      sink.flush();
+      sink.flush();
+      assertThat(log.lines())
+          .hasSize(2)
+          .last()
+          .asString()
+          .startsWith("WARNING")
+          .contains("nobody.invalid:8125");
+    }
+  }
+
   @Test
   void givesUpAServerThatDoesNotRead() throws Exception {
     StatsdSource large =
@@ -120,25 +150,54 @@ class StatsdSinkTest {
     hits.set(1);
     TimerSamples.Batch none = new TimerSamples.Batch(0, List.of());
 
-    assertThat(new StatsdReport(source, Format.STATSD, tags).lines(none))
+    assertThat(report(source, Format.STATSD, tags).lines(none))
         .startsWith("ratelimit.hits.__env=prod.__zone=a_b:1|c");
-    assertThat(new StatsdReport(source, Format.DOGSTATSD, tags).lines(none))
+    assertThat(report(source, Format.DOGSTATSD, tags).lines(none))
         .startsWith("ratelimit.hits:1|c|#env:prod,zone:a.b");
+  }
+
+  @Test
+  void theFirstRewriteThatMatchesGivesNameAndTags() {
+    StatsdSource rules =
+        reader -> {
+          reader.counter("ratelimit.service.rate_limit.shop.user.over_limit", 1);
+          reader.counter("ratelimit.service.rate_limit.shop.user_a,b:c|d\n@#.over_limit", 1);
+          reader.gauge("ratelimit.cx_active", 2);
+        };
+    List<Rewrite> rewrites =
+        List.of(
+            new Rewrite(
+                "^ratelimit\\.service\\.rate_limit\\.([^.]+)\\.(.+)\\.([^.]+)$",
+                "rule.$3",
+                new TreeMap<>(Map.of("rule", "$2", "domain", "$1"))),
+            new Rewrite("rate_limit", "never", NO_TAGS),
+            new Rewrite("response_time(x)?", "time$1.$0", NO_TAGS));
+    TimerSamples.Batch one = new TimerSamples.Batch(1, List.of(1_000_000L));
+
+    assertThat(
+            new StatsdReport(
+                    rules, config(1, Format.DOGSTATSD, new TreeMap<>(Map.of("z", "0")), rewrites))
+                .lines(one))
+        .containsExactly(
+            "rule.over_limit:1|c|#z:0,domain:shop,rule:user",
+            "rule.over_limit:1|c|#z:0,domain:shop,rule:user_a_b_c_d_@#",
+            "ratelimit.cx_active:2|g|#z:0",
+            "time.response_time:1.000|ms|#z:0");
+    assertThat(new StatsdReport(rules, config(1, Format.STATSD, NO_TAGS, rewrites)).lines(one))
+        .contains("ratelimit.service.rate_limit.shop.user.over_limit:1|c");
   }
 
   @Test
   void aNameFromARequestCannotEndItsLine() {
     StatsdSource hostile = reader -> reader.counter("a\nb:1|c\rd", 1);
 
-    assertThat(
-            new StatsdReport(hostile, Format.STATSD, NO_TAGS)
-                .lines(new TimerSamples.Batch(0, List.of())))
+    assertThat(report(hostile, Format.STATSD, NO_TAGS).lines(new TimerSamples.Batch(0, List.of())))
         .containsExactly("a_b_1_c_d:1|c");
   }
 
   @Test
   void aCounterThatBeginsAgainIsSentWhole() {
-    StatsdReport report = new StatsdReport(source, Format.STATSD, NO_TAGS);
+    StatsdReport report = report(source, Format.STATSD, NO_TAGS);
     TimerSamples.Batch none = new TimerSamples.Batch(0, List.of());
     hits.set(9);
     assertThat(report.lines(none)).contains("ratelimit.hits:9|c");
@@ -156,7 +215,7 @@ class StatsdSinkTest {
     TimerSamples.Batch batch = samples.take();
 
     assertThat(batch.nanos()).hasSize(TimerSamples.MAX_SAMPLES).containsOnly(1_000_000L);
-    assertThat(new StatsdReport(_ -> {}, Format.STATSD, NO_TAGS).lines(batch))
+    assertThat(report(_ -> {}, Format.STATSD, NO_TAGS).lines(batch))
         .hasSize(1_000)
         .containsOnly("ratelimit_server.ShouldRateLimit.response_time:1.000|ms|@0.250000");
     assertThat(samples.take().nanos()).isEmpty();
@@ -164,7 +223,18 @@ class StatsdSinkTest {
 
   private static StatsdConfig config(int port, Protocol protocol) {
     return new StatsdConfig(
-        "127.0.0.1", port, protocol, Format.STATSD, NO_TAGS, Duration.ofHours(1));
+        "127.0.0.1", port, protocol, Format.STATSD, NO_TAGS, List.of(), Duration.ofHours(1));
+  }
+
+  private static StatsdConfig config(
+      int port, Format format, SortedMap<String, String> tags, List<Rewrite> rewrites) {
+    return new StatsdConfig(
+        "127.0.0.1", port, Protocol.UDP, format, tags, rewrites, Duration.ofHours(1));
+  }
+
+  private static StatsdReport report(
+      StatsdSource source, Format format, SortedMap<String, String> tags) {
+    return new StatsdReport(source, config(1, format, tags, List.of()));
   }
 
   private static ServerSocket tcp() throws IOException {
