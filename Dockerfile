@@ -16,9 +16,11 @@ COPY --from=build /image /opt
 RUN /opt/throttlekit/train
 
 FROM ${BASE}
-ENV JAVA_HOME=/opt/java
+ENV JAVA_HOME=/opt/java LANG=C.UTF-8
 COPY --from=trained /opt /opt
-RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin throttlekit
+# /bin/ratelimit is the command that Envoy Gateway starts; /bin is a link to /usr/bin.
+RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin throttlekit \
+    && ln -s /opt/throttlekit/ratelimit /usr/bin/ratelimit
 USER 10001:10001
 EXPOSE 8080 8081
 # Containers that start at once on a small machine are slow; the first success ends the start period.

@@ -103,6 +103,15 @@ class ComposeFileTest {
   }
 
   @Test
+  void theImagesOfTheContainerTestReplaceThoseOfServices() throws IOException {
+    for (String overrides : List.of("mesh.yaml", "postgres.yaml")) {
+      ComposeFile file =
+          new ComposeFile(ComposeFile.map(ComposeFile.yaml(MeshImages.FILES.resolve(overrides))));
+      assertThat(file.services().keySet()).isNotEmpty().isSubsetOf(services.keySet());
+    }
+  }
+
+  @Test
   void everyFileThatIsMountedExists() {
     List<Path> mounted =
         services.values().stream()

@@ -15,6 +15,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -39,6 +40,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class MeshContainersTest {
   private static final String REQUEST =
       "{\"domain\":\"d\",\"descriptors\":[{\"entries\":[{\"key\":\"user\",\"value\":\"anna\"}]}]}";
+  private static final String POLICY =
+      "domain: d\ndescriptors: [{key: user, rate_limit: {unit: hour, requests_per_unit: 1}}]\n";
   private static final long MEBIBYTE = 1 << 20;
 
   private final TimeSource time = TimeSource.system();
@@ -62,11 +65,29 @@ class MeshContainersTest {
     long added = bytes(image) - bytes(images.image("base"));
     assertThat(added).as("bytes that the image adds to its base").isLessThan(300 * MEBIBYTE);
     Path policies = Files.createDirectory(folder.resolve("policies"));
-    Files.writeString(
-        policies.resolve("p.yaml"),
-        "domain: d\ndescriptors: [{key: user, rate_limit: {unit: hour, requests_per_unit: 1}}]\n");
+    Files.writeString(policies.resolve("p.yaml"), POLICY);
     for (String store : List.of("memory", "redis://127.0.0.1:1")) { // no server listens there
       assertStartsWithItsCache(image, policies, store);
+    }
+  }
+
+  @Test
+  void theCommandOfEnvoyproxyRatelimitServesWithItsVariables() throws Exception {
+    Path policies = Files.createDirectory(folder.resolve("config"));
+    Files.writeString(policies.resolve("p.yaml"), POLICY);
+    String container =
+        start(
+            List.of("--user", "65534:65534", "--entrypoint", "/bin/ratelimit"),
+            List.of("RUNTIME_ROOT=/data", "RUNTIME_SUBDIRECTORY=ratelimit", "USE_STATSD=false"),
+            policies + ":/data/ratelimit/config:ro",
+            images.image("service"));
+    try {
+      awaitHealthy(container);
+      String address = run(List.of("docker", "port", container, "8080/tcp"));
+      assertThat(decide(address)).contains("\"OK\"");
+      assertThat(decide(address)).contains("\"OVER_LIMIT\"");
+    } finally {
+      var _ = run(List.of("docker", "rm", "--force", container));
     }
   }
 
@@ -89,27 +110,16 @@ class MeshContainersTest {
   private static void assertStartsWithItsCache(String image, Path policies, String store)
       throws Exception {
     String container =
-        run(
+        start(
+            List.of("--tmpfs", "/tmp"),
             List.of(
-                "docker",
-                "run",
-                "--detach",
-                "--read-only",
-                "--tmpfs",
-                "/tmp",
-                "--publish",
-                "127.0.0.1::8080",
-                "--env",
                 "THROTTLEKIT_STORE_URI=" + store,
-                "--env", // so that the JVM does not start if it cannot use the cache
-                "THROTTLEKIT_JAVA_OPTIONS=-XX:AOTMode=on",
-                "--volume",
-                policies + ":/etc/throttlekit/policies:ro",
-                image));
+                // so that the JVM does not start if it cannot use the cache
+                "THROTTLEKIT_JAVA_OPTIONS=-XX:AOTMode=on"),
+            policies + ":/etc/throttlekit/policies:ro",
+            image);
     try {
-      await()
-          .atMost(Duration.ofMinutes(4))
-          .until(() -> inspect("{{.State.Health.Status}}", container).equals("healthy"));
+      awaitHealthy(container);
       assertThat(run(List.of("docker", "exec", container, "id", "-u"))).isEqualTo("10001");
       assertThat(run(List.of("docker", "exec", container, "cat", "/proc/1/cmdline")))
           .contains("-XX:AOTCache=/opt/throttlekit/.aot/");
@@ -123,6 +133,24 @@ class MeshContainersTest {
     } finally {
       var _ = run(List.of("docker", "rm", "--force", container));
     }
+  }
+
+  /** Starts a container with a read-only root, and publishes its port 8080. */
+  private static String start(
+      List<String> options, List<String> environment, String volume, String image)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of("docker", "run", "--detach", "--read-only"));
+    command.addAll(List.of("--publish", "127.0.0.1::8080", "--volume", volume));
+    command.addAll(options);
+    environment.forEach(variable -> command.addAll(List.of("--env", variable)));
+    command.add(image);
+    return run(command);
+  }
+
+  private static void awaitHealthy(String container) {
+    await()
+        .atMost(Duration.ofMinutes(4))
+        .until(() -> inspect("{{.State.Health.Status}}", container).equals("healthy"));
   }
 
   /** A replica is stopped while it holds leased units; the other continues within the limit. */

@@ -1,10 +1,14 @@
 package io.throttlekit.envoy;
 
+import static org.assertj.core.api.Assumptions.assumeThat;
+
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Complete bootstraps in {@code examples/}, each with the policy that matches it.
@@ -36,6 +40,8 @@ public enum EnvoyExample {
   private static final int UPSTREAM_PORT = 8000;
   private static final String FILTER_TIMEOUT = "timeout: 0.1s";
   private static final String CONNECT_TIMEOUT = "connect_timeout: 1s"; // TLS handshake included
+  private static final Pattern MINOR = Pattern.compile("(?<![\\d.])1\\.(\\d{1,4})\\.");
+  private static final int MINOR_WITH_REFUNDS = 38; // the first that knows is_negative_hits
   private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
 
   /** Returns the file's name without {@code .yaml}, which is also the policy's domain. */
@@ -76,6 +82,21 @@ public enum EnvoyExample {
   /** Returns whether its Envoy uses the service's port for sensors. */
   public boolean hasSensors() {
     return this == CONCURRENCY_LIMIT || this == CONCURRENCY_LEASES || this == FILTER_FROM_POLICIES;
+  }
+
+  /** Returns whether an Envoy accepts it, by its version or the tag of its image. */
+  public boolean runsOn(String version) {
+    Matcher minor = MINOR.matcher(version);
+    return this != COSTS_AND_REFUNDS
+        || !minor.find()
+        || Integer.parseInt(minor.group(1)) >= MINOR_WITH_REFUNDS;
+  }
+
+  /** Skips the test, with the reason, if this Envoy does not accept it. */
+  public void assumeRunsOn(String version) {
+    assumeThat(runsOn(version))
+        .as("refunds need Envoy 1.%d, and this is %s", MINOR_WITH_REFUNDS, version)
+        .isTrue();
   }
 
   private String port(String text, int shown, int real) {

@@ -55,6 +55,17 @@ class EnvoyExampleTest {
         .contains("\ndomain: " + example.fileName() + "\n");
   }
 
+  @Test
+  void onlyRefundsNeedANewerEnvoyThan136() {
+    assertThat(EnvoyExample.values())
+        .filteredOn(example -> !example.runsOn("1.36.4"))
+        .containsExactly(EnvoyExample.COSTS_AND_REFUNDS);
+    assertThat(List.of("1.38.0", "v1.38.3", "distroless-v1.40.0", "dev"))
+        .allMatch(EnvoyExample.COSTS_AND_REFUNDS::runsOn);
+    assertThat(List.of("v1.37.0", "distroless-v1.36.4"))
+        .noneMatch(EnvoyExample.COSTS_AND_REFUNDS::runsOn);
+  }
+
   private static List<String> files(String folder) throws IOException, URISyntaxException {
     var url = Objects.requireNonNull(EnvoyExample.class.getResource(folder));
     try (Stream<Path> files = Files.list(Path.of(url.toURI()))) {

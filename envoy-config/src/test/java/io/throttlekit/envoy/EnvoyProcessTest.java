@@ -43,6 +43,7 @@ class EnvoyProcessTest {
   @ParameterizedTest
   @EnumSource
   void loadsTheExample(EnvoyExample example) throws IOException {
+    example.assumeRunsOn(EnvoyProgram.version());
     String bootstrap = example.bootstrap(wiring());
     assertThat(EnvoyProcess.validate(EnvoyProgram.path(), bootstrap, folder)).isEmpty();
     try (EnvoyProcess envoy = EnvoyProcess.start(EnvoyProgram.path(), bootstrap, folder)) {

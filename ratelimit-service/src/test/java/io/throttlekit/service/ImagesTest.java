@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Every image has an exact version, so that builds are reproducible. */
+/** The images that the files of Docker name, each by an exact version, and the one they build. */
 class ImagesTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern IMAGE =
@@ -43,6 +43,30 @@ class ImagesTest {
           }
           assertThat(number).isGreaterThanOrEqualTo(7_004_006);
         });
+  }
+
+  @Test
+  void theDockerfileConfiguresItsImageAsJibDoes() throws IOException {
+    String pom = Files.readString(ROOT.resolve("deploy/image/pom.xml"));
+    String jib = pom.substring(pom.indexOf("<container>"), pom.indexOf("</container>"));
+    String dockerfile = Files.readString(ROOT.resolve("Dockerfile"));
+    assertThat(dockerfile.substring(dockerfile.lastIndexOf("\nFROM ")).lines())
+        .contains(
+            "ENV " + String.join(" ", each(jib, "<([A-Z_]+)>([^<]+)<")),
+            "USER " + String.join(" ", each(jib, "<user>([^<]+)<")),
+            "EXPOSE " + String.join(" ", each(jib, "<port>([^<]+)<")),
+            "ENTRYPOINT [\"" + String.join("\", \"", each(jib, "<entrypoint>([^<]+)<")) + "\"]",
+            "CMD [\"" + String.join("\", \"", each(jib, "<arg>([^<]+)<")) + "\"]");
+  }
+
+  /** Returns what the groups of a pattern match, joined by {@code =}. */
+  private static List<String> each(String text, String pattern) {
+    return Pattern.compile(pattern)
+        .matcher(text)
+        .results()
+        .map(match ->
+            match.groupCount() == 1 ? match.group(1) : match.group(1) + "=" + match.group(2))
+        .toList();
   }
 
   private static List<String> images() throws IOException {

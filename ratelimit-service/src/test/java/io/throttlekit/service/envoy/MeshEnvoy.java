@@ -39,6 +39,12 @@ final class MeshEnvoy implements ExternalProgram {
     return named.isBlank() || !docker.getAsBoolean() ? null : named;
   }
 
+  /** Returns the version of the program, or the tag of the image; only if it is not missing. */
+  String version() {
+    String image = image();
+    return image == null ? EnvoyProgram.version() : image.substring(image.lastIndexOf(':') + 1);
+  }
+
   @Override
   public @Nullable String whyMissing() {
     if (image() != null) {

@@ -35,8 +35,17 @@ public final class EnvoyProgram implements ExternalProgram {
 
   /** The executable; only for tests that are annotated with {@link RealEnvoy}. */
   public static Path path() {
+    return found().program();
+  }
+
+  /** Its version, such as {@code 1.40.0}; only for such tests. */
+  public static String version() {
+    return found().version();
+  }
+
+  private static Found found() {
     return switch (Once.LOOKUP) {
-      case Found(Path program, String _) -> program;
+      case Found found -> found;
       case Unavailable(String reason) -> throw new IllegalStateException(reason);
       case Unusable(String reason) -> throw new IllegalStateException(reason);
     };

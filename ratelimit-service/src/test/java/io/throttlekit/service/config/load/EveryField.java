@@ -176,6 +176,7 @@ final class EveryField {
         Map.entry("THROTTLEKIT_TELEMETRY_STATSD_PROTOCOL", "udp"),
         Map.entry("THROTTLEKIT_TELEMETRY_STATSD_FORMAT", "dogstatsd"),
         Map.entry("THROTTLEKIT_TELEMETRY_STATSD_TAGS", "a:b"),
+        Map.entry("THROTTLEKIT_TELEMETRY_STATSD_REWRITES", "^a\\.(.*)$ b t:$1,u:v ; c d"),
         Map.entry("THROTTLEKIT_TELEMETRY_STATSD_FLUSH_INTERVAL", "5s"),
         Map.entry("THROTTLEKIT_TELEMETRY_REFUSAL_LOG_INTERVAL", "20s"),
         Map.entry("THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE", "true"),
