@@ -204,16 +204,13 @@ final class ActionDerivation {
     Map<String, List<DescriptorNode>> byLength = new LinkedHashMap<>();
     for (DescriptorNode node : nodes) {
       Matcher prefix = CIDR.matcher(node.value());
-      String length = "";
-      if (prefix.matches()) {
-        boolean v6 = prefix.group(1).contains(":");
-        int bits = Integer.parseInt(prefix.group(2));
-        if (bits > (v6 ? 128 : 32)) { // for which Envoy would reject the whole filter
-          gap(List.of(node), "no address has a prefix of " + bits + " bits");
-          continue;
-        }
-        length = (v6 ? "6/" : "4/") + bits;
+      if (prefix.matches()
+          && Integer.parseInt(prefix.group(2)) > (prefix.group(1).contains(":") ? 128 : 32)) {
+        gap(List.of(node), "no address has so long a prefix"); // Envoy would reject the filter
+        continue;
       }
+      String length =
+          prefix.matches() ? (prefix.group(1).contains(":") ? "6/" : "4/") + prefix.group(2) : "";
       byLength.computeIfAbsent(length, _ -> new ArrayList<>()).add(node);
     }
     byLength.forEach((length, same) -> {

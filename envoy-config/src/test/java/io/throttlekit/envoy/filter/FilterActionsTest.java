@@ -45,26 +45,6 @@ class FilterActionsTest {
   }
 
   @Test
-  void aPrefixThatEnvoyWouldRejectIsLeftOut() {
-    FilterActions actions =
-        FilterActions.of(
-            Policies.ofDescriptors(
-                """
-                  - {key: masked_remote_address, value: 10.0.0.0/33, %1$s}
-                  - {key: masked_remote_address, value: "2001:db8::/129", %1$s}
-                  - {key: masked_remote_address, value: "2001:db8::/128", %1$s}
-                """
-                    .formatted("rate_limit: {unit: day, requests_per_unit: 1}")),
-            "d",
-            Map.of());
-    assertThat(actions.rateLimits()).hasSize(1);
-    assertThat(actions.missing())
-        .containsExactly(
-            "`masked_remote_address` (d.yaml:3:5): no address has a prefix of 33 bits",
-            "`masked_remote_address` (d.yaml:4:5): no address has a prefix of 129 bits");
-  }
-
-  @Test
   void keysOfEnvoyAreFilledByIt() {
     assertThat(
             lists(
