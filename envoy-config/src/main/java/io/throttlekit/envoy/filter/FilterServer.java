@@ -9,6 +9,7 @@ import io.grpc.SynchronizationContext;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.descriptors.policy.PolicyBook;
+import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.envoy.NodeIds;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -41,7 +42,10 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
   /** Characters of a version: 64 bits of a digest, of which a few differ at a time. */
   private static final int VERSION_LENGTH = 16;
 
-  /** Rejections logged between two loads of policies, so that no client can fill the log. */
+  /**
+   * Lines logged of each load of policies, and of rejections between two of them, so that no client
+   * can fill the log.
+   */
   private static final int MAX_LOGGED = 20;
 
   private static final int MAX_REASON = 500; // characters of a rejection in the log
@@ -52,32 +56,49 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
   private final Set<FilterStream> open = new LinkedHashSet<>();
   private Map<String, Any> filters = Map.of();
   private int logged;
+  private Set<String> incomplete = Set.of(); // domains, with the first descriptor that each lacks
 
   /** Creates a server without policies. */
   public FilterServer(FilterSettings settings) {
     this.settings = settings;
   }
 
-  /** Sends the filters of these policies to the Envoys to which they are new. */
+  /**
+   * Sends the filters of these policies to the Envoys to which they are new. Called by one thread
+   * at a time.
+   */
   public void follow(PolicyBook book) {
     Map<String, Any> resources = new LinkedHashMap<>();
+    Set<String> lacking = new LinkedHashSet<>();
     for (String domain : book.domains()) {
       FilterActions actions = FilterActions.of(book, domain, Map.of());
       resources.put(domain, FilterResource.of(actions, settings));
       List<String> missing = actions.missing();
       if (!missing.isEmpty()) {
-        LOG.warn(
-            "the filter {} that Envoys receive lacks {} of its descriptors: {}",
-            domain,
-            missing.size(),
-            missing.getFirst());
+        lacking.add(
+            "%s lacks %d of its descriptors: %s"
+                .formatted(Wording.quote(domain), missing.size(), missing.getFirst()));
       }
     }
+    logNew(lacking);
     within(() -> {
       filters = resources;
       logged = 0;
       List.copyOf(open).forEach(FilterStream::push);
     });
+  }
+
+  /** Logs what the policies before did not lack: a control plane repeats them with each change. */
+  private void logNew(Set<String> lacking) {
+    List<String> lines = new ArrayList<>(lacking);
+    lines.removeAll(incomplete);
+    incomplete = lacking;
+    lines
+        .subList(0, Math.min(MAX_LOGGED, lines.size()))
+        .forEach(line -> LOG.warn("the filter that Envoys receive for {}", line));
+    if (lines.size() > MAX_LOGGED) {
+      LOG.warn("{} further filters lack descriptors", lines.size() - MAX_LOGGED);
+    }
   }
 
   @Override

@@ -22,6 +22,9 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
   /** Filters that one stream may request. */
   static final int MAX_NAMES = 64;
 
+  /** Unread bytes at which the connection is full: one response, of any size. */
+  private static final int UNREAD_BYTES = 1;
+
   private final ServerCallStreamObserver<DiscoveryResponse> call;
   private final FilterServer server;
   private final NodeIds allowed;
@@ -40,6 +43,7 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
     this.server = server;
     this.allowed = allowed;
     call.disableAutoRequest();
+    call.setOnReadyThreshold(UNREAD_BYTES);
     call.setOnReadyHandler(() -> server.within(this::ready));
     call.setOnCancelHandler(() -> server.within(this::over));
     call.request(1);

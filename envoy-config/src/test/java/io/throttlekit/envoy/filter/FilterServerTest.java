@@ -14,6 +14,8 @@ import io.grpc.ManagedChannel;
 import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import java.io.IOException;
@@ -22,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -101,6 +104,19 @@ class FilterServerTest {
   }
 
   @Test
+  void anEnvoyThatReadsNothingIsSentOnlyTheNewestFilter() throws Exception {
+    AtomicReference<ClientCallStreamObserver<DiscoveryRequest>> call = new AtomicReference<>();
+    server.follow(Policies.ofDescriptors(USER));
+    connect(call).onNext(request("throttlekit/d"));
+    server.follow(Policies.ofDescriptors(USER.replace("user", "org")));
+    server.follow(Policies.ofDescriptors(USER + USER.replace("user", "org")));
+    assertThat(received).isEmpty();
+    call.get().request(9);
+    assertThat(received).hasSize(1);
+    assertThat(rateLimits(filter(received.getFirst()))).isEqualTo(2);
+  }
+
+  @Test
   void theVersionIsThatOfTheContent() {
     server.follow(Policies.ofDescriptors(USER));
     connect().onNext(request("throttlekit/d"));
@@ -143,9 +159,24 @@ class FilterServerTest {
   }
 
   private StreamObserver<DiscoveryRequest> connect() {
+    AtomicReference<ClientCallStreamObserver<DiscoveryRequest>> call = new AtomicReference<>();
+    StreamObserver<DiscoveryRequest> stream = connect(call);
+    call.get().request(Integer.MAX_VALUE);
+    return stream;
+  }
+
+  /** Returns a stream on which the client reads what it requests from {@code call}. */
+  private StreamObserver<DiscoveryRequest> connect(
+      AtomicReference<ClientCallStreamObserver<DiscoveryRequest>> call) {
     return ExtensionConfigDiscoveryServiceGrpc.newStub(channel)
         .streamExtensionConfigs(
-            new StreamObserver<>() {
+            new ClientResponseObserver<DiscoveryRequest, DiscoveryResponse>() {
+              @Override
+              public void beforeStart(ClientCallStreamObserver<DiscoveryRequest> started) {
+                started.disableAutoRequestWithInitial(0);
+                call.set(started);
+              }
+
               @Override
               public void onNext(DiscoveryResponse response) {
                 received.add(response);
