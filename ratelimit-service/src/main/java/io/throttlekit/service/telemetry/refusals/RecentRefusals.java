@@ -11,23 +11,25 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntUnaryOperator;
 
 /**
  * Shows who is limited: the keys that were refused most in the last one to two minutes, in front of
  * another listener. Thread-safe.
  *
  * <p>In each tenth of a second, the first {@link #EXACT} refusals are recorded one by one, and then
- * one in {@link #STRIDE}, which stands for the others. Those cost a clock reading and an atomic
- * increment, and allocate nothing.
+ * one in {@link #STRIDE} at random, which stands for the others. Those cost a clock reading: they
+ * allocate nothing, and write nothing for which event loops would contend.
  */
 public final class RecentRefusals implements DecisionListener {
   /** Refusals of a period that are recorded one by one. */
   static final int EXACT = 64;
 
-  /** Refusals beyond them of which one is recorded. */
+  /** Refusals beyond them of which one is recorded on average. */
   static final int STRIDE = 64;
 
   /** Keys on the page. */
@@ -39,6 +41,7 @@ public final class RecentRefusals implements DecisionListener {
   private final TimeSource time;
   private final DecisionListener next;
   private final RefusalLog log;
+  private final IntUnaryOperator random;
   private final AtomicLong periodEndNanos;
   private final AtomicInteger inPeriod = new AtomicInteger();
 
@@ -49,9 +52,11 @@ public final class RecentRefusals implements DecisionListener {
   private long currentSinceNanos;
   private long beforeSinceNanos;
 
-  private RecentRefusals(TimeSource time, RefusalLog log, DecisionListener next) {
+  private RecentRefusals(
+      TimeSource time, RefusalLog log, IntUnaryOperator random, DecisionListener next) {
     this.time = time;
     this.log = log;
+    this.random = random;
     this.next = next;
     long now = time.monotonicNanos();
     this.periodEndNanos = new AtomicLong(now);
@@ -67,13 +72,21 @@ public final class RecentRefusals implements DecisionListener {
    */
   public static RecentRefusals of(TimeSource time, Duration logInterval, DecisionListener next) {
     Timer timer = logInterval.isZero() ? (_, _) -> {} : RefusalLog.thread();
-    return of(time, timer, logInterval, next);
+    return of(time, timer, logInterval, bound -> ThreadLocalRandom.current().nextInt(bound), next);
   }
 
-  /** Creates an instance that writes to the log by {@code timer}. */
+  /**
+   * Creates an instance that writes to the log by {@code timer}.
+   *
+   * @param random returns a number from 0 to below its argument; on any thread
+   */
   static RecentRefusals of(
-      TimeSource time, Timer timer, Duration logInterval, DecisionListener next) {
-    return new RecentRefusals(time, new RefusalLog(timer, logInterval), next);
+      TimeSource time,
+      Timer timer,
+      Duration logInterval,
+      IntUnaryOperator random,
+      DecisionListener next) {
+    return new RecentRefusals(time, new RefusalLog(timer, logInterval), random, next);
   }
 
   @Override
@@ -117,11 +130,11 @@ public final class RecentRefusals implements DecisionListener {
     if (now - end >= 0 && periodEndNanos.compareAndSet(end, now + PERIOD_NANOS)) {
       inPeriod.set(0);
     }
-    int number = inPeriod.getAndIncrement();
-    if (number < EXACT) {
+    // Read first: in a flood, event loops would contend for each increment.
+    if (inPeriod.get() < EXACT && inPeriod.getAndIncrement() < EXACT) {
       return 1;
     }
-    return (number - EXACT + 1) % STRIDE == 0 ? STRIDE : 0;
+    return random.applyAsInt(STRIDE) == 0 ? STRIDE : 0;
   }
 
   /** Returns the limit as answers report it: that of a decision may include a burst. */

@@ -39,7 +39,8 @@ class RecentRefusalsTest {
   private final ManualTimer timer = new ManualTimer(time);
   private final Received received = new Received();
   private final RecentRefusals refusals =
-      RecentRefusals.of(time, timer, Duration.ofSeconds(10), received);
+      RecentRefusals.of(time, timer, Duration.ofSeconds(10), this::inTurn, received);
+  private int sampled;
 
   @Test
   void showsTheKeysThatWereRefusedMostFirst() {
@@ -124,12 +125,23 @@ class RecentRefusalsTest {
         refusals.decided(rule, entries, 1, REFUSED, false);
       }
       long before = threads.getCurrentThreadAllocatedBytes();
+      sampled = 0;
       for (int i = 1; i < RecentRefusals.STRIDE; i++) {
         refusals.decided(rule, entries, 1, REFUSED, false);
       }
       least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
     }
     assertThat(least).isZero();
+  }
+
+  @Test
+  void afterAFloodEachRefusalIsRecordedAgain() {
+    refuse(RecentRefusals.EXACT + 10, "user", "bob");
+    refuse(1, "user", "ann");
+    assertThat(lines()).hasSize(1);
+    time.advance(100);
+    refuse(1, "user", "ann");
+    assertThat(lines()).hasSize(2);
   }
 
   @Test
@@ -158,10 +170,16 @@ class RecentRefusalsTest {
 
   @Test
   void withoutAnIntervalNothingIsLogged() {
-    RecentRefusals silent = RecentRefusals.of(time, timer, Duration.ZERO, received);
+    RecentRefusals silent = RecentRefusals.of(time, timer, Duration.ZERO, this::inTurn, received);
     silent.decided(rule("user", "bob"), new String[] {"user", "bob"}, 1, REFUSED, false);
     assertThat(timer.size()).isZero();
     assertThat(silent.page()).contains("user=bob");
+  }
+
+  /** Returns 1, 2, 3 …, and 0 each time that the bound is reached. */
+  private int inTurn(int bound) {
+    sampled++;
+    return sampled % bound;
   }
 
   private List<String> lines() {
