@@ -208,7 +208,7 @@ class PoliciesOverXdsTest {
     assertThat(page("/metrics"))
         .contains(
             "throttlekit_xds_connected 1.0",
-            "throttlekit_xds_rejected_parts 1.0",
+            "throttlekit_xds_rejected_parts{domain=\"shop\"} 1.0",
             "throttlekit_xds_responses_total{result=\"accepted\"} 1.0",
             "throttlekit_xds_responses_total{result=\"rejected\"} 1.0",
             "throttlekit_xds_version{version=\"2\"} 1.0",

@@ -30,7 +30,7 @@ final class ControlPlaneText {
     lines.add(
         "responses: %d accepted, %d rejected; %d of them changed nothing"
             .formatted(status.accepted(), status.rejected(), status.unchanged()));
-    status.rejectedParts().forEach(part -> lines.add("rejected: " + part));
+    status.rejectedParts().forEach(part -> lines.add("rejected: " + part.text()));
     return lines;
   }
 
@@ -46,8 +46,8 @@ final class ControlPlaneText {
     json.name("rejected_responses").value(status.rejected());
     json.name("unchanged_responses").value(status.unchanged());
     json.name("rejected_parts").beginArray();
-    for (String part : status.rejectedParts()) {
-      json.value(part);
+    for (ControlPlaneStatus.RejectedPart part : status.rejectedParts()) {
+      json.value(part.text());
     }
     json.endArray().endObject();
   }

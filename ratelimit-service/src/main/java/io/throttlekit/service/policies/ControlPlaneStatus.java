@@ -27,7 +27,15 @@ public record ControlPlaneStatus(
     long accepted,
     long rejected,
     long unchanged,
-    List<String> rejectedParts) {
+    List<RejectedPart> rejectedParts) {
+
+  /**
+   * A domain or descriptor that does not take effect as it was sent.
+   *
+   * @param domain printable and of limited length; empty if it is not known
+   * @param text names the part, and what takes effect instead
+   */
+  public record RejectedPart(String domain, String text) {}
 
   /** Copies the list. */
   public ControlPlaneStatus {
@@ -64,7 +72,7 @@ public record ControlPlaneStatus(
   }
 
   /** Returns the status without the parts that were rejected, or with others. */
-  public ControlPlaneStatus withRejectedParts(List<String> parts) {
+  public ControlPlaneStatus withRejectedParts(List<RejectedPart> parts) {
     return new ControlPlaneStatus(
         server,
         connected,

@@ -10,6 +10,7 @@ import io.throttlekit.descriptors.source.Problem;
 import io.throttlekit.descriptors.source.Problems;
 import io.throttlekit.descriptors.source.Severity;
 import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
+import io.throttlekit.service.policies.ControlPlaneStatus.RejectedPart;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -51,14 +52,14 @@ final class PartialLoader {
    * @param accepted what takes effect, by domain
    * @param mistakes errors of the control plane, and not of overrides
    * @param problems all errors, and the warnings of what takes effect
-   * @param rejected places of what does not take effect as it was sent, and what does instead
+   * @param rejected what does not take effect as it was sent
    */
   record Outcome(
       @Nullable PolicyBook book,
       SortedMap<String, List<RateLimitDescriptor>> accepted,
       List<Problem> mistakes,
       List<Problem> problems,
-      List<String> rejected) {}
+      List<RejectedPart> rejected) {}
 
   /**
    * Loads what was sent.
@@ -77,7 +78,7 @@ final class PartialLoader {
     private final SortedMap<String, List<RateLimitDescriptor>> before;
     private final RuleOverrides overrides;
     private final Map<Problem, Optional<SentDescriptor>> errors = new LinkedHashMap<>();
-    private final List<String> rejected = new ArrayList<>();
+    private final List<RejectedPart> rejected = new ArrayList<>();
     private final Map<String, SentDescriptor> roots = new TreeMap<>();
     private final List<SentDescriptor> all = new ArrayList<>();
     private final Map<SentDescriptor, String> domains = new HashMap<>();
@@ -114,7 +115,7 @@ final class PartialLoader {
         }
       }
       rejected.clear();
-      rejected.add("all that was sent: there are too many mistakes");
+      rejected.add(new RejectedPart("", "all that was sent: there are too many mistakes"));
       List<Problem> all = List.copyOf(errors.keySet());
       return new Outcome(null, before, all, all, rejected);
     }
@@ -129,13 +130,14 @@ final class PartialLoader {
         }
       });
       for (String domain : new TreeSet<>(sent.unreadable())) {
-        rejected.add(
+        String text =
             domain.isEmpty()
                 ? "a resource that cannot be read: the last good state of missing domains remains"
                 : Place.of(domain)
                     + (before.containsKey(domain)
                         ? ": its last good state remains"
-                        : ": it has no effect"));
+                        : ": it has no effect");
+        rejected.add(new RejectedPart(Place.shown(domain), text));
       }
       return wanted;
     }
@@ -179,7 +181,8 @@ final class PartialLoader {
       roots.forEach((domain, root) -> accepted.put(domain, root.messages()));
       for (SentDescriptor descriptor : all) {
         if (!descriptor.remains().isEmpty()) {
-          rejected.add(descriptor.at() + ": " + descriptor.remains());
+          String domain = Place.shown(domains.getOrDefault(descriptor, ""));
+          rejected.add(new RejectedPart(domain, descriptor.at() + ": " + descriptor.remains()));
         }
       }
       List<Problem> mistakes = new ArrayList<>();

@@ -40,7 +40,8 @@ final class Place {
     return new SourceLocation("xds " + shown(domain) + ": " + path, 0, number);
   }
 
-  private static String shown(String name) {
+  /** Returns a name without control characters, truncated. */
+  static String shown(String name) {
     String whole = PrintableText.of(name);
     return whole.length() <= MAX_NAME ? whole : whole.substring(0, MAX_NAME) + "…";
   }

@@ -13,6 +13,7 @@ import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
 import io.throttlekit.service.config.XdsConfig;
 import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.policies.ControlPlaneStatus;
+import io.throttlekit.service.policies.ControlPlaneStatus.RejectedPart;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import java.util.ArrayList;
@@ -210,7 +211,7 @@ final class XdsPolicies implements ConfigListener {
           "rejected of version {} (parts: {}): {}",
           shown(version),
           outcome.rejected().size(),
-          joined(outcome.rejected()));
+          joined(outcome.rejected().stream().map(RejectedPart::text).toList()));
     }
     listener.loaded(errors.isEmpty());
   }

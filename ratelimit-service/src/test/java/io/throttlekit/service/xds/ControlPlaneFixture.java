@@ -15,6 +15,7 @@ import io.throttlekit.service.admission.PolicyAdmission;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.XdsConfig;
 import io.throttlekit.service.policies.ControlPlaneStatus;
+import io.throttlekit.service.policies.ControlPlaneStatus.RejectedPart;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.Setup;
 import io.throttlekit.store.InMemoryStore;
@@ -172,6 +173,10 @@ final class ControlPlaneFixture {
 
   ControlPlaneStatus status() {
     return Objects.requireNonNull(store.controlPlane());
+  }
+
+  List<String> rejectedParts() {
+    return status().rejectedParts().stream().map(RejectedPart::text).toList();
   }
 
   /** Returns the rules in effect: path, and the limit in words. */

@@ -159,7 +159,7 @@ class OverriddenPoliciesTest {
         .singleElement()
         .asString()
         .startsWith(place + ": error: sliding_log cannot do this: limit of a sliding log");
-    assertThat(service.status().rejectedParts()).containsExactly(place + ": it has no overrides");
+    assertThat(service.rejectedParts()).containsExactly(place + ": it has no overrides");
     assertThat(service.status().accepted()).as("no mistake of the control plane").isEqualTo(1);
     assertThat(rule(service, "rule-0-match-0", "ann").inWords()).contains("sliding_log");
     assertThat(rule(service, "rule-6-match-0", "rule-6-match-0").inWords())

@@ -39,7 +39,7 @@ class PartialFailureTest {
             "b: 1 per hour (fixed_window)",
             "c: 2 per hour (fixed_window)");
     assertThat(answer).startsWith("1 error: xds d: b: `77` is not a value of `unit` (allowed: ");
-    assertThat(service.status().rejectedParts())
+    assertThat(service.rejectedParts())
         .containsExactly("xds d: b: its last good state remains");
     assertThat(service.store.status().good()).isFalse();
     assertThat(service.store.status().generation()).isEqualTo(2);
@@ -51,7 +51,7 @@ class PartialFailureTest {
     String nested = descriptor("n", GOOD, 3);
     service.receiveDomain(descriptor("a", BAD + nested, 1) + descriptor("b", BAD, 1));
     assertThat(service.rules()).containsExactly("a.n: 3 per hour (fixed_window)");
-    assertThat(service.status().rejectedParts())
+    assertThat(service.rejectedParts())
         .containsExactly("xds d: a: it has no effect", "xds d: b: it has no effect");
   }
 
@@ -133,7 +133,7 @@ class PartialFailureTest {
     assertThat(service.book().domains()).containsExactly("d", "e");
     assertThat(service.rules())
         .containsExactly("a: 2 per hour (fixed_window)", "a: 1 per hour (fixed_window)");
-    assertThat(service.status().rejectedParts())
+    assertThat(service.rejectedParts())
         .containsExactly("xds e: its last good state remains");
   }
 
@@ -212,7 +212,7 @@ class PartialFailureTest {
             .collect(Collectors.joining());
     assertThat(service.receiveDomain(many)).isNotEmpty();
     assertThat(service.rules()).containsExactly("a: 1 per hour (fixed_window)");
-    assertThat(service.status().rejectedParts())
+    assertThat(service.rejectedParts())
         .containsExactly("all that was sent: there are too many mistakes");
   }
 

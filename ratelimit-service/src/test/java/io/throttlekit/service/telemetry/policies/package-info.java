@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.service.telemetry.policies;
+
+import org.jspecify.annotations.NullMarked;
