@@ -34,10 +34,11 @@ import org.slf4j.LoggerFactory;
  * <p>Decisions increment counters in memory, which instruments read at every collection. Rules of
  * the current book with fixed names have their tally in an immutable identity map, built when a new
  * book is first seen: a lookup allocates nothing, and rules of earlier books are dropped with their
- * map. The names of other series come from requests, so at most {@code maxSeries} of them are kept,
- * with at most {@value #CHARS_PER_SERIES} characters each on average; decisions beyond that are
- * counted in one series per domain. Unknown domains have at most {@value #MAX_UNKNOWN_DOMAINS}
- * series. Thread-safe.
+ * map. The counts of rules that a book no longer has are kept until the book after it, so that they
+ * are collected once more, and go on if the rules come back. The names of other series come from
+ * requests, so at most {@code maxSeries} of them are kept, with at most {@value #CHARS_PER_SERIES}
+ * characters each on average; decisions beyond that are counted in one series per domain. Unknown
+ * domains have at most {@value #MAX_UNKNOWN_DOMAINS} series. Thread-safe.
  */
 public final class RateLimitMetrics implements DecisionListener, CallListener, StatsdSource {
   /** Maximum number of unknown domains with a series of their own: callers choose their names. */
@@ -60,11 +61,22 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
           .000_05, .000_1, .000_25, .000_5, .001, .002_5, .005, .01, .025, .05, .1, .25, .5, 1.0,
           2.5, 5.0, 10.0);
 
-  /** The series of one book. */
+  /**
+   * The series of one book.
+   *
+   * @param removed those of the book before it that it does not have
+   */
   private record Fixed(
       @Nullable PolicyBook book,
       IdentityHashMap<Rule, Tally> ofRule,
-      Map<SeriesName, Tally> named) {}
+      Map<SeriesName, Tally> named,
+      Map<SeriesName, Tally> removed) {
+
+    @Nullable Tally tally(SeriesName name) {
+      Tally tally = named.get(name);
+      return tally != null ? tally : removed.get(name);
+    }
+  }
 
   private final Supplier<? extends @Nullable PolicyBook> policies;
   private final Executor logger = RuleLog.thread("unknown-domains");
@@ -79,7 +91,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
 
   private long charsFromRequests; // guarded by the lock
   private final LongAdder dropped = new LongAdder();
-  private volatile Fixed fixed = new Fixed(null, new IdentityHashMap<>(), Map.of());
+  private volatile Fixed fixed = new Fixed(null, new IdentityHashMap<>(), Map.of(), Map.of());
   // Read by the instruments.
   final UnknownDomains unknownDomains;
   final LongAdder admitted = new LongAdder();
@@ -216,7 +228,9 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
 
   /** Passes every series to {@code reader}, starting with those of the rules of the book. */
   void forEachSeries(BiConsumer<SeriesName, Tally> reader) {
-    refreshed().named.forEach(reader);
+    Fixed current = refreshed();
+    current.named.forEach(reader);
+    current.removed.forEach(reader);
     fromRequests.forEach(reader);
     others.forEach((domain, tally) -> reader.accept(SeriesName.otherOf(domain), tally));
   }
@@ -228,7 +242,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
       return known;
     }
     SeriesName name = SeriesName.of(rule.domain(), rule.metricKeys(entries));
-    Tally named = current.named.get(name);
+    Tally named = current.tally(name);
     if (named == null) {
       named = fromRequests.get(name);
     }
@@ -287,7 +301,9 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
     }
     // domains of removed policies would stay for ever
     others.keySet().retainAll(book.domains());
-    Fixed now = new Fixed(book, ofRule, named);
+    Map<SeriesName, Tally> removed = new HashMap<>(before.named);
+    removed.keySet().removeAll(named.keySet());
+    Fixed now = new Fixed(book, ofRule, named, removed);
     fixed = now;
     return now;
   }
@@ -297,7 +313,7 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
     if (fromRequest != null) {
       charsFromRequests -= name.length();
     }
-    Tally same = before.named.get(name);
+    Tally same = before.tally(name);
     if (same != null) {
       return same;
     }

@@ -148,11 +148,26 @@ class SeriesBoundTest {
   }
 
   @Test
-  void aReloadDropsTheSeriesOfRemovedRules() throws IOException {
+  void theSeriesOfARemovedRuleIsCollectedUntilTheNextReload() throws IOException {
     fixture.admit(1, 10, 9, "d", "user", "anna");
     policies.swap("domain: d\ndescriptors: []\n");
-
+    assertThat(totalHits()).hasSize(1);
+    policies.swap("domain: d\ndescriptors: []\n");
     assertThat(totalHits()).isEmpty();
+  }
+
+  @Test
+  void theCountsOfARuleThatWasAwayGoOn() throws IOException {
+    fixture.admit(1, 10, 9, "d", "user", "anna");
+    Rule old = policies.match("d", "user", "anna");
+    policies.swap("domain: d\ndescriptors: []\n");
+    String[] entries = {"user", "anna"};
+    assertThat(totalHits()).hasSize(1);
+    fixture.metrics.decided(old, entries, 1, Decision.admit(10, 8, 0), false); // was in progress
+    policies.swap(DETAILED);
+    fixture.admit(1, 10, 7, "d", "user", "anna");
+    assertThat(totalHits())
+        .containsExactly("ratelimit_service_rate_limit_total_hits{domain=\"d\",key1=\"user\"} 3");
   }
 
   @Test
