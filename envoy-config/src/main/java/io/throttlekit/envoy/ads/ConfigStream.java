@@ -140,7 +140,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
     if (channel != null) {
       channel.shutdownNow();
     }
-    subscription.ended(this, responded, reason);
+    subscription.ended(responded, reason);
   }
 
   private void connected() {

@@ -153,10 +153,8 @@ public final class ConfigSubscription implements AutoCloseable {
     }
   }
 
-  void ended(ConfigStream ended, boolean responded, String reason) {
-    if (ended != stream) {
-      return;
-    }
+  /** Called once by the stream that is open. */
+  void ended(boolean responded, String reason) {
     stream = null;
     if (closed) {
       return;
@@ -169,9 +167,9 @@ public final class ConfigSubscription implements AutoCloseable {
     }
     long pause = backoff.pauseNanos(responded, failures, random);
     failures = Math.min(failures + 1, MAX_FAILURES);
+    later(pause, this::connect);
     complain(reason, "no connection, further attempts follow: " + reason, null);
     call(() -> listener.disconnected(reason));
-    later(pause, this::connect);
   }
 
   private void connect() {

@@ -17,12 +17,17 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -118,6 +123,32 @@ class ConnectionTest {
     assertThat(connected.awaitConnection(1)).startsWith("UNAVAILABLE: ");
     connected.time.pass(Duration.ofSeconds(3));
     assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
+  }
+
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void tcpProbesAConnectionWithoutData() {
+    Server server = serving();
+    Connected connected = connectedTo(server.getPort());
+    connected.awaitConnection(0);
+    // Address and port of the peer, state, queues, and the timer: 02 is that of probes, and the
+    // next
+    // one is due within 40.96 s. By default it would be due in two hours.
+    String probed = " [0-9A-F]+:%04X 01 \\S+ 02:00000.*".formatted(server.getPort());
+    await()
+        .until(() ->
+            Stream.of("/proc/net/tcp", "/proc/net/tcp6")
+                .map(Path::of)
+                .flatMap(ConnectionTest::lines)
+                .anyMatch(line -> line.matches(".*" + probed)));
+  }
+
+  private static Stream<String> lines(Path file) {
+    try {
+      return Files.readAllLines(file).stream();
+    } catch (IOException e) {
+      return Stream.empty(); // a host without IPv6
+    }
   }
 
   @Test

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.grpc.Status;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -138,6 +140,26 @@ class ReconnectTest {
     pass(600_000);
     assertThat(controlPlane.streams()).hasSize(1);
     assertThat(subscribed.connections()).containsExactly("connected");
+  }
+
+  @Test
+  void aResponseThatWaitsDuringACloseIsNotApplied() {
+    Deque<Runnable> tasks = new ArrayDeque<>();
+    try (Subscribed queued = new Subscribed(tasks::add)) {
+      queued.subscription.start("");
+      runAll(tasks);
+      queued.controlPlane.stream().send("1", "a");
+      assertThat(tasks).isNotEmpty();
+      queued.subscription.close();
+      runAll(tasks);
+      assertThat(queued.received()).isEmpty();
+    }
+  }
+
+  private static void runAll(Deque<Runnable> tasks) {
+    for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+      task.run();
+    }
   }
 
   @Test

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.UUID;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 /**
@@ -43,6 +44,11 @@ final class Subscribed implements AutoCloseable {
   record Received(String version, List<String> texts, long atNanos) {}
 
   Subscribed() {
+    this(Runnable::run);
+  }
+
+  /** With an executor of all that the subscription does. */
+  Subscribed(Executor executor) {
     String name = UUID.randomUUID().toString();
     try {
       server =
@@ -54,12 +60,12 @@ final class Subscribed implements AutoCloseable {
     subscription =
         new ConfigSubscription(
             SETTINGS,
-            executor -> InProcessChannelBuilder.forName(name).executor(executor).build(),
+            ofCalls -> InProcessChannelBuilder.forName(name).executor(ofCalls).build(),
             new Recorder(),
             time,
             time,
             new SplittableRandom(1),
-            Runnable::run);
+            executor);
   }
 
   /** Starts without a version. */
