@@ -28,7 +28,6 @@ final class PolicyUpdates implements AutoCloseable {
   private final @Nullable PolicyReloader files;
   private final @Nullable ControlPlaneUpdates controlPlane;
   private @Nullable PolicyBook followed;
-  private boolean held; // followers of the policies, while the service begins to listen
 
   /**
    * Creates updates that have not begun.
@@ -96,11 +95,10 @@ final class PolicyUpdates implements AutoCloseable {
     if (!updates.overridesErrors().isEmpty()) {
       throw new StartException("the overrides have errors: " + updates.overridesErrors(), null);
     }
-    setHeld(true);
     updates.start();
     try {
       boolean loaded = updates.awaitPolicies(stopping);
-      follow();
+      follow(); // which the thread of the updates may not have done yet
       return loaded;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -110,19 +108,11 @@ final class PolicyUpdates implements AutoCloseable {
 
   /** Starts to follow changes, once the service listens. */
   void start() {
-    setHeld(false);
     if (files != null) {
       files.start();
     }
     if (controlPlane != null && !config.policies().requireAtStart()) {
       controlPlane.start();
-    }
-  }
-
-  private synchronized void setHeld(boolean hold) {
-    held = hold;
-    if (!held) {
-      follow();
     }
   }
 
@@ -138,9 +128,7 @@ final class PolicyUpdates implements AutoCloseable {
 
   private synchronized void loaded(boolean good) {
     counter.accept(good);
-    if (!held) {
-      follow();
-    }
+    follow();
     reportHealth();
   }
 
