@@ -9,8 +9,9 @@ package io.throttlekit.descriptors.load;
  * @param steering whether concurrency limits can be pushed to Envoys; otherwise {@code gate: envoy}
  *     is an error
  * @param accessLogs whether access logs are read; otherwise {@code release: access_log} is an error
- * @param standsIn whether the files are those of an installation of envoyproxy/ratelimit, for which
- *     there are no remarks on what means the same there and cannot be written differently
+ * @param standsIn whether the policies are those of an installation of envoyproxy/ratelimit, or of
+ *     its control plane, for which there are no remarks on what means the same there and cannot be
+ *     written differently
  */
 public record LoadOptions(
     boolean mergeDomains,

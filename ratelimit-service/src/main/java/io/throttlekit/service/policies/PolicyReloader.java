@@ -84,8 +84,9 @@ public final class PolicyReloader implements AutoCloseable {
 
   static LoadOptions options(
       PolicyConfig config, boolean federated, boolean steering, boolean accessLogs) {
-    boolean standsIn = runtimeOf(config) != null;
-    String mergeSwitch = standsIn ? "MERGE_DOMAIN_CONFIG=true" : LoadOptions.MERGE_SWITCH;
+    boolean isRuntime = runtimeOf(config) != null;
+    String mergeSwitch = isRuntime ? "MERGE_DOMAIN_CONFIG=true" : LoadOptions.MERGE_SWITCH;
+    boolean standsIn = isRuntime || config.xds() != null;
     return new LoadOptions(
         config.mergeDomains(), mergeSwitch, federated, steering, accessLogs, standsIn);
   }

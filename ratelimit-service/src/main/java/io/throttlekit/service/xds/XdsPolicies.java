@@ -67,19 +67,9 @@ final class XdsPolicies implements ConfigListener {
     this.store = store;
     this.time = time;
     this.listener = listener;
-    // As of an installation of envoyproxy/ratelimit: a control plane cannot write rules
-    // differently.
-    LoadOptions without =
-        new LoadOptions(
-            options.mergeDomains(),
-            options.mergeSwitch(),
-            options.federated(),
-            options.steering(),
-            options.accessLogs(),
-            true);
-    this.loader = new PartialLoader(without);
+    this.loader = new PartialLoader(options);
     this.overrides =
-        config.overrides() == null ? null : new OverridesFile(config.overrides(), without);
+        config.overrides() == null ? null : new OverridesFile(config.overrides(), options);
     this.saved = config.folder() == null ? null : new SavedConfigs(config.folder());
     store.controlPlane(ControlPlaneStatus.of(config.server()));
   }

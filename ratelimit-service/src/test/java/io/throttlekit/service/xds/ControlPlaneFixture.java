@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Policies of a control plane that a test plays, and requests that they decide. */
 final class ControlPlaneFixture {
+  private static final LoadOptions OPTIONS =
+      new LoadOptions(true, LoadOptions.MERGE_SWITCH, true, true, true, true);
+
   final ManualTime time = new ManualTime(0);
   final PolicyStore store = new PolicyStore();
   final List<Boolean> loads = new ArrayList<>();
@@ -76,7 +79,7 @@ final class ControlPlaneFixture {
             1 << 20,
             folder,
             overrides);
-    this.policies = new XdsPolicies(config, new LoadOptions(true), store, time, this::loaded);
+    this.policies = new XdsPolicies(config, OPTIONS, store, time, this::loaded);
     policies.loadSaved();
   }
 
