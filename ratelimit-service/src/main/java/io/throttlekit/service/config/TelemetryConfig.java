@@ -42,38 +42,4 @@ public record TelemetryConfig(
     String serviceNamespace,
     String serviceInstance,
     @Nullable Path metricMappings,
-    @Nullable StatsdConfig statsd) {
-
-  /** Creates a configuration without the last four. */
-  public TelemetryConfig(
-      boolean prometheus,
-      boolean otlpMetrics,
-      boolean tracing,
-      double samplingRatio,
-      String otlpProtocol,
-      String otlpEndpoint,
-      String serviceName,
-      String logLevel,
-      String logFormat,
-      double nearLimitRatio,
-      int maxSeries,
-      Duration refusalLogInterval) {
-    this(
-        prometheus,
-        otlpMetrics,
-        tracing,
-        samplingRatio,
-        otlpProtocol,
-        otlpEndpoint,
-        serviceName,
-        logLevel,
-        logFormat,
-        nearLimitRatio,
-        maxSeries,
-        refusalLogInterval,
-        "",
-        "",
-        null,
-        null);
-  }
-}
+    @Nullable StatsdConfig statsd) {}

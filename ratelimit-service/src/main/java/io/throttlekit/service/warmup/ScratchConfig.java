@@ -82,6 +82,10 @@ final class ScratchConfig {
         real.logFormat(),
         real.nearLimitRatio(),
         real.maxSeries(),
-        Duration.ZERO);
+        Duration.ZERO,
+        "",
+        "",
+        null,
+        null);
   }
 }

@@ -101,21 +101,7 @@ class TelemetryTest {
 
   @Test
   void startsNoDisabledExporter() throws IOException {
-    try (Telemetry telemetry =
-        Telemetry.start(
-            new TelemetryConfig(
-                false,
-                false,
-                false,
-                1,
-                "http",
-                "",
-                "named",
-                "info",
-                "text",
-                0.8,
-                10,
-                Duration.ZERO))) {
+    try (Telemetry telemetry = Telemetry.start(config(false, false, "http", ""))) {
       assertThat(telemetry.scrape()).isNull();
       assertThat(telemetry.tracing()).isNull();
     }
@@ -154,7 +140,27 @@ class TelemetryTest {
   }
 
   private static TelemetryConfig config(boolean otlp, String protocol, String endpoint) {
+    return config(true, otlp, protocol, endpoint);
+  }
+
+  private static TelemetryConfig config(
+      boolean prometheus, boolean otlp, String protocol, String endpoint) {
     return new TelemetryConfig(
-        true, otlp, otlp, 1, protocol, endpoint, "named", "info", "text", 0.8, 10, Duration.ZERO);
+        prometheus,
+        otlp,
+        otlp,
+        1,
+        protocol,
+        endpoint,
+        "named",
+        "info",
+        "text",
+        0.8,
+        10,
+        Duration.ZERO,
+        "",
+        "",
+        null,
+        null);
   }
 }

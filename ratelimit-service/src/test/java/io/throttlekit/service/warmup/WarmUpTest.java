@@ -162,7 +162,11 @@ class WarmUpTest {
               d.logFormat(),
               d.nearLimitRatio(),
               d.maxSeries(),
-              d.refusalLogInterval());
+              d.refusalLogInterval(),
+              "",
+              "",
+              null,
+              null);
       assertThat(run(of(DEFAULTS.grpc(), pushing, 100), 100)).isEqualTo(100);
       assertThatThrownBy(collector::accept).isInstanceOf(SocketTimeoutException.class);
     }
