@@ -55,10 +55,38 @@ class LoopLivenessTest {
   }
 
   @Test
+  @Timeout(20)
+  void allLoopsTogetherHaveTheTimeOfACheck() throws Exception {
+    LoopLiveness once = new LoopLiveness(new Passing());
+    once.add(loops);
+    CountDownLatch blocked = new CountDownLatch(2);
+    loops.forEach(loop -> loop.execute(() -> block(blocked)));
+    blocked.await();
+    assertThat(once.hung(LONG)).isEqualTo(2);
+  }
+
+  @Test
   void loopsThatAreShutDownAreNotHung() throws Exception {
     liveness.add(loops);
     loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
     assertThat(liveness.hung(LONG)).isZero();
+  }
+
+  /** A clock that is beyond the end of a check when it is read for the second time. */
+  private static final class Passing implements TimeSource {
+    private long nanos;
+
+    @Override
+    public long monotonicNanos() {
+      long now = nanos;
+      nanos = LONG.toNanos();
+      return now;
+    }
+
+    @Override
+    public long wallMillis() {
+      return 0;
+    }
   }
 
   private void block(CountDownLatch blocked) {

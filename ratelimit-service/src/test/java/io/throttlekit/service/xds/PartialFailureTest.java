@@ -39,8 +39,7 @@ class PartialFailureTest {
             "b: 1 per hour (fixed_window)",
             "c: 2 per hour (fixed_window)");
     assertThat(answer).startsWith("1 error: xds d: b: `77` is not a value of `unit` (allowed: ");
-    assertThat(service.rejectedParts())
-        .containsExactly("xds d: b: its last good state remains");
+    assertThat(service.rejectedParts()).containsExactly("xds d: b: its last good state remains");
     assertThat(service.store.status().good()).isFalse();
     assertThat(service.store.status().generation()).isEqualTo(2);
     assertThat(service.loads).containsExactly(true, false);
@@ -104,6 +103,12 @@ class PartialFailureTest {
   }
 
   @Test
+  void aVersionIsShownOnOneShortLine() {
+    service.receive("1\n" + "x".repeat(100_000));
+    assertThat(service.status().version()).startsWith("1\uFFFDxx").hasSize(100);
+  }
+
+  @Test
   void aDescriptorWithoutAKeyIsLeftOut() {
     String answer = service.receiveDomain(descriptor("", GOOD, 1) + descriptor("b", GOOD, 2));
     assertThat(answer).contains("the descriptor has no key");
@@ -133,8 +138,7 @@ class PartialFailureTest {
     assertThat(service.book().domains()).containsExactly("d", "e");
     assertThat(service.rules())
         .containsExactly("a: 2 per hour (fixed_window)", "a: 1 per hour (fixed_window)");
-    assertThat(service.rejectedParts())
-        .containsExactly("xds e: its last good state remains");
+    assertThat(service.rejectedParts()).containsExactly("xds e: its last good state remains");
   }
 
   @Test

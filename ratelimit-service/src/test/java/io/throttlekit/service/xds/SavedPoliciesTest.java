@@ -64,6 +64,17 @@ class SavedPoliciesTest {
   }
 
   @Test
+  void whatIsInTheFileIsNotWrittenAgain() throws IOException {
+    ControlPlaneFixture service = start();
+    service.receiveDomain(GOOD.formatted("a", 1));
+    Files.delete(file());
+    service.receiveDomain(GOOD.formatted("a", 1) + "descriptors { key: 'b' rate_limit { } }");
+    assertThat(file()).doesNotExist();
+    service.receiveDomain(GOOD.formatted("a", 2));
+    assertThat(file()).exists();
+  }
+
+  @Test
   void policiesThatWereRemovedDoNotComeBack() {
     ControlPlaneFixture first = start();
     first.receiveDomain(GOOD.formatted("a", 1));

@@ -66,14 +66,14 @@ public final class ControlPlaneMetrics {
             .gaugeBuilder("throttlekit_xds_rejected_parts")
             .ofLongs()
             .setDescription(
-                "Domains and descriptors of the newest response that do not take effect as they were"
-                    + " sent")
+                "Domains and descriptors of the newest response that do not take effect as they"
+                    + " were sent")
             .buildWithCallback(measured -> {
               ControlPlaneStatus now = status.get();
               if (now != null) {
                 byDomain(now.rejectedParts())
-                    .forEach((domain, parts) ->
-                        measured.record(parts, Attributes.of(DOMAIN, domain)));
+                    .forEach(
+                        (domain, parts) -> measured.record(parts, Attributes.of(DOMAIN, domain)));
               }
             });
   }

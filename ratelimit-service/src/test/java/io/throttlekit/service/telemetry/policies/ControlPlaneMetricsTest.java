@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.jspecify.annotations.Nullable;
 
 class ControlPlaneMetricsTest {
   private static final ControlPlaneStatus STATUS = ControlPlaneStatus.of("eg:18001");
@@ -62,7 +62,10 @@ class ControlPlaneMetricsTest {
   }
 
   private List<String> series(String prefix) throws IOException {
-    return Objects.requireNonNull(telemetry.scrape()).page(null).body().lines()
+    return Objects.requireNonNull(telemetry.scrape())
+        .page(null)
+        .body()
+        .lines()
         .filter(line -> line.startsWith(prefix))
         .toList();
   }
