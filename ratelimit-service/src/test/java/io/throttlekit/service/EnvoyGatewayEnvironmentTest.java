@@ -125,19 +125,12 @@ class EnvoyGatewayEnvironmentTest {
     variables.put("PORT", "0");
     variables.put("GRPC_PORT", "0");
     variables.put("DEBUG_PORT", "0");
-    variables.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
     return variables;
   }
 
   private Process start(Map<String, String> environment, Path work) throws IOException {
-    List<String> command = new ArrayList<>(ServiceJvm.command());
-    command.add(1, "-Dio.netty.native.workdir=/proc/none"); // a read-only root file system
-    command.add("serve"); // as bin/ratelimit does
-    ProcessBuilder builder = new ProcessBuilder(command).directory(work.toFile());
-    builder.environment().clear();
-    builder.environment().putAll(environment);
-    builder.redirectError(folder.resolve("err").toFile());
-    Process process = builder.start();
+    List<String> readOnlyRoot = List.of("-Dio.netty.native.workdir=/proc/none");
+    Process process = ServiceJvm.serve(environment, readOnlyRoot, work, folder.resolve("err"));
     processes.add(process);
     return process;
   }

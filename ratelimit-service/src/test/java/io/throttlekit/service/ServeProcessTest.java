@@ -107,15 +107,8 @@ class ServeProcessTest {
   }
 
   private Process serve(Map<String, String> environment, String... arguments) throws IOException {
-    List<String> command = new ArrayList<>(ServiceJvm.command());
-    command.add("serve");
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command);
-    builder.environment().clear();
-    builder.environment().putAll(environment);
-    builder.environment().put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
-    builder.redirectError(folder.resolve("err").toFile());
-    Process process = builder.start();
+    Process process =
+        ServiceJvm.serve(environment, List.of(), folder, folder.resolve("err"), arguments);
     processes.add(process);
     return process;
   }

@@ -67,6 +67,31 @@ public final class ServiceJvm {
     return Command.WORDS;
   }
 
+  /**
+   * Starts {@code serve} with these variables and no others, without a warm-up.
+   *
+   * @param options of the JVM, in addition
+   * @param folder the working directory
+   * @param errors file that receives the standard error
+   */
+  public static Process serve(
+      Map<String, String> environment,
+      List<String> options,
+      Path folder,
+      Path errors,
+      String... arguments)
+      throws IOException {
+    List<String> command = new ArrayList<>(command());
+    command.addAll(1, options);
+    command.add("serve");
+    command.addAll(List.of(arguments));
+    ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    builder.environment().put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
+    return builder.redirectError(errors.toFile()).start();
+  }
+
   private static List<String> words(List<Path> classPath, String archive) {
     return List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
