@@ -85,7 +85,10 @@ final class Sensors implements AutoCloseable {
     ClientIdentities clients =
         new ClientIdentities(
             sensors.identities(), sensors.bindNodeId(), ServerMetrics.refusedClients(meter));
-    this.filters = sensors.filter() == null ? null : new FilterServer(sensors.filter());
+    this.filters =
+        sensors.filter() == null
+            ? null
+            : new FilterServer(sensors.filter(), Thread::startVirtualThread);
     List<BindableService> all =
         services(config.concurrency(), permits, steering, meter, time, marks);
     if (filters != null) {

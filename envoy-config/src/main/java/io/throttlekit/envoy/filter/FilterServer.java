@@ -21,6 +21,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,6 +52,7 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
   private static final int MAX_REASON = 500; // characters of a rejection in the log
 
   private final FilterSettings settings;
+  private final Executor logger;
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a filter could not be distributed", e));
   private final Set<FilterStream> open = new LinkedHashSet<>();
@@ -58,9 +60,14 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
   private int logged;
   private Set<String> incomplete = Set.of(); // domains, with the first descriptor that each lacks
 
-  /** Creates a server without policies. */
-  public FilterServer(FilterSettings settings) {
+  /**
+   * Creates a server without policies.
+   *
+   * @param logger writes the lines that clients cause, which must not block their event loops
+   */
+  public FilterServer(FilterSettings settings, Executor logger) {
     this.settings = settings;
+    this.logger = logger;
   }
 
   /**
@@ -120,10 +127,8 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
     if (logged < MAX_LOGGED) {
       logged++;
       String reason = why.replaceAll("[\\p{Cntrl}\\x{85}\\x{2028}\\x{2029}]", " ");
-      LOG.warn(
-          "node {} rejected its filter: {}",
-          node,
-          reason.substring(0, Math.min(MAX_REASON, reason.length())));
+      String shown = reason.substring(0, Math.min(MAX_REASON, reason.length()));
+      logger.execute(() -> LOG.warn("node {} rejected its filter: {}", node, shown));
     }
   }
 

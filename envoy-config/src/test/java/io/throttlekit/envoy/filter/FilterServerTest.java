@@ -155,7 +155,8 @@ class FilterServerTest {
   }
 
   private static FilterServer newServer() {
-    return new FilterServer(new FilterSettings("limits", Duration.ofMillis(250), true));
+    return new FilterServer(
+        new FilterSettings("limits", Duration.ofMillis(250), true), Runnable::run);
   }
 
   private StreamObserver<DiscoveryRequest> connect() {
