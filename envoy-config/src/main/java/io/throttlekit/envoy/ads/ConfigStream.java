@@ -153,9 +153,8 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
       later(
           SILENCE_NANOS,
           () -> {
-            // Nothing has changed, or other resources have the version: of a control plane that
-            // began
-            // to count anew, and to which this version means what it has.
+            // Nothing has changed; or a control plane that began to count anew has other resources
+            // under this version, and takes them for those that this process has.
             if (phase == Phase.CONNECTED) {
               call().onNext(subscribe(""));
             }

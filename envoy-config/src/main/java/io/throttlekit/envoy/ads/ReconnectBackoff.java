@@ -18,8 +18,8 @@ public record ReconnectBackoff(Duration connect, Duration lost, Duration max, do
       new ReconnectBackoff(
           Duration.ofSeconds(3), Duration.ofSeconds(10), Duration.ofSeconds(60), 0.5);
 
-  private static final int MAX_DOUBLINGS =
-      16; // of a day in ns does not overflow; 1 ms becomes a minute
+  /** Doubles 1 ms to a minute, and a day in ns without an overflow. */
+  private static final int MAX_DOUBLINGS = 16;
 
   /**
    * @throws IllegalArgumentException when a value is out of range
