@@ -262,11 +262,6 @@ final class ClaimState {
     return charge.cost() < 0 || charge.overrun() != Overrun.REFUSE;
   }
 
-  /** Returns whether the question has a charge that should have been decided by leased units. */
-  boolean lacksLease(Question question) {
-    return question.charges().stream().anyMatch(i -> claimOf(i).tier() instanceof Tier.Leased);
-  }
-
   /**
    * Decides by the store's answer, and caches what it reveals.
    *

@@ -7,10 +7,13 @@ import io.throttlekit.lease.StoreCell;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreException.Part;
 import io.throttlekit.tier.ClaimState.Question;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -244,9 +247,13 @@ final class TieredRequest implements LeaseWaiter {
   private void requestStore(Question question) {
     long sent = tiers.time.monotonicNanos();
     // A charge whose lease failed is decided by its outage policy, not by another wait for the
-    // store.
-    if (regionFailure != null && state.lacksLease(question)) {
-      answered(question, null, regionFailure, 0);
+    // store. The others may be in a store that answers.
+    StoreException failed = regionFailure;
+    Set<Integer> lacking = failed == null ? Set.of() : lackingLeases(question);
+    if (failed != null && !lacking.isEmpty()) {
+      boolean all = lacking.size() == question.charges().size() || remainingNanos(sent) <= 0;
+      Part part = new Part(lacking, Map.of());
+      answered(question, null, all ? failed : failed.ofPart(part), sent);
       return;
     }
     tiers
@@ -255,12 +262,20 @@ final class TieredRequest implements LeaseWaiter {
         .whenComplete((outcome, failure) -> answered(question, outcome, failure, sent));
   }
 
+  /** Returns the numbers of the question's charges that leased units should have decided. */
+  private Set<Integer> lackingLeases(Question question) {
+    return IntStream.range(0, question.charges().size())
+        .filter(n -> state.claimOf(question.charges().get(n)).tier() instanceof Tier.Leased)
+        .boxed()
+        .collect(Collectors.toSet());
+  }
+
   /** Answers the request with the store's outcome, or by the outage policies. */
   private void answered(
       Question question, @Nullable Outcome outcome, @Nullable Throwable failure, long sentNanos) {
     TieredOutcome settled;
     try {
-      StoreException.Part part = failure == null ? null : StoreException.of(failure).part();
+      Part part = failure == null ? null : StoreException.of(failure).part();
       if (outcome != null) {
         state.decideByStore(question, outcome, sentNanos);
       } else if (part == null

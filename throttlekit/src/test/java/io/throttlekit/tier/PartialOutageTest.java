@@ -66,7 +66,7 @@ class PartialOutageTest {
 
     @Override
     public CompletionStage<LeaseGrant> lease(LeaseRequest request) {
-      throw new UnsupportedOperationException();
+      return CompletableFuture.failedFuture(new StoreException("down", null));
     }
 
     @Override
@@ -127,6 +127,16 @@ class PartialOutageTest {
     assertThat(ask(Outage.ERROR, Outage.ALLOW).admitted()).isTrue();
     assertThat(ask(Outage.ERROR, Outage.ALLOW).admitted()).isTrue();
     assertThat(ask(Outage.ERROR, Outage.ERROR).admitted()).isFalse();
+  }
+
+  @Test
+  void theOtherStoreDecidesTheRestWhenALeaseFails() {
+    Reply reply =
+        node.ask(
+            claim(Role.ENFORCED, Node.batches(2), Outage.ALLOW, "s", SECOND, 1),
+            claim(Role.ENFORCED, new Tier.Strict(), Outage.ERROR, "m", MINUTE, 1));
+    assertThat(reply.outcome().decidedBy()).containsExactly(DecidedBy.OUTAGE, DecidedBy.STORE);
+    assertThat(stores.requested).containsExactly(1);
   }
 
   private Reply ask(Outage perSecond, Outage perMinute) {
