@@ -114,6 +114,7 @@ class MeshContainersTest {
             List.of("--tmpfs", "/tmp"),
             List.of(
                 "THROTTLEKIT_STORE_URI=" + store,
+                "THROTTLEKIT_HTTP_JSON=true",
                 // so that the JVM does not start if it cannot use the cache
                 "THROTTLEKIT_JAVA_OPTIONS=-XX:AOTMode=on"),
             policies + ":/etc/throttlekit/policies:ro",
