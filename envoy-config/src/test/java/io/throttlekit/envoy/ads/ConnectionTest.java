@@ -20,12 +20,12 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collections;
@@ -229,10 +229,11 @@ class ConnectionTest {
     }
     connected.awaitVersion("v1");
     proxy.cut();
-    await().until(() -> {
-      connected.time.pass(Duration.ofSeconds(1));
-      return connected.known() > 2;
-    });
+    await()
+        .until(() -> {
+          connected.time.pass(Duration.ofSeconds(1));
+          return connected.known() > 2;
+        });
     assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
   }
 
