@@ -18,6 +18,9 @@ final class LogOutput {
   /** The pool of connections to PostgreSQL, which logs a stack trace for each that is lost. */
   private static final Logger POOL = Logger.getLogger("com.zaxxer.hikari");
 
+  /** Logs a stack trace for each attempt to connect to Redis while a TLS file is faulty. */
+  private static final Logger CHANNELS = Logger.getLogger("io.netty.channel.ChannelInitializer");
+
   private LogOutput() {}
 
   /**
@@ -48,8 +51,9 @@ final class LogOutput {
     OURS.setLevel(ours);
     LIFECYCLE.setLevel(Level.INFO);
     DECISIONS.setLevel(Level.INFO);
-    POOL.setLevel(
-        level.equals("trace") ? null : Level.SEVERE); // outages are logged by this program
+    Level libraries = level.equals("trace") ? null : Level.SEVERE;
+    POOL.setLevel(libraries); // outages are logged by this program
+    CHANNELS.setLevel(libraries);
   }
 
   /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */

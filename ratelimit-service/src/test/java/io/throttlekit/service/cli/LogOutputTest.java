@@ -44,9 +44,10 @@ class LogOutputTest {
 
   @ParameterizedTest
   @CsvSource({"info, SEVERE", "debug, SEVERE", "trace, FINEST"})
-  void lostConnectionsToPostgresAreNotLoggedOneByOne(String level, String pool) {
+  void failedConnectionsToStoresAreNotLoggedOneByOne(String level, String pool) {
     LogOutput.configure(level, "text");
     assertThat(lowest("com.zaxxer.hikari.pool.PoolBase")).isEqualTo(Level.parse(pool));
+    assertThat(lowest("io.netty.channel.ChannelInitializer")).isEqualTo(Level.parse(pool));
   }
 
   @Test
