@@ -94,8 +94,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
         ClientInterceptors.intercept(
             newChannel, MetadataUtils.newAttachHeadersInterceptor(settings.metadata()));
     var sent =
-        ClientCalls.asyncBidiStreamingCall(
-            withHeaders.newCall(METHOD, CallOptions.DEFAULT), this);
+        ClientCalls.asyncBidiStreamingCall(withHeaders.newCall(METHOD, CallOptions.DEFAULT), this);
     sent.onNext(subscribe(version));
     later(
         CONNECT_NANOS,
@@ -159,8 +158,7 @@ final class ConfigStream implements ClientResponseObserver<DiscoveryRequest, Dis
           "other type", "a response of type '" + response.getTypeUrl() + "' is ignored", null);
     }
     long took = subscription.nowNanos() - began;
-    later(
-        Math.clamp(2 * took, MIN_READ_PAUSE_NANOS, MAX_READ_PAUSE_NANOS), this::read);
+    later(Math.clamp(2 * took, MIN_READ_PAUSE_NANOS, MAX_READ_PAUSE_NANOS), this::read);
   }
 
   @Override

@@ -22,7 +22,10 @@ final class ReadWhileWritable extends ChannelDuplexHandler {
   public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
     writes++;
     if (writes == 1) {
-      var _ = context.executor().schedule(() -> endPeriod(context), PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+      var _ =
+          context
+              .executor()
+              .schedule(() -> endPeriod(context), PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }
     context.write(message, promise);
   }

@@ -199,10 +199,11 @@ class ConnectionTest {
     }
     connected.awaitVersion("v1");
     proxy.cut();
-    await().until(() -> {
-      connected.time.pass(Duration.ofSeconds(1));
-      return connected.known() > 2;
-    });
+    await()
+        .until(() -> {
+          connected.time.pass(Duration.ofSeconds(1));
+          return connected.known() > 2;
+        });
     assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
   }
 

@@ -32,7 +32,10 @@ class MessagePartsTest {
   @Test
   void countsUnknownFields() {
     UnknownFieldSet.Field text =
-        UnknownFieldSet.Field.newBuilder().addLengthDelimited(ByteString.EMPTY).addVarint(1).build();
+        UnknownFieldSet.Field.newBuilder()
+            .addLengthDelimited(ByteString.EMPTY)
+            .addVarint(1)
+            .build();
     UnknownFieldSet unknown = UnknownFieldSet.newBuilder().addField(77, text).build();
     assertThat(count(list(1).toBuilder().setUnknownFields(unknown).build().toByteString(), 100))
         .isEqualTo(3);

@@ -114,13 +114,14 @@ class SharedConcurrencyLimitTest {
       ServiceProcess stopping = replica("b", "redis://127.0.0.1:" + slow.port());
       LeasedCalls other = calls(stopping);
       one.release(Objects.requireNonNull(one.acquire("up")));
-      await().until(() -> {
-        String lease = other.acquire("up");
-        if (lease != null) {
-          other.release(lease);
-        }
-        return lease != null;
-      });
+      await()
+          .until(() -> {
+            String lease = other.acquire("up");
+            if (lease != null) {
+              other.release(lease);
+            }
+            return lease != null;
+          });
       assertThat(hasLeft("b")).isFalse();
       slow.delayReplies(200);
       assertThat(stopping.stop()).isZero();
@@ -132,9 +133,18 @@ class SharedConcurrencyLimitTest {
   /** Returns whether the store has noted that a node left; fails if it does not know the node. */
   private boolean hasLeft(String node) {
     String key =
-        redis.command("KEYS", "*fleet*").lines().filter(line -> line.contains("up")).findFirst().orElseThrow();
+        redis
+            .command("KEYS", "*fleet*")
+            .lines()
+            .filter(line -> line.contains("up"))
+            .findFirst()
+            .orElseThrow();
     List<String> rows = redis.command("HGETALL", key).lines().toList();
-    int name = IntStream.range(0, rows.size()).filter(i -> rows.get(i).startsWith(node + ":")).findFirst().orElseThrow(() -> new AssertionError(rows));
+    int name =
+        IntStream.range(0, rows.size())
+            .filter(i -> rows.get(i).startsWith(node + ":"))
+            .findFirst()
+            .orElseThrow(() -> new AssertionError(rows));
     return rows.get(name + 1).split(" ", -1)[LEFT].equals("1");
   }
 

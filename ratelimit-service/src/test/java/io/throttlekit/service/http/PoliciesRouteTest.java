@@ -50,8 +50,9 @@ class PoliciesRouteTest {
   void aPageEndsBeforeItIsTooLong() throws InterruptedException {
     StringBuilder yaml = new StringBuilder("domain: shop\ndescriptors:\n");
     for (int i = 0; i < 10; i++) {
-      yaml.append("- {key: k%d%s, rate_limit: {unit: day, requests_per_unit: 7}}%n"
-          .formatted(i, "x".repeat(1 << 20)));
+      yaml.append(
+          "- {key: k%d%s, rate_limit: {unit: day, requests_per_unit: 7}}%n"
+              .formatted(i, "x".repeat(1 << 20)));
     }
     load(yaml.toString());
     assertThat(page(""))

@@ -151,7 +151,8 @@ class MappedScrapeTest {
               "mappings: [{match: ratelimit.service.config_load_success, name: x_total},"
                   + " {match: ratelimit.redis_pool.cx_active, name: "
                   + gauge
-                  + "}, {match: ratelimit_server.*.total_requests, name: throttlekit_counters_total}]");
+                  + "}, {match: ratelimit_server.*.total_requests, name:"
+                  + " throttlekit_counters_total}]");
       use(metrics);
       assertThat(scraped("application/openmetrics-text"))
           .contains("throttlekit_counters 7.0")

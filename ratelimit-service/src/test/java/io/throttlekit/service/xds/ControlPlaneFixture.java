@@ -79,7 +79,8 @@ final class ControlPlaneFixture {
             1 << 20,
             folder,
             overrides);
-    this.policies = new XdsPolicies(config, new LoadOptions(true), store, time, loads::add, maxParts);
+    this.policies =
+        new XdsPolicies(config, new LoadOptions(true), store, time, loads::add, maxParts);
     policies.loadSaved();
   }
 

@@ -71,9 +71,7 @@ class HostileResponsesTest {
     RateLimitDescriptor unknown =
         descriptor("a", "")
             .setUnknownFields(
-                UnknownFieldSet.newBuilder()
-                    .addField(100, varints(MAX_PARTS))
-                    .build())
+                UnknownFieldSet.newBuilder().addField(100, varints(MAX_PARTS)).build())
             .build();
     List<List<Any>> hostile =
         List.of(
@@ -86,8 +84,8 @@ class HostileResponsesTest {
     for (List<Any> response : hostile) {
       assertThat(service.receive("2", response))
           .isEqualTo(
-              "1 error: xds: the policies have more than 1000 resources, descriptors and other parts"
-                  + " (send fewer, or give this process more memory)");
+              "1 error: xds: the policies have more than 1000 resources, descriptors and other"
+                  + " parts (send fewer, or give this process more memory)");
       assertThat(service.rules()).containsExactly("user: 5 per hour (fixed_window)");
       assertThat(service.store.status().good()).isFalse();
     }
@@ -130,7 +128,8 @@ class HostileResponsesTest {
         LONG,
         () ->
             assertThat(service.receive("1", List.of(domain(text('d', 1 << 20), some), good())))
-                .startsWith("1 error: xds " + text('d', 120) + "…: the resource has a domain of more")
+                .startsWith(
+                    "1 error: xds " + text('d', 120) + "…: the resource has a domain of more")
                 .hasSizeLessThan(300));
     assertThat(service.rules()).containsExactly("user: 5 per hour (fixed_window)");
   }
@@ -184,14 +183,18 @@ class HostileResponsesTest {
       for (int i = 0; i < 100; i++) {
         service.receive(
             "v" + i,
-            List.of(domain("d", List.of(descriptor("k" + i, "").build())), Any.getDefaultInstance()));
+            List.of(
+                domain("d", List.of(descriptor("k" + i, "").build())), Any.getDefaultInstance()));
       }
       assertThat(logged.lines().stream().filter(line -> line.contains("policies loaded over xDS")))
           .hasSize(10);
       assertThat(logged.lines()).hasSizeLessThan(40);
       service.time.advance(60_000);
       service.receive("last", List.of(good()));
-      assertThat(logged.lines()).last().asString().contains("policies loaded over xDS (version: last");
+      assertThat(logged.lines())
+          .last()
+          .asString()
+          .contains("policies loaded over xDS (version: last");
     }
     assertThat(service.status().version()).isEqualTo("last");
   }
