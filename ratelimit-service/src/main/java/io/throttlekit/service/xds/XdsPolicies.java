@@ -61,6 +61,7 @@ final class XdsPolicies implements ConfigListener {
   private @Nullable SentConfigs sent; // the newest ones; null before the first ones
   private SortedMap<String, List<RateLimitDescriptor>> accepted = new TreeMap<>();
   private Optional<String> answer = Optional.empty(); // to those sent
+  private boolean tooLargeBefore; // the last response; its rejection is shown until the next one
   private List<Problem> logged = List.of();
   private long minuteNanos; // when the count of logged loads began
   private int loadsLogged;
@@ -161,8 +162,9 @@ final class XdsPolicies implements ConfigListener {
     boolean changed = true;
     try {
       SentConfigs configs = SentConfigs.of(resources);
-      changed = !configs.equals(sent);
+      changed = tooLargeBefore || !configs.equals(sent);
       if (changed) {
+        tooLargeBefore = false;
         apply(configs, version);
       } else {
         LOG.debug("version {} repeats the policies in effect", shown(version));
@@ -196,8 +198,12 @@ final class XdsPolicies implements ConfigListener {
     if (mayLog()) {
       logProblems(mistakes);
     }
+    tooLargeBefore = true;
     listener.loaded(false);
-    store.controlPlane(status().withResponse(shown(version), time.wallMillis(), false, true));
+    store.controlPlane(
+        status()
+            .withResponse(shown(version), time.wallMillis(), false, true)
+            .withRejectedParts(List.of("all that was sent: it is too large")));
     return Optional.of(answer(mistakes));
   }
 
