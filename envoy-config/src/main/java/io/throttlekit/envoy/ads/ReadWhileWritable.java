@@ -27,7 +27,7 @@ final class ReadWhileWritable extends ChannelDuplexHandler {
               .executor()
               .schedule(() -> endPeriod(context), PERIOD_MILLIS, TimeUnit.MILLISECONDS);
     }
-    context.write(message, promise);
+    var _ = context.write(message, promise);
   }
 
   private void endPeriod(ChannelHandlerContext context) {

@@ -19,7 +19,7 @@ class ReadWhileWritableTest {
             new ChannelInboundHandlerAdapter() {
               @Override
               public void channelRead(ChannelHandlerContext context, Object message) {
-                context.write(message);
+                var _ = context.write(message);
               }
 
               @Override

@@ -66,7 +66,8 @@ final class ControlPlaneFixture {
    * @param maxParts of a response that is applied
    * @param faults number of loads that fail because of a fault of the program
    */
-  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int maxParts, int faults) {
+  ControlPlaneFixture(
+      @Nullable Path folder, @Nullable Path overrides, int maxParts, int faults) {
     this.faults = faults;
     XdsConfig config =
         new XdsConfig(
@@ -84,12 +85,12 @@ final class ControlPlaneFixture {
     policies.loadSaved();
   }
 
-  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
-    this(folder, overrides, 100_000, 0);
-  }
-
   ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int maxParts) {
     this(folder, overrides, maxParts, 0);
+  }
+
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides) {
+    this(folder, overrides, 100_000);
   }
 
   ControlPlaneFixture() {

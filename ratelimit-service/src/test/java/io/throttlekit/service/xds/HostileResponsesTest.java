@@ -88,9 +88,13 @@ class HostileResponsesTest {
                   + " parts (send fewer, or give this process more memory)");
       assertThat(service.rules()).containsExactly("user: 5 per hour (fixed_window)");
       assertThat(service.store.status().good()).isFalse();
+      assertThat(service.rejectedParts())
+          .containsExactly("all that was sent: it is too large");
     }
     assertThat(service.status().rejected()).isEqualTo(hostile.size());
     assertThat(service.receive("3", List.of(good()))).isEmpty();
+    assertThat(service.store.status().good()).isTrue();
+    assertThat(service.rejectedParts()).isEmpty();
   }
 
   private static UnknownFieldSet.Field varints(int count) {
