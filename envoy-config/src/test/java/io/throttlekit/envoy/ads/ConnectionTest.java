@@ -131,9 +131,8 @@ class ConnectionTest {
     Server server = serving();
     Connected connected = connectedTo(server.getPort());
     connected.awaitConnection(0);
-    // Address and port of the peer, state, queues, and the timer: 02 is that of probes, and the
-    // next
-    // one is due within 40.96 s. By default it would be due in two hours.
+    // Address and port of the peer, state, queues, and the timer: 02 is that of probes, due within
+    // 41 s. By default it would be two hours.
     String probed = " [0-9A-F]+:%04X 01 \\S+ 02:00000.*".formatted(server.getPort());
     await()
         .until(() ->

@@ -49,6 +49,7 @@ final class XdsPolicies implements ConfigListener {
   private final @Nullable SavedConfigs saved;
 
   private @Nullable SentConfigs sent; // the newest ones; null before the first ones
+  private boolean retry; // the next response, also if it repeats these
   private SortedMap<String, List<RateLimitDescriptor>> accepted = new TreeMap<>();
   private Optional<String> answer = Optional.empty(); // to those sent
   private List<Problem> logged = List.of();
@@ -109,7 +110,7 @@ final class XdsPolicies implements ConfigListener {
 
   @Override
   public synchronized Optional<String> received(String version, List<Any> resources) {
-    SentConfigs before = sent;
+    SentConfigs before = retry ? null : sent;
     attempt(() -> {
       SentConfigs configs = SentConfigs.of(resources);
       if (configs.equals(before)) {
@@ -119,7 +120,7 @@ final class XdsPolicies implements ConfigListener {
         apply(configs, version);
       }
     });
-    boolean changed = before == null || !before.equals(sent);
+    boolean changed = retry || before == null || !before.equals(sent);
     store.controlPlane(
         status().withResponse(shown(version), time.wallMillis(), answer.isEmpty(), changed));
     return answer;
@@ -141,13 +142,14 @@ final class XdsPolicies implements ConfigListener {
 
   /**
    * Loads policies. If that is not possible because of a fault of this program or a lack of memory,
-   * the last good ones remain, and the next response is tried like a first one.
+   * the last good ones remain, and the next response is tried, whatever it is.
    */
   private void attempt(Runnable load) {
     try {
       load.run();
+      retry = false;
     } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
-      sent = null;
+      retry = true;
       answer = Optional.of("a fault of the rate-limit service, not of the policies: " + e);
       LOG.error("a fault of this program, not of the policies: {}", e.toString());
       store.failed(List.of(), "unexpected " + e);

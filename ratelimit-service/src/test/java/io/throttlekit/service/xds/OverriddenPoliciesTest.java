@@ -99,6 +99,18 @@ class OverriddenPoliciesTest {
   }
 
   @Test
+  void aChangedFileTakesEffectAlsoAfterAFault() throws IOException {
+    ControlPlaneFixture service = new ControlPlaneFixture(null, file, 1);
+    service.receive("1", ControlPlaneFixture.recorded("routes"));
+    assertThat(service.store.status().good()).isFalse();
+    write("overrides:\n  - {domain: '*', rate_limit: {tier: strict}}\n");
+    service.policies.pollOverrides();
+    service.policies.pollOverrides();
+    assertThat(rule(service, "rule-0-match-0", "ann").onOutage()).isEqualTo(OnOutage.ERROR);
+    assertThat(service.store.status().good()).isTrue();
+  }
+
+  @Test
   void leasedUnitsGoOnThroughSnapshotsAndWhileTheRuleIsAway() throws IOException {
     write("overrides:\n  - {domain: '*', rate_limit: {tier: leased}}\n");
     ControlPlaneFixture service = start();
