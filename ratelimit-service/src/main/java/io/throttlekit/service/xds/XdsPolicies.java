@@ -199,7 +199,8 @@ final class XdsPolicies implements ConfigListener {
     store.controlPlane(
         status()
             .withResponse(shown(version), time.wallMillis(), false, true)
-            .withRejectedParts(List.of(new RejectedPart("", "all that was sent: it is too large"))));
+            .withRejectedParts(
+                List.of(new RejectedPart("", "all that was sent: it is too large"))));
     return Optional.of(answer(mistakes));
   }
 

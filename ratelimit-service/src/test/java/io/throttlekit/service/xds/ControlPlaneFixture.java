@@ -66,8 +66,7 @@ final class ControlPlaneFixture {
    * @param maxParts of a response that is applied
    * @param faults number of loads that fail because of a fault of the program
    */
-  ControlPlaneFixture(
-      @Nullable Path folder, @Nullable Path overrides, int maxParts, int faults) {
+  ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int maxParts, int faults) {
     this.faults = faults;
     XdsConfig config =
         new XdsConfig(

@@ -88,8 +88,7 @@ class HostileResponsesTest {
                   + " parts (send fewer, or give this process more memory)");
       assertThat(service.rules()).containsExactly("user: 5 per hour (fixed_window)");
       assertThat(service.store.status().good()).isFalse();
-      assertThat(service.rejectedParts())
-          .containsExactly("all that was sent: it is too large");
+      assertThat(service.rejectedParts()).containsExactly("all that was sent: it is too large");
     }
     assertThat(service.status().rejected()).isEqualTo(hostile.size());
     assertThat(service.receive("3", List.of(good()))).isEmpty();
