@@ -28,7 +28,8 @@ class DemoProcessTest {
 
   private void assertRejected(String mistake, String... arguments)
       throws IOException, InterruptedException {
-    Path bin = Files.createDirectories(folder.resolve("bin/lib")).getParent();
+    Path bin = folder.resolve("bin");
+    Files.createDirectories(bin.resolve("lib"));
     Path copy = bin.resolve("demo");
     Files.copy(SCRIPT, copy, StandardCopyOption.REPLACE_EXISTING);
     Files.copy(
