@@ -103,16 +103,19 @@ class EnvoyFilterTest {
     String policy =
         EnvoyExample.FILTER_FROM_POLICIES.policy().replace("unit: minute", Mesh.ENDLESS);
     Matcher ports = startService(policy, Map.of("THROTTLEKIT_SENSORS_FILTER_ENABLED", "true"));
+    EnvoyWiring wiring =
+        new EnvoyWiring(
+            0,
+            0,
+            Integer.parseInt(ports.group(1)),
+            Integer.parseInt(ports.group(2)),
+            Objects.requireNonNull(upstream).port(),
+            Duration.ofSeconds(10),
+            Path.of("/dev/null"));
     startEnvoy(
-        EnvoyExample.FILTER_FROM_POLICIES.bootstrap(
-            new EnvoyWiring(
-                0,
-                0,
-                Integer.parseInt(ports.group(1)),
-                Integer.parseInt(ports.group(2)),
-                Objects.requireNonNull(upstream).port(),
-                Duration.ofSeconds(10),
-                Path.of("/dev/null"))));
+        EnvoyExample.FILTER_FROM_POLICIES
+            .bootstrap(wiring)
+            .replace("initial_fetch_timeout: 1s", "initial_fetch_timeout: 10s"));
     for (int i = 0; i < 5; i++) {
       assertThat(status("/", "x-user-id", "ann")).isEqualTo(200);
     }
@@ -150,6 +153,7 @@ class EnvoyFilterTest {
     environment.put("THROTTLEKIT_HTTP_PORT", "0");
     environment.put("THROTTLEKIT_DEBUG_PORT", "0");
     environment.put("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
+    environment.put("THROTTLEKIT_SENSORS_FILTER_TIMEOUT", "10s"); // after it Envoy admits
     environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
     environment.put("THROTTLEKIT_POLICIES_POLL_INTERVAL", "50ms");
     Map<String, List<String>> flags =
