@@ -18,6 +18,7 @@ class SettingsTest {
           "peer_not",
           "peer_if",
           "peer_default",
+          "peer_unit",
           "meaning",
           "expected",
           "values",
