@@ -59,7 +59,8 @@ class RedisFairStoreTest {
       for (String key : keys()) {
         assertThat(Long.parseLong(redis.command("PTTL", key)))
             .as(key)
-            .isBetween(reset + hour - 20_000, reset + hour + 1_000);
+            // Of Redis's clock for times to live, which may lag behind that of TIME.
+            .isBetween(reset + hour - 20_000, reset + hour + 1_100);
       }
       // Without a charge, none is kept for the amounts.
       charge(store, tenant("a", FairTerms.of(100, hour)), -1);
