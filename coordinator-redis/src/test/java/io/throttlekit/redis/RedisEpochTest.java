@@ -142,7 +142,7 @@ class RedisEpochTest {
       Outcome outcome = answer(real.acquire(List.of(claim(algorithm, "a", 2, DataLoss.REFILL))));
       long reset = outcome.decisions().getFirst().resetAfterMillis();
       long ttl = Long.parseLong(redis.command("PTTL", "tk1:" + key(algorithm, "a")));
-      assertThat(ttl).isBetween(reset - 20_000, reset + 1_000);
+      assertThat(ttl).isBetween(reset - 20_000, reset + 1_100);
     }
     FixedWindow shortest = new FixedWindow(5, 1);
     answer(real.acquire(List.of(claim(shortest, "gone", 1, DataLoss.REFILL))));
