@@ -83,7 +83,7 @@ class AlertsTest {
     for (String expression : expressions) {
       Matcher metric = METRIC.matcher(expression);
       while (metric.find()) {
-        String name = metric.group().replaceAll("_seconds_(bucket|sum)$", "_seconds");
+        String name = metric.group().replaceAll("_seconds_(bucket|count|sum)$", "_seconds");
         assertThat(documented).as(expression).containsPattern("`" + name + "[`{]");
       }
     }
