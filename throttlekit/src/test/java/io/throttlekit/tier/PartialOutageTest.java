@@ -146,8 +146,7 @@ class PartialOutageTest {
             new Claim(
                 Role.QUOTA,
                 List.of(
-                    new Charge(Node.key("s"), SECOND, 3, Overrun.REFUSE),
-                    Node.charge("m", MINUTE)),
+                    new Charge(Node.key("s"), SECOND, 3, Overrun.REFUSE), Node.charge("m", MINUTE)),
                 DataLoss.REFILL),
             new Tier.Strict(),
             Outage.ALLOW);
