@@ -92,7 +92,7 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
       List<Charge> ofClaim = claims.get(c).charges();
       for (int i = 0; i < ofClaim.size(); i++) {
         Charge charge = ofClaim.get(i);
-        counterKeys += charge.tenant() == null ? 1 : KEYS_OF_POOL;
+        counterKeys += keysOf(charge);
         if (slots.isCluster()) {
           int ofCharge = slots.of(charge.key());
           oneSlot &= slot == Slots.NONE || slot == ofCharge;
@@ -103,10 +103,7 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
     if (counterKeys == 0) {
       return CompletableFuture.completedFuture(new Outcome(true, List.of()));
     }
-    if (counterKeys > MAX_KEYS) {
-      throw new IllegalArgumentException(
-          counterKeys + " keys of counters are more than " + MAX_KEYS);
-    }
+    check(counterKeys);
     long deadline = deadline(waitNanos);
     if (!oneSlot) {
       return new SlotBySlot(claims, charge -> placeOf(charge, 0), time).acquire(deadline);
@@ -124,12 +121,18 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
    * @param stores in the order in which they are called, which all requests have in common
    * @param storeOf returns the number of a charge's store
    * @param waitNanos as for {@link #acquire(List, long)}, with the deadline of the first store
+   * @throws IllegalArgumentException when the request has more counters than one store may have
    */
   public static CompletionStage<Outcome> acquire(
       List<RedisCounterStore> stores,
       ToIntFunction<Charge> storeOf,
       List<Claim> claims,
       long waitNanos) {
+    check(
+        claims.stream()
+            .flatMap(claim -> claim.charges().stream())
+            .mapToInt(RedisCounterStore::keysOf)
+            .sum());
     RedisCounterStore first = stores.getFirst();
     Function<Charge, SlotBySlot.Place> places =
         charge -> {
@@ -137,6 +140,17 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
           return stores.get(number).placeOf(charge, number);
         };
     return new SlotBySlot(claims, places, first.time).acquire(first.deadline(waitNanos));
+  }
+
+  private static int keysOf(Charge charge) {
+    return charge.tenant() == null ? 1 : KEYS_OF_POOL;
+  }
+
+  private static void check(int counterKeys) {
+    if (counterKeys > MAX_KEYS) {
+      throw new IllegalArgumentException(
+          counterKeys + " keys of counters are more than " + MAX_KEYS);
+    }
   }
 
   private SlotBySlot.Place placeOf(Charge charge, int number) {

@@ -5,6 +5,7 @@ import static io.throttlekit.redis.StoreCalls.answer;
 import static io.throttlekit.redis.StoreCalls.failure;
 import static io.throttlekit.redis.StoreCalls.key;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.Overrun;
@@ -16,6 +17,7 @@ import io.throttlekit.store.Outcome;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.testkit.net.ReservedPort;
 import io.throttlekit.testkit.redis.RealRedis;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -110,6 +112,15 @@ class SeveralStoresTest {
       assertThat(Objects.requireNonNull(part.decided().get(1)).remaining()).isEqualTo(4);
       assertThat(left(shorter, SHORT)).isEqualTo(4);
     }
+  }
+
+  @Test
+  void aRequestWithMoreCountersThanAScriptNumbersIsInvalid() {
+    Claim largest =
+        new Claim(Role.ENFORCED, Collections.nCopies(0xF000, charge(SHORT, 1)), DataLoss.REFILL);
+    assertThatThrownBy(() -> acquire(largest, claim(LONG, 1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("61441 keys of counters are more than 61440");
   }
 
   private static StoreException failed(CompletionStage<Outcome> stage) {

@@ -288,15 +288,22 @@ final class ClaimState {
 
   /**
    * Decides by what other stores have answered, then the claims of the failed store by their outage
-   * policies; false when one's policy is an error. A refused request needs none.
+   * policies; false when one's policy is an error. A refused request or claim needs none.
    */
   boolean decideWithout(Question question, StoreException.Part part, long sentNanos) {
     part.decided().forEach((n, decision) -> decideByStore(question, n, decision, sentNanos));
     BitSet failed = new BitSet(charges.length);
     part.failed().forEach(n -> failed.set(question.charges().get(n)));
-    if (refused()) {
-      failed.stream().forEach(this::leaveUncounted);
-      return true;
+    boolean refused = refused();
+    for (int c = 0; c < claims.size(); c++) {
+      if (refused || refuses(c)) { // by another store; an outage policy must not admit it
+        for (int i = starts[c]; i < starts[c + 1]; i++) {
+          if (failed.get(i)) {
+            leaveUncounted(i);
+          }
+        }
+        failed.clear(starts[c], starts[c + 1]);
+      }
     }
     return decideByOutage(c -> !failed.get(starts[c], starts[c + 1]).isEmpty());
   }

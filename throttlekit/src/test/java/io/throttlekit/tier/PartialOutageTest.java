@@ -4,11 +4,14 @@ import static io.throttlekit.tier.Node.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualTime;
+import io.throttlekit.Overrun;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.store.CounterStore;
@@ -47,11 +50,16 @@ class PartialOutageTest {
       requested.add(claims.size());
       Set<Integer> failed = new HashSet<>();
       Map<Integer, Decision> decided = new HashMap<>();
-      for (int i = 0; i < claims.size(); i++) { // each has one charge
-        if (claims.get(i).charges().getFirst().algorithm().equals(failing)) {
-          failed.add(i);
-        } else if (failing.equals(MINUTE)) { // the store per second was called before
-          decided.put(i, counters.decide(List.of(claims.get(i))).decisions().getFirst());
+      int number = 0;
+      for (Claim claim : claims) {
+        for (Charge charge : claim.charges()) {
+          if (charge.algorithm().equals(failing)) {
+            failed.add(number);
+          } else if (failing.equals(MINUTE)) { // the store per second was called before
+            Claim alone = new Claim(claim.role(), List.of(charge), claim.onDataLoss());
+            decided.put(number, counters.decide(List.of(alone)).decisions().getFirst());
+          }
+          number++;
         }
       }
       StoreException outage = new StoreException("down", null);
@@ -59,7 +67,7 @@ class PartialOutageTest {
         return CompletableFuture.completedFuture(counters.decide(claims));
       }
       return CompletableFuture.failedFuture(
-          failed.size() == claims.size()
+          failed.size() == number
               ? outage
               : outage.ofPart(new StoreException.Part(failed, decided)));
     }
@@ -127,6 +135,23 @@ class PartialOutageTest {
     assertThat(ask(Outage.ERROR, Outage.ALLOW).admitted()).isTrue();
     assertThat(ask(Outage.ERROR, Outage.ALLOW).admitted()).isTrue();
     assertThat(ask(Outage.ERROR, Outage.ERROR).admitted()).isFalse();
+  }
+
+  @Test
+  void anOutagePolicyDoesNotAdmitAQuotaThatTheFirstStoreHasRefused() {
+    stores.failing = MINUTE;
+    // One counter in each store; the store per second has room for 2.
+    TieredClaim refused =
+        new TieredClaim(
+            new Claim(
+                Role.QUOTA,
+                List.of(
+                    new Charge(Node.key("s"), SECOND, 3, Overrun.REFUSE), Node.charge("m", MINUTE)),
+                DataLoss.REFILL),
+            new Tier.Strict(),
+            Outage.ALLOW);
+    TieredClaim denied = claim(Role.QUOTA, new Tier.Strict(), Outage.DENY, "other", MINUTE, 1);
+    assertThat(node.ask(refused, denied).admitted()).isFalse();
   }
 
   @Test

@@ -19,9 +19,13 @@ final class Pairs {
     read(values, setting, separator)
         .forEach((name, value) -> {
           String lower = name.toLowerCase(Locale.ROOT); // as HTTP/2 requires
-          if (!NAME.matcher(name).matches() || lower.endsWith("-bin")) {
+          if (lower.endsWith("-bin") && NAME.matcher(name).matches()) {
             values.error(
-                values.origin(setting), Yaml.alwaysQuoted(name) + " is not the name of a header");
+                values.origin(setting), name + " is the name of a header with binary values");
+          } else if (!NAME.matcher(name).matches()) { // it may be a value, with a secret
+            values.error(
+                values.origin(setting),
+                "the text before a \"%s\" is not the name of a header".formatted(separator));
           } else if (!HEADER_VALUE.matcher(value).matches()) {
             values.error(
                 values.origin(setting),

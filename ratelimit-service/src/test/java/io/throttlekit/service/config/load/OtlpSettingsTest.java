@@ -86,7 +86,9 @@ class OtlpSettingsTest {
     "HEADERS, hunter2, each part of telemetry.otlp_headers is NAME=VALUE",
     "HEADERS, a=hunter%2, the value of a is not printable ASCII",
     "HEADERS, a=hunter%0A2, the value of a is not printable ASCII",
-    "HEADERS, a b=hunter2, is not the name of a header",
+    "HEADERS, a b=hunter2, 'the text before a \"=\" is not the name of a header'",
+    "HEADERS, Authorization: Basic hunter2==, is not the name of a header",
+    "HEADERS, a-bin=hunter2, a-bin is the name of a header with binary values",
     "TIMEOUT, 0, is not a duration from 1ms to 10m",
     "COMPRESSION, zstd, 'is not one of none, gzip'",
     "CLIENT_KEY, tls.key, telemetry.otlp_key needs telemetry.otlp_certificate"

@@ -178,7 +178,8 @@ class XdsSettingsTest {
     "CONFIG_GRPC_XDS_SERVER_URL, host:65536, is not HOST:PORT",
     "CONFIG_GRPC_XDS_NODE_METADATA, a:1, 'each part of policies.xds.node_metadata is NAME=VALUE,"
         + " separated by commas'",
-    "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, a b:1, is not the name of a header",
+    "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, a=ä b:1, 'the text before a \":\" is not the name"
+        + " of a header'",
     "CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS, a:ä, the value of a has characters other than"
         + " printable ASCII",
     "CONFIG_GRPC_XDS_SERVER_USE_TLS, yes, is not true or false",
