@@ -245,6 +245,10 @@ final class XdsPolicies implements ConfigListener {
       answer = Optional.of("a fault of the rate-limit service, not of the policies: " + e);
       LOG.error("a fault of this program, not of the policies: {}", e.toString());
       store.failed(List.of(), "unexpected " + e);
+      store.controlPlane(
+          status()
+              .withRejectedParts(
+                  List.of(new RejectedPart("", "the newest policies: a fault of this program"))));
       listener.loaded(false);
     }
   }

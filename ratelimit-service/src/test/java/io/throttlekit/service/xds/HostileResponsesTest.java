@@ -153,6 +153,21 @@ class HostileResponsesTest {
   }
 
   @Test
+  void twentyThousandRulesAreBelowTheBoundOfAContainerOf512MiB() {
+    int bound = 70_000; // as docs/SECURITY.md has it
+    List<RateLimitDescriptor> routes = new ArrayList<>();
+    for (int i = 0; i < 20_000; i++) { // each in a descriptor of its own, as Envoy Gateway does
+      routes.add(
+          RateLimitDescriptor.newBuilder()
+              .setKey("route" + i)
+              .setValue("route" + i)
+              .addDescriptors(descriptor("rule-0-match-0", "rule-0-match-0"))
+              .build());
+    }
+    assertThat(SentSize.of(List.of(domain("d", routes)), bound)).isEqualTo(60_001);
+  }
+
+  @Test
   void keysAndValuesOfOneHashAreFoundInAShortTime() {
     ControlPlaneFixture large = new ControlPlaneFixture(null, null, 100_000);
     List<RateLimitDescriptor> many = new ArrayList<>();

@@ -3,11 +3,13 @@ package io.throttlekit.service.xds;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.Logged;
+import io.throttlekit.service.policies.ControlPlaneStatus.RejectedPart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,8 +110,16 @@ class SavedPoliciesTest {
     start().receiveDomain(GOOD.formatted("a", 1));
     ControlPlaneFixture next = new ControlPlaneFixture(folder, null, 100_000, 1);
     assertThat(next.store.status().lastError()).contains("unexpected");
+    assertThat(rejected(next)).containsExactly("the newest policies: a fault of this program");
     assertThat(next.receiveDomain(GOOD.formatted("a", 1))).isEmpty();
     assertThat(next.store.status().good()).isTrue();
+    assertThat(rejected(next)).isEmpty();
+  }
+
+  private static List<String> rejected(ControlPlaneFixture service) {
+    return Objects.requireNonNull(service.store.controlPlane()).rejectedParts().stream()
+        .map(RejectedPart::text)
+        .toList();
   }
 
   @Test

@@ -103,6 +103,7 @@ final class PeerEnvironment {
             .filter(variable -> variable.startsWith(MOGRIFIER))
             .filter(variable ->
                 names.stream().noneMatch(name -> variable.startsWith(MOGRIFIER + name + "_")))
+            .sorted()
             .collect(Collectors.joining(", "));
     if (!others.isEmpty()) {
       values.warn("set but without effect: " + others + " (" + MOGRIFIERS + " does not name them)");
