@@ -107,6 +107,21 @@ key: /etc/throttlekit/tls/{{ .section }}/tls.key
 {{- end }}
 {{- end }}
 
+{{/* Settings of the second Redis, below store.per_second. */}}
+{{- define "throttlekit.perSecond" -}}
+{{- with .Values.store.perSecond }}
+{{- with .uri }}
+uri: {{ . | quote }}
+{{- end }}
+{{- with .user }}
+user: {{ . | quote }}
+{{- end }}
+{{- with .sentinelUser }}
+sentinel_user: {{ . | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* The settings that values of the chart other than `config` make. */}}
 {{- define "throttlekit.ownConfig" -}}
 grpc:
@@ -144,7 +159,8 @@ sensors:
 {{- end }}
 {{- $uri := include "throttlekit.storeUri" . }}
 {{- $storeTls := include "throttlekit.peerTls" (dict "section" "store" "tls" .Values.store.tls) | trim }}
-{{- if or $uri .Values.store.user .Values.store.sentinelUser $storeTls }}
+{{- $perSecond := include "throttlekit.perSecond" . | trim }}
+{{- if or $uri .Values.store.user .Values.store.sentinelUser $storeTls $perSecond }}
 store:
   {{- with $uri }}
   uri: {{ . | quote }}
@@ -157,6 +173,9 @@ store:
   {{- end }}
   {{- with $storeTls }}
   tls: {{ . | nindent 4 }}
+  {{- end }}
+  {{- with $perSecond }}
+  per_second: {{ . | nindent 4 }}
   {{- end }}
 {{- end }}
 {{- with .Values.federation }}
@@ -194,6 +213,9 @@ federation:
 {{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_STORE_URI" "secret" .Values.store.uriSecret) }}
 {{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_STORE_PASSWORD" "secret" .Values.store.passwordSecret) }}
 {{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_STORE_SENTINEL_PASSWORD" "secret" .Values.store.sentinelPasswordSecret) }}
+{{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_STORE_PER_SECOND_URI" "secret" .Values.store.perSecond.uriSecret) }}
+{{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_STORE_PER_SECOND_PASSWORD" "secret" .Values.store.perSecond.passwordSecret) }}
+{{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_STORE_PER_SECOND_SENTINEL_PASSWORD" "secret" .Values.store.perSecond.sentinelPasswordSecret) }}
 {{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_FEDERATION_COORDINATOR" "secret" .Values.federation.coordinatorSecret) }}
 {{- include "throttlekit.fromSecret" (dict "name" "THROTTLEKIT_FEDERATION_PASSWORD" "secret" .Values.federation.passwordSecret) }}
 {{- with .Values.javaOptions }}
@@ -260,6 +282,18 @@ federation:
 {{- end }}
 {{- if and (not (include "throttlekit.shared" $)) (or .store.user .store.passwordSecret.name .store.tls.secretName) }}
 {{- fail "store has a login or TLS files, but no URI, so each pod would count alone: set store.uri or store.uriSecret" }}
+{{- end }}
+{{- with .store.perSecond }}
+{{- if and .uri .uriSecret.name }}
+{{- fail "store.perSecond.uri and store.perSecond.uriSecret both name the second Redis: set one of both" }}
+{{- end }}
+{{- $second := or .uri .uriSecret.name }}
+{{- if and (not $second) (or .user .passwordSecret.name .sentinelUser .sentinelPasswordSecret.name) }}
+{{- fail "store.perSecond has a login, but no URI: set store.perSecond.uri or store.perSecond.uriSecret" }}
+{{- end }}
+{{- if and $second (or (not (include "throttlekit.shared" $)) (hasPrefix "postgresql:" $.Values.store.uri)) }}
+{{- fail "store.perSecond needs a Redis for the other limits too: set store.uri or store.uriSecret" }}
+{{- end }}
 {{- end }}
 {{- $coordinator := or .federation.coordinator .federation.coordinatorSecret.name }}
 {{- if and $coordinator (not .federation.region) }}
@@ -340,12 +374,18 @@ federation:
   "sensors.bind_node_id" "sensors.bindNodeId"
   "store.uri" "store.uri" "store.user" "store.user" "store.password" "store.passwordSecret"
   "store.sentinel_user" "store.sentinelUser" "store.sentinel_password" "store.sentinelPasswordSecret" "store.tls" "store.tls"
+  "store.per_second.uri" "store.perSecond.uri" "store.per_second.user" "store.perSecond.user"
+  "store.per_second.password" "store.perSecond.passwordSecret" "store.per_second.sentinel_user" "store.perSecond.sentinelUser"
+  "store.per_second.sentinel_password" "store.perSecond.sentinelPasswordSecret"
   "federation.region" "federation.region" "federation.coordinator" "federation.coordinator" "federation.user" "federation.user"
   "federation.password" "federation.passwordSecret" "federation.tls" "federation.tls" }}
 {{- range $setting, $value := $elsewhere }}
 {{- $path := splitList "." $setting }}
-{{- $section := index $.Values.config (first $path) }}
-{{- if and (kindIs "map" $section) (hasKey $section (last $path)) }}
+{{- $section := $.Values.config }}
+{{- range initial $path }}
+{{- $section = ternary (get $section .) dict (kindIs "map" (get $section .)) }}
+{{- end }}
+{{- if hasKey $section (last $path) }}
 {{- fail (printf "config.%s is made from other values of the chart: set %s" $setting $value) }}
 {{- end }}
 {{- end }}

@@ -112,6 +112,13 @@ class RenderedChartTest {
         "store.tls.clientCertificate=true | store.tls.clientCertificate needs store.tls.secretName",
         "federation.tls.clientCertificate=true | federation.tls.clientCertificate needs",
         "store.passwordSecret.name=s | set store.uri or store.uriSecret",
+        "store.perSecond.uri=redis://s:6379,store.perSecond.uriSecret.name=s | both name the second"
+            + " Redis",
+        "store.uri=redis://r:6379,store.perSecond.passwordSecret.name=s | set store.perSecond.uri",
+        "store.perSecond.uri=redis://s:6379 | store.perSecond needs a Redis",
+        "store.uri=postgresql://p/l,store.perSecond.uri=redis://s:6379 | store.perSecond needs a"
+            + " Redis",
+        "config.store.per_second.password=x | set store.perSecond.passwordSecret",
         "service.type=NodePort | set service.headless to false",
         "prometheusRule.enabled=true,prometheusRule.disabled[0]=StoreDwn | there is no alert"
             + " StoreDwn; the alerts are EnvoyFailsOpen,",

@@ -75,6 +75,7 @@ class ValuesSchemaTest {
         "{image: {repository: x, digest: sha256:12}} | digest",
         "{replicaCount: two} | replicaCount",
         "{store: {uri: 'redis:6379'}} | uri",
+        "{store: {perSecond: {uri: 'postgresql://db/limits'}}} | uri",
         "{store: {password: secret}} | password",
         "{store: {passwordSecret: {name: Login}}} | name",
         "{grpc: {port: 80}} | port", // the user of the image may not bind it
