@@ -178,7 +178,7 @@ class ComposeFileTest {
     assertThat(Files.readString(PROJECT.resolve("docker-compose.yml")))
         .contains("./deploy/mesh/alerts.yaml:/etc/prometheus/alerts.yml:ro");
     String rules = ComposeFile.yaml(PROJECT.resolve("deploy/mesh/alerts.yaml")).toString();
-    assertThat(rules).contains("rate(envoy_cluster_ratelimit_failure_mode_allowed[3m])");
+    assertThat(rules).contains("rate(envoy_cluster_ratelimit_failure_mode_allowed[2m])");
     String metrics = Files.readString(PROJECT.resolve("docs/METRICS.md"));
     Set<String> named =
         Pattern.compile("throttlekit_\\w+")
