@@ -297,11 +297,7 @@ final class ClaimState {
     boolean refused = refused();
     for (int c = 0; c < claims.size(); c++) {
       if (refused || refuses(c)) { // by another store; an outage policy must not admit it
-        for (int i = starts[c]; i < starts[c + 1]; i++) {
-          if (failed.get(i)) {
-            leaveUncounted(i);
-          }
-        }
+        IntStream.range(starts[c], starts[c + 1]).filter(failed::get).forEach(this::leaveUncounted);
         failed.clear(starts[c], starts[c + 1]);
       }
     }

@@ -1,6 +1,6 @@
 package io.throttlekit.service.telemetry.mapping;
 
-/** The kinds of statistics that mappings tell apart. */
+/** The kinds of statistics that mappings distinguish. */
 enum StatisticKind {
   COUNTER,
   GAUGE,

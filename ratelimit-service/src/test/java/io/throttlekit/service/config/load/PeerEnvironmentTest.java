@@ -333,14 +333,13 @@ class PeerEnvironmentTest {
     return dropIn(Map.of(name, value)).compatibility().chargeRejected();
   }
 
-  private static ServiceConfig dropIn(Map<String, String> more) {
+  static ServiceConfig dropIn(Map<String, String> more) {
     Map<String, String> environment = new HashMap<>(more);
     environment.put("RUNTIME_ROOT", "/data");
     return config(environment, Map.of());
   }
 
-  private static ServiceConfig config(
-      Map<String, String> environment, Map<String, List<String>> flags) {
+  static ServiceConfig config(Map<String, String> environment, Map<String, List<String>> flags) {
     LoadedConfig loaded = new ConfigLoader(environment).load(flags);
     assertThat(loaded.errors()).isEmpty();
     return Objects.requireNonNull(loaded.config());

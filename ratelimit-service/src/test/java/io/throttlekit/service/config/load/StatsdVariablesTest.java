@@ -1,14 +1,13 @@
 package io.throttlekit.service.config.load;
 
+import static io.throttlekit.service.config.load.PeerEnvironmentTest.dropIn;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StatsdConfig.Format;
 import io.throttlekit.service.config.StatsdConfig.Protocol;
 import io.throttlekit.service.config.StatsdConfig.Rewrite;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -154,18 +153,5 @@ class StatsdVariablesTest {
         .asString()
         .startsWith("env USE_DOG_STATSD_MOGRIFIERS: ")
         .contains(problem);
-  }
-
-  private static ServiceConfig dropIn(Map<String, String> more) {
-    Map<String, String> environment = new HashMap<>(more);
-    environment.put("RUNTIME_ROOT", "/data");
-    return config(environment, Map.of());
-  }
-
-  private static ServiceConfig config(
-      Map<String, String> environment, Map<String, List<String>> flags) {
-    LoadedConfig loaded = new ConfigLoader(environment).load(flags);
-    assertThat(loaded.errors()).isEmpty();
-    return Objects.requireNonNull(loaded.config());
   }
 }

@@ -80,7 +80,7 @@ class StatsdSinkTest {
   @ParameterizedTest
   @EnumSource
   void aHostWithoutAnAddressIsReportedOnceAndSendsNothing(Protocol protocol) {
-    StatsdConfig nobody =
+    StatsdConfig unresolvable =
         new StatsdConfig(
             "nobody.invalid",
             8_125,
@@ -90,7 +90,7 @@ class StatsdSinkTest {
             List.of(),
             Duration.ofHours(1));
     try (Logged log = Logged.by(StatsdSink.class);
-        StatsdSink sink = new StatsdSink(nobody, source)) {
+        StatsdSink sink = new StatsdSink(unresolvable, source)) {
       sink.start();
       sink.flush();
       sink.flush();
