@@ -68,7 +68,6 @@ final class TopTenants {
 
   // Guarded by this.
   private final List<Tenant> places = new ArrayList<>(MAX_TRACKED);
-  private int shown;
 
   /** At most what the shown tenant that requested least has requested, if all places are used. */
   private long leastShown;
@@ -250,6 +249,9 @@ final class TopTenants {
     }
     Tenant tenant = new Tenant(name);
     if (places.size() < MAX_TRACKED) {
+      if (places.size() < MAX_SHOWN) { // before other threads count it as one of the others
+        tenant.units = new Units();
+      }
       places.add(tenant);
     } else {
       int at = least(false);
@@ -268,20 +270,16 @@ final class TopTenants {
     if (tenant.units != null || tracked.get(tenant.name) != tenant) {
       return;
     }
-    if (shown == MAX_SHOWN) {
-      long sure = tenant.requested - tenant.inherited;
-      if (sure <= 2 * leastShown) { // spares most searches
-        return;
-      }
-      Tenant least = places.get(least(true));
-      leastShown = least.requested;
-      if (sure <= 2 * leastShown) {
-        return;
-      }
-      least.units = null;
-    } else {
-      shown++;
+    long sure = tenant.requested - tenant.inherited;
+    if (sure <= 2 * leastShown) { // spares most searches
+      return;
     }
+    Tenant least = places.get(least(true));
+    leastShown = least.requested;
+    if (sure <= 2 * leastShown) {
+      return;
+    }
+    least.units = null;
     tenant.units = new Units();
   }
 
