@@ -29,13 +29,15 @@ class StatesTest {
   }
 
   @Test
-  void anyTwoNumbersRoundTrip() {
+  void anyNumbersRoundTrip() {
     TokenBucket bucket = new TokenBucket(5, 60_000, 5);
     SplittableRandom random = new SplittableRandom(7);
     for (int i = 0; i < 10_000; i++) {
       TokenBucket.State state =
           new TokenBucket.State(
-              random.nextLong() >> random.nextInt(64), random.nextLong() >> random.nextInt(64));
+              random.nextLong() >> random.nextInt(64),
+              random.nextLong() >> random.nextInt(64),
+              random.nextLong() >> random.nextInt(64));
       assertThat(States.decode(bucket, States.encode(bucket, state))).as("seed 7").isEqualTo(state);
     }
   }

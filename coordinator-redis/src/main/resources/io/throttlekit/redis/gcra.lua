@@ -1,10 +1,10 @@
--- State: debt in units times window, and its time
+-- State: debt in units times window, its time, and the rate that repays it
 local function gcra(state, cost, overrun, rate, window, burst, _, charged_at)
   local owed, at = 0, now
   if state then
-    local before, since = unpack('<dd', state)
+    local before, since, repaid = unpack('<ddd', state)
     at = since > now and since or now
-    local paid = (at - since) * rate
+    local paid = (at - since) * repaid
     if rate > 0 and paid <= before then
       owed = before - paid
     end
@@ -26,17 +26,17 @@ local function gcra(state, cost, overrun, rate, window, burst, _, charged_at)
   if cost < 0 then
     local kept = owed - unpaid(capped(-cost * window), rate, at, charged_at)
     kept = kept < 0 and 0 or kept
-    return kept ~= owed and pack('<dd', kept, at) or state, true, remaining(kept), reset(kept), 0
+    return kept ~= owed and pack('<ddd', kept, at, rate) or state, true, remaining(kept), reset(kept), 0
   end
   local needed = needed_of(cost, overrun)
   local wait = retry(needed, owed)
   if wait <= 0 then
     local debt = owed + cost * window
-    return cost ~= 0 and pack('<dd', debt, at) or state, true, remaining(debt), reset(debt), 0
+    return cost ~= 0 and pack('<ddd', debt, at, rate) or state, true, remaining(debt), reset(debt), 0
   end
   if cost == 0 or overrun == REFUSE or rate == 0 then
     return state, false, remaining(owed), reset(owed), wait
   end
   local debt = capped(owed + capped(cost * window))
-  return pack('<dd', debt, at), false, remaining(owed) - cost, reset(debt), retry(needed, debt)
+  return pack('<ddd', debt, at, rate), false, remaining(owed) - cost, reset(debt), retry(needed, debt)
 end

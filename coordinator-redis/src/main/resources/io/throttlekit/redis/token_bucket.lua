@@ -1,16 +1,16 @@
--- State: tokens times window, and their time
+-- State: tokens times window, their time, and what refills them
 local function token_bucket(state, cost, overrun, refill, window, capacity, _, charged_at)
   local full = capacity * window
   local level, at = full, now
   if state then
-    local before, since = unpack('<dd', state)
+    local before, since, refilled = unpack('<ddd', state)
     at = since > now and since or now
     local half = floor((at - since) / 2)
-    local regained = half * refill
+    local regained = half * refilled
     if refill > 0 and before < full and regained <= MAX then
       level = before + regained + regained -- in halves, because a debt may be as large as MAX
       if at - since > 2 * half then
-        level = level + refill
+        level = level + refilled
       end
       level = level > full and full or level
     end
@@ -28,17 +28,17 @@ local function token_bucket(state, cost, overrun, refill, window, capacity, _, c
   if cost < 0 then
     local kept = level + unpaid(capped(-cost * window), refill, at, charged_at)
     kept = kept > full and full or kept
-    return kept ~= level and pack('<dd', kept, at) or state, true, remaining(kept), reset(kept), 0
+    return kept ~= level and pack('<ddd', kept, at, refill) or state, true, remaining(kept), reset(kept), 0
   end
   local needed = needed_of(cost, overrun)
   if needed <= capacity and needed * window <= level then
     local left = level - cost * window
-    return cost ~= 0 and pack('<dd', left, at) or state, true, remaining(left), reset(left), 0
+    return cost ~= 0 and pack('<ddd', left, at, refill) or state, true, remaining(left), reset(left), 0
   end
   if cost == 0 or overrun == REFUSE or refill == 0 then
     return state, false, remaining(level), reset(level), retry(needed, level)
   end
   local debt = level - capped(cost * window)
   debt = debt < -MAX and -MAX or debt
-  return pack('<dd', debt, at), false, remaining(level) - cost, reset(debt), retry(needed, debt)
+  return pack('<ddd', debt, at, refill), false, remaining(level) - cost, reset(debt), retry(needed, debt)
 end

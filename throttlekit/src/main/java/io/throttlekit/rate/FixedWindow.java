@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit units per window, from 0 (refuse everything) to {@link Cost#MAX}
  * @param windowMillis length of a window in ms, from 1
  */
-public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<FixedWindow.State> {
+public record FixedWindow(long limit, long windowMillis) implements NumericState<FixedWindow.State> {
 
   /** Units charged so far in the window that began at {@code startMillis}. */
   public record State(long startMillis, long used) {}
@@ -76,8 +76,24 @@ public record FixedWindow(long limit, long windowMillis) implements TwoNumbers<F
   }
 
   @Override
-  public State state(long startMillis, long used) {
+  public long third(State state) {
+    return 0;
+  }
+
+  @Override
+  public State state(long startMillis, long used, long unused) {
     return new State(startMillis, used);
+  }
+
+  @Override
+  public long[] numbers(State state) {
+    return new long[] {state.startMillis, state.used};
+  }
+
+  @Override
+  public State ofNumbers(long[] numbers) {
+    Range.checkNumbers(this, 2, numbers);
+    return new State(numbers[0], numbers[1]);
   }
 
   @Override

@@ -11,20 +11,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In any span of {@code t} ms at most {@code burst + rate · t / windowMillis} units are
  * admitted. The state is the theoretical arrival time of ITU-T I.371, kept exactly: as a debt, in
- * units of 1/windowMillis (up to {@link Cost#MAX} of those), at a time that never moves back. When
- * the clock steps back, the debt is larger by the amount that the lost time would have repaid.
+ * units of 1/windowMillis (up to {@link Cost#MAX}), at a time that never moves back. When the clock
+ * steps back, the debt is larger by the amount that the lost time would have repaid. A changed rate
+ * applies from the next charge on: the time before it repays at the rate of the charge before it.
  *
  * @param rate units per window, from 0 (refuse everything)
  * @param windowMillis period of {@code rate} in ms, from 1
  * @param burst units admitted at once, from 1, or 0 with a rate of 0; {@code burst · windowMillis}
  *     is at most {@link Cost#MAX}
  */
-public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbers<Gcra.State> {
+public record Gcra(long rate, long windowMillis, long burst) implements NumericState<Gcra.State> {
 
   /**
    * The debt at {@code atMillis} in units times windowMillis; each later ms repays {@code rate}.
    */
-  public record State(long owed, long atMillis) {}
+  public record State(long owed, long atMillis, long rate) {}
 
   /** Checks the ranges. */
   public Gcra {
@@ -61,18 +62,18 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     if (retryAfter(needed, owed, at, nowMillis) <= 0) {
       long next = owed + cost * windowMillis;
       return new Transition<>(
-          cost == 0 ? state : new State(next, at),
-          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
+          cost == 0 ? state : new State(next, at, rate),
+          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
     }
     // Without a rate, a debt would never be repaid.
     long debt = rate == 0 ? 0 : Range.debt(cost, overrun);
     long next = Range.saturatedSum(owed, Range.saturatedProduct(debt, windowMillis));
     return new Transition<>(
-        debt == 0 ? state : new State(next, at),
+        debt == 0 ? state : new State(next, at, rate),
         Decision.refuse(
             burst,
             remaining(owed, at - nowMillis) - debt,
-            resetAt(next, at) - nowMillis,
+            resetAt(next, at, rate) - nowMillis,
             retryAfter(needed, next, at, nowMillis)));
   }
 
@@ -82,8 +83,8 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     long owed = owedAt(state, at);
     long next = Math.max(0, owed - Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
-        next == owed ? state : new State(next, at),
-        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at) - nowMillis));
+        next == owed ? state : new State(next, at, rate),
+        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
   }
 
   @Override
@@ -97,23 +98,39 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
   }
 
   @Override
-  public State state(long owed, long atMillis) {
-    return new State(owed, atMillis);
+  public long third(State state) {
+    return state.rate;
+  }
+
+  @Override
+  public State state(long owed, long atMillis, long rate) {
+    return new State(owed, atMillis, rate);
+  }
+
+  @Override
+  public long[] numbers(State state) {
+    return new long[] {state.owed, state.atMillis, state.rate};
+  }
+
+  @Override
+  public State ofNumbers(long[] numbers) {
+    Range.checkNumbers(this, 3, numbers);
+    return new State(numbers[0], numbers[1], numbers[2]);
   }
 
   @Override
   public long unusedFromMillis(State state) {
-    return resetAt(state.owed, state.atMillis);
+    return resetAt(state.owed, state.atMillis, state.rate);
   }
 
   /** Returns the debt at {@code at}, which is not before the state. */
   private long owedAt(@Nullable State state, long at) {
-    if (state == null || rate == 0) {
+    if (state == null || rate == 0 || state.rate == 0) {
       return 0;
     }
     long elapsed = at - state.atMillis;
     // Divided first: elapsed * rate can overflow.
-    return elapsed > state.owed / rate ? 0 : state.owed - elapsed * rate;
+    return elapsed > state.owed / state.rate ? 0 : state.owed - elapsed * state.rate;
   }
 
   private long retryAfter(long needed, long owed, long at, long nowMillis) {
@@ -135,7 +152,7 @@ public record Gcra(long rate, long windowMillis, long burst) implements TwoNumbe
     return Math.max(0, left) / windowMillis;
   }
 
-  private long resetAt(long owed, long at) {
+  private static long resetAt(long owed, long at, long rate) {
     return owed == 0 || rate == 0 ? at : at + Math.ceilDiv(owed, rate);
   }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <S> state of one counter; {@code null} stands for an unused counter
  */
-public sealed interface RateAlgorithm<S> permits TwoNumbers, SlidingWindow, SlidingLog {
+public sealed interface RateAlgorithm<S> permits NumericState, SlidingWindow, SlidingLog {
 
   /** Returns the most units that the counter admits: per window, or as one burst. */
   long limit();

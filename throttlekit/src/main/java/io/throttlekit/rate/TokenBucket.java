@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In any span of {@code t} ms at most {@code capacity + refill · t / windowMillis} units are
  * admitted. Tokens are kept exactly, in units of 1/windowMillis; a debt is kept up to {@link
- * Cost#MAX} of those. While the clock is behind the newest time seen, nothing is refilled.
+ * Cost#MAX}. While the clock is behind the newest time seen, nothing is refilled. A changed refill
+ * applies from the next charge on: the time before it refills at the rate of the charge before it.
  *
  * @param refill tokens per window, from 0 (refuse everything)
  * @param windowMillis period of {@code refill} in ms, from 1
@@ -19,10 +20,13 @@ import org.jspecify.annotations.Nullable;
  *     windowMillis} is at most {@link Cost#MAX}
  */
 public record TokenBucket(long refill, long windowMillis, long capacity)
-    implements TwoNumbers<TokenBucket.State> {
+    implements NumericState<TokenBucket.State> {
 
-  /** Tokens times windowMillis at {@code atMillis}; below 0 after an overdraft. */
-  public record State(long level, long atMillis) {}
+  /**
+   * Tokens times windowMillis at {@code atMillis}, below 0 after an overdraft; each later ms adds
+   * {@code refill}.
+   */
+  public record State(long level, long atMillis, long refill) {}
 
   /** Checks the ranges. */
   public TokenBucket {
@@ -58,18 +62,18 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     long needed = Range.needed(cost, overrun);
     // Compared with the capacity first: the product could overflow.
     if (needed <= capacity && needed * windowMillis <= level) {
-      State next = cost == 0 ? state : new State(level - cost * windowMillis, at);
+      State next = cost == 0 ? state : new State(level - cost * windowMillis, at, refill);
       return new Transition<>(next, admission(level - cost * windowMillis, at, nowMillis));
     }
     // Without a refill, a debt would never be repaid.
     long debt = refill == 0 ? 0 : Range.debt(cost, overrun);
     long next = Math.max(-Cost.MAX, level - Range.saturatedProduct(debt, windowMillis));
     return new Transition<>(
-        debt == 0 ? state : new State(next, at),
+        debt == 0 ? state : new State(next, at, refill),
         Decision.refuse(
             capacity,
             remaining(level) - debt,
-            resetAt(next, at) - nowMillis,
+            resetAt(next, at, refill) - nowMillis,
             retryAfter(needed, next, at, nowMillis)));
   }
 
@@ -79,7 +83,7 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
     long level = levelAt(state, at);
     long next = Math.min(full(), level + Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
-        next == level ? state : new State(next, at), admission(next, at, nowMillis));
+        next == level ? state : new State(next, at, refill), admission(next, at, nowMillis));
   }
 
   @Override
@@ -93,13 +97,29 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
   }
 
   @Override
-  public State state(long level, long atMillis) {
-    return new State(level, atMillis);
+  public long third(State state) {
+    return state.refill;
+  }
+
+  @Override
+  public State state(long level, long atMillis, long refill) {
+    return new State(level, atMillis, refill);
+  }
+
+  @Override
+  public long[] numbers(State state) {
+    return new long[] {state.level, state.atMillis, state.refill};
+  }
+
+  @Override
+  public State ofNumbers(long[] numbers) {
+    Range.checkNumbers(this, 3, numbers);
+    return new State(numbers[0], numbers[1], numbers[2]);
   }
 
   @Override
   public long unusedFromMillis(State state) {
-    return resetAt(state.level, state.atMillis);
+    return resetAt(state.level, state.atMillis, state.refill);
   }
 
   private long full() {
@@ -107,13 +127,15 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
   }
 
   private long levelAt(@Nullable State state, long at) {
-    if (state == null || refill == 0) {
+    if (state == null || refill == 0 || state.refill == 0) {
       return full();
     }
     long elapsed = at - state.atMillis;
     long missing = full() - state.level;
     // Divided first: elapsed * refill can overflow.
-    return missing <= 0 || elapsed > missing / refill ? full() : state.level + elapsed * refill;
+    return missing <= 0 || elapsed > missing / state.refill
+        ? full()
+        : state.level + elapsed * state.refill;
   }
 
   private long retryAfter(long needed, long level, long at, long nowMillis) {
@@ -123,14 +145,14 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
   }
 
   private Decision admission(long level, long at, long nowMillis) {
-    return Decision.admit(capacity, remaining(level), resetAt(level, at) - nowMillis);
+    return Decision.admit(capacity, remaining(level), resetAt(level, at, refill) - nowMillis);
   }
 
   private long remaining(long level) {
     return Math.max(0, level) / windowMillis;
   }
 
-  private long resetAt(long level, long at) {
+  private long resetAt(long level, long at, long refill) {
     return level >= full() || refill == 0 ? at : at + Math.ceilDiv(full() - level, refill);
   }
 }

@@ -4,9 +4,9 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.fairness.FairPool;
 import io.throttlekit.fairness.FairTenant;
+import io.throttlekit.rate.NumericState;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.Transition;
-import io.throttlekit.rate.TwoNumbers;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.concurrent.locks.LockSupport;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * One counter of an {@link InMemoryStore}: the state of an algorithm, locked by one thread at a
  * time.
  *
- * <p>States of two numbers are kept as plain fields: a state object for each charge would be
+ * <p>States of a few numbers are kept as plain fields: a state object for each charge would be
  * promoted out of the young generation before the next charge, and every collection would move it.
  * A request with several charges works on drafts of its counters. A retired counter has left the
  * store for good and accepts no charge; a thread that still holds a reference looks its key up
@@ -60,6 +60,7 @@ final class Counter extends Keyed {
   private boolean used;
   private long first;
   private long second;
+  private long third;
   private @Nullable Object other;
 
   Counter(CounterKey key, long order, RateAlgorithm<?> algorithm, long keptUntilMillis) {
@@ -286,8 +287,8 @@ final class Counter extends Keyed {
   }
 
   private <S> @Nullable S load(RateAlgorithm<S> algorithm) {
-    if (used && algorithm instanceof TwoNumbers<S> numbers) {
-      return numbers.state(first, second);
+    if (used && algorithm instanceof NumericState<S> numbers) {
+      return numbers.state(first, second, third);
     }
     Object kept = other;
     return kept == null ? null : cast(kept);
@@ -302,10 +303,14 @@ final class Counter extends Keyed {
     if (used != (next != null)) {
       used = next != null;
     }
-    if (next != null && algorithm instanceof TwoNumbers<S> numbers) {
+    if (next != null && algorithm instanceof NumericState<S> numbers) {
       S state = cast(next);
       first = numbers.first(state);
       second = numbers.second(state);
+      long last = numbers.third(state);
+      if (third != last) {
+        third = last;
+      }
     } else {
       other = next;
     }

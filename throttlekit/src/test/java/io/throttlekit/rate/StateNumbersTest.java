@@ -71,7 +71,7 @@ class StateNumbersTest {
     assertThatThrownBy(() -> algorithm.ofNumbers(new long[0]))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining(algorithm.id());
-    assertThatThrownBy(() -> algorithm.ofNumbers(new long[3]))
+    assertThatThrownBy(() -> algorithm.ofNumbers(new long[5]))
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -14,6 +14,7 @@ import io.throttlekit.Overrun;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.rate.TokenBucket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -214,6 +215,28 @@ public abstract class CounterStoreConformance {
     FixedWindow raised = new FixedWindow(7, MINUTE);
     assertThat(acquire(enforced(charge(raised, "a", 1))).decisions().getFirst().remaining())
         .isEqualTo(1);
+  }
+
+  static List<List<RateAlgorithm<?>>> loweredRates() {
+    return List.of(
+        List.of(new Gcra(10, MINUTE, 10), new Gcra(1, MINUTE, 10)),
+        List.of(new TokenBucket(10, MINUTE, 10), new TokenBucket(1, MINUTE, 10)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("loweredRates")
+  void aLoweredRateKeepsWhatTheFormerRateRepaid(List<RateAlgorithm<?>> rates) {
+    RateAlgorithm<?> former = rates.getFirst();
+    RateAlgorithm<?> lowered = rates.getLast();
+    acquire(enforced(charge(former, "half", 10)));
+    acquire(enforced(charge(former, "all", 10)));
+    clock.setWall(START + MINUTE / 2);
+    assertThat(left(lowered, "half")).as("a look keeps the former rate").isEqualTo(5);
+    assertThat(acquire(enforced(charge(lowered, "half", 1))).decisions().getFirst().remaining())
+        .isEqualTo(4);
+    clock.setWall(START + MINUTE);
+    assertThat(left(lowered, "half")).as("at the lowered rate since").isEqualTo(4);
+    assertThat(left(lowered, "all")).isEqualTo(10);
   }
 
   @Test
