@@ -52,7 +52,7 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
     FailsafeLimit.Settings failsafe = failsafe();
     Recalibration recalibration = recalibration(range);
     String gate = concurrency.word("gate");
-    if (gate == null || concurrency.fields().incomplete()) {
+    if (gate == null || concurrency.mayMean("gate")) {
       return null;
     }
     boolean atEnvoys = gate.equals("envoy");

@@ -76,7 +76,7 @@ record DescriptorReader(LoadOptions options, Problems problems, List<String> pat
             descriptor.flag("detailed_metric"),
             new RuleReader(options, problems, keys).read(descriptor),
             new DescriptorReader(options, problems, keys).readAll(descriptor));
-    if (shareThreshold && !node.wildcard()) {
+    if (shareThreshold && !node.wildcard() && !descriptor.mayMean("value")) {
       descriptor.errorAtKey(
           "share_threshold",
           "`share_threshold` needs a wildcard, but %s has no *"
@@ -99,7 +99,8 @@ record DescriptorReader(LoadOptions options, Problems problems, List<String> pat
   }
 
   private static String placeOf(Fields descriptor) {
-    if (descriptor.get("limits") != null) {
+    Place withLimits = PolicyLanguage.declared().place("descriptor_with_limits");
+    if (descriptor.get("limits") != null || withLimits.isMisspelt("limits", descriptor)) {
       return "descriptor_with_limits";
     }
     return descriptor.get("concurrency") != null && descriptor.get("rate_limit") == null

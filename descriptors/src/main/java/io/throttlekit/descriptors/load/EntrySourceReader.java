@@ -51,6 +51,9 @@ final class EntrySourceReader {
     String header = section.text("header").toLowerCase(Locale.ROOT);
     String value = section.text("value");
     if (header.isEmpty() == value.isEmpty()) {
+      if (section.mayMean("header") || section.mayMean("value")) {
+        return null;
+      }
       section
           .problems()
           .error(

@@ -79,7 +79,7 @@ record FairShareReader(PolicySection share, List<String> path) {
       return null;
     }
     boolean byTenant = !share.has("weight_entry");
-    if (!byTenant && weights.isEmpty()) {
+    if (!byTenant && weights.isEmpty() && !share.mayMean("weights")) {
       share.errorAtKey(
           "weight_entry",
           "`weight_entry` selects from `weights`, and there are none",

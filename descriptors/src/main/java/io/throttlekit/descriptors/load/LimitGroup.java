@@ -38,13 +38,13 @@ record LimitGroup(PolicySection beside, List<PolicySection> written) {
 
   private @Nullable String common(String key, boolean flag) {
     String otherwise =
-        beside.has(key) || !beside.fields().incomplete() ? read(beside, key, flag) : null;
+        beside.has(key) || !beside.mayMean(key) ? read(beside, key, flag) : null;
     String first = otherwise;
     boolean differ = false;
     for (int i = 0; i < written.size(); i++) {
       PolicySection limit = written.get(i);
       // A part that could not be read may hold the key.
-      String inherited = limit.fields().incomplete() ? null : otherwise;
+      String inherited = limit.mayMean(key) ? null : otherwise;
       String own = limit.has(key) ? read(limit, key, flag) : inherited;
       if (i > 0 && own != null && first != null && !own.equals(first)) {
         differ = true;

@@ -2,15 +2,12 @@ package io.throttlekit.descriptors.load;
 
 import io.throttlekit.descriptors.policy.LimitSpec;
 import io.throttlekit.descriptors.policy.LimitUnit;
-import io.throttlekit.descriptors.source.Fields;
-import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.rate.Gcra;
 import io.throttlekit.rate.RateAlgorithm;
 import io.throttlekit.rate.SlidingLog;
 import io.throttlekit.rate.SlidingWindow;
 import io.throttlekit.rate.TokenBucket;
-import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -54,29 +51,26 @@ final class LimitReader {
     if (limit.has(key)) {
       return limit.number(key);
     }
-    if (limit.fields().incomplete()) {
+    if (limit.mayMean(key) || mayBeUnlimited(limit)) {
       return -1;
     }
-    if (!isMistyped(limit, key)) { // a mistyped one was reported as an unknown key
-      limit.warning(
-          key,
-          "`requests_per_unit` is missing, so the limit is 0 and refuses everything",
-          "write requests_per_unit: 0 if that is meant");
-    }
+    limit.warning(
+        key,
+        "`requests_per_unit` is missing, so the limit is 0 and refuses everything",
+        "write requests_per_unit: 0 if that is meant");
     return 0;
   }
 
-  private static boolean isMistyped(PolicySection limit, String key) {
-    return limit.fields().all().stream()
-        .map(Fields.Field::name)
-        .anyMatch(name -> !name.equals(key) && Wording.nearest(name, List.of(key)) != null);
+  private static boolean mayBeUnlimited(PolicySection limit) {
+    return limit.mayMean("unlimited");
   }
 
   /** Returns the length of the window in ms, or at most 0 after reporting an error. */
   private static long window(PolicySection limit) {
     boolean unit = limit.has("unit");
     boolean every = limit.has("every");
-    if (!unit && !every && !limit.fields().incomplete()) {
+    boolean unread = limit.mayMean("unit") || limit.mayMean("every") || mayBeUnlimited(limit);
+    if (!unit && !every && !unread) {
       limit.error(
           "unit",
           "the limit needs a window",

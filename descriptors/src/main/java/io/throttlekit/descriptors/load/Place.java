@@ -47,16 +47,31 @@ record Place(
     return key;
   }
 
-  /** Reports each key without a meaning here, with the place where it has one. */
-  void check(Fields fields, Problems problems) {
+  /**
+   * Reports each key without a meaning here, with the place where it has one.
+   *
+   * @return the keys of this place that unknown keys were probably meant to be
+   */
+  Set<String> check(Fields fields, Problems problems) {
+    Set<String> misspelt = new TreeSet<>();
     for (Field field : fields.all()) {
-      if (!keys.containsKey(field.name())) {
-        checkForeign(field, problems);
+      if (!keys.containsKey(field.name()) && isUnknown(field, problems)) {
+        String meant = meant(field);
+        misspelt.addAll(meant == null ? Set.of() : Set.of(meant));
       }
     }
+    return misspelt;
   }
 
-  private void checkForeign(Field field, Problems problems) {
+  /** Returns whether an unknown field was probably meant to be {@code key}. */
+  boolean isMisspelt(String key, Fields fields) {
+    return fields.all().stream()
+        .filter(field -> !PolicyLanguage.declared().keys().contains(field.name()))
+        .anyMatch(field -> key.equals(meant(field)));
+  }
+
+  /** Reports a key without a meaning here, and returns whether it has none anywhere. */
+  private boolean isUnknown(Field field, Problems problems) {
     PolicyLanguage language = PolicyLanguage.declared();
     String name = field.name();
     String key = Wording.quote(name);
@@ -68,23 +83,32 @@ record Place(
       checkUnread(field, problems);
     } else {
       problems.error(field.at(), "unknown key " + key + ' ' + where, suggestion(field));
+      return true;
     }
+    return false;
   }
 
   private String suggestion(Field field) {
     String written = field.name();
-    String nearest = Wording.nearest(written, names());
-    if (nearest != null && !key(nearest).suits(field.value())) {
-      Set<String> suitable = new TreeSet<>(names());
-      suitable.removeIf(name -> !key(name).suits(field.value()));
-      String meant = Wording.meant(written, suitable);
-      return "did you mean " + (meant == null ? nearest : meant) + "?";
-    }
+    String meant = meant(field);
     String elsewhere =
-        nearest == null ? Wording.nearest(written, PolicyLanguage.declared().keys()) : null;
-    return elsewhere == null
-        ? Wording.suggest(written, names())
-        : "did you mean " + elsewhere + "? " + home(elsewhere);
+        meant == null ? Wording.nearest(written, PolicyLanguage.declared().keys()) : null;
+    if (elsewhere != null) {
+      return "did you mean " + elsewhere + "? " + home(elsewhere);
+    }
+    return meant == null ? Wording.suggest(written, names()) : "did you mean " + meant + "?";
+  }
+
+  /** Returns the key of this place that an unknown one was probably meant to be, or null. */
+  private @Nullable String meant(Field field) {
+    String nearest = Wording.nearest(field.name(), names());
+    if (nearest == null || key(nearest).suits(field.value())) {
+      return nearest;
+    }
+    Set<String> suitable = new TreeSet<>(names());
+    suitable.removeIf(name -> !key(name).suits(field.value()));
+    String meant = Wording.meant(field.name(), suitable);
+    return meant == null ? nearest : meant;
   }
 
   /** Returns where a key belongs that has no meaning here. */

@@ -90,7 +90,15 @@ public final class PolicyLoader {
           "begin with domain: NAME and descriptors:");
       return;
     }
-    PolicySection file = new PolicySection(Fields.of(mapping, problems), "root", problems);
+    Fields fields = Fields.of(mapping, problems);
+    if (isManifest(fields)) {
+      problems.error(
+          root.location(),
+          "this is a manifest of Kubernetes, not a policy",
+          "in a ConfigMap, each value of `data` is a policy: write it into a file of its own");
+      return;
+    }
+    PolicySection file = new PolicySection(fields, "root", problems);
     String domain = file.required("domain");
     List<DescriptorNode> nodes = new DescriptorReader(options, problems, List.of()).readAll(file);
     Map<String, EntrySourceReader.Located> entries = EntrySourceReader.read(file);
@@ -98,6 +106,12 @@ public final class PolicyLoader {
       merge(domain, file.valueAt("domain"), nodes, domains, problems);
       mergeSources(entries, domains.get(domain), problems);
     }
+  }
+
+  private static boolean isManifest(Fields fields) {
+    return fields.get("apiVersion") != null
+        && fields.get("kind") != null
+        && fields.get("domain") == null;
   }
 
   /** Merges a source into the domains of the sources before it. */

@@ -12,6 +12,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,13 +23,14 @@ final class PolicySection {
   private final Fields fields;
   private final Place place;
   private final Problems problems;
+  private final Set<String> misspelt;
 
   /** Creates the section of a mapping, and reports its keys that have no meaning at the place. */
   PolicySection(Fields fields, String place, Problems problems) {
     this.fields = fields;
     this.place = PolicyLanguage.declared().place(place);
     this.problems = problems;
-    this.place.check(fields, problems);
+    this.misspelt = this.place.check(fields, problems);
   }
 
   Problems problems() {
@@ -71,6 +73,14 @@ final class PolicySection {
     return get(key) != null;
   }
 
+  /**
+   * Returns whether an absent key may be meant by what could not be read: a misspelt key, or a part
+   * of the mapping. Both were reported.
+   */
+  boolean mayMean(String key) {
+    return fields.incomplete() || misspelt.contains(key);
+  }
+
   /** Reports an error in a key's value, or in the mapping when the key is absent. */
   void error(String key, String message, String hint) {
     problems.error(valueAt(key), message, hint);
@@ -108,7 +118,7 @@ final class PolicySection {
   boolean lacks(String key) {
     Field field = get(key);
     return text(key).isEmpty()
-        && (field == null ? !fields.incomplete() : field.value() instanceof YamlNode.Scalar);
+        && (field == null ? !mayMean(key) : field.value() instanceof YamlNode.Scalar);
   }
 
   /** Reads a text, and reports that it is missing or empty as the key's declaration says. */
@@ -310,14 +320,15 @@ final class PolicySection {
    * Reports each key that is present but has no meaning with this word of another key, by its
    * declaration, and returns whether there is one.
    *
-   * @param word null when it is not known, and then nothing is reported
+   * @param word null when it is not known; then, and when {@code other} is probably misspelt,
+   *     nothing is reported
    * @param with the word as messages show it
    */
   boolean refuseOthers(String other, @Nullable String word, String with) {
     boolean any = false;
     for (Key key : place.keys().values()) {
       String only = key.attribute("only_" + other);
-      if (word != null && !only.isEmpty() && !List.of(only.split(", ")).contains(word)) {
+      if (word != null && !mayMean(other) && !only.isEmpty() && !List.of(only.split(", ")).contains(word)) {
         any |= refuse(key.name(), with, key.attribute("only_hint"));
       }
     }

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,7 +63,8 @@ record RuleReader(LoadOptions options, Problems problems, List<String> path) {
     if (concurrency) {
       return ofConcurrency(descriptor);
     }
-    if (unset == null) {
+    boolean unread = Stream.of("rate_limit", "limits", "concurrency").anyMatch(descriptor::mayMean);
+    if (unset == null && !unread) {
       warnOfFlagsWithoutLimit(descriptor);
     }
     return null;

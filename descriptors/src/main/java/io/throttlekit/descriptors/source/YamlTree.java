@@ -107,11 +107,14 @@ public final class YamlTree {
 
   private void warnOfFurtherDocuments() {
     try {
+      Event start = null;
       while (events.hasNext()) {
         Event event = events.next();
         if (event.getEventId() == Event.ID.DocumentStart) {
+          start = event;
+        } else if (start != null && event instanceof NodeEvent content && !isNothing(content)) {
           problems.warning(
-              at(event),
+              at(start),
               "only the first document of a file is read: what follows has no effect",
               "put each domain into a file of its own");
           return;
@@ -123,6 +126,13 @@ public final class YamlTree {
           "what follows the first document is not YAML and has no effect",
           "remove it");
     }
+  }
+
+  /** Returns whether a document consists of this alone: `---` at the end of a file. */
+  private static boolean isNothing(NodeEvent content) {
+    return content instanceof ScalarEvent scalar
+        && scalar.isPlain()
+        && scalar.getValue().isEmpty();
   }
 
   private YamlNode node(Event event, int depth) throws Unparsable {

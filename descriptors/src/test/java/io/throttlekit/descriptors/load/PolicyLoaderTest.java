@@ -28,6 +28,17 @@ import org.junit.jupiter.params.provider.CsvSource;
 class PolicyLoaderTest {
 
   @Test
+  void anEmptyDocumentAfterTheFirstIsNoProblem() {
+    String policy = "domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true}}]\n";
+    for (String end : List.of("---", "---\n", "...\n", "---\n# end\n---\n", "...\n---\n")) {
+      assertThat(Loading.problems(policy + end)).as(end).isEmpty();
+    }
+    for (String second : List.of("---\ndomain: e\n", "--- a", "---\n---\n[]\n", "---\n''\n")) {
+      assertThat(Loading.problems(policy + second)).as(second).hasSize(1);
+    }
+  }
+
+  @Test
   void readsEveryFieldOfARule() {
     Rule rule =
         onlyRule(

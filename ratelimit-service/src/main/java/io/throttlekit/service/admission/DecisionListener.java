@@ -23,8 +23,12 @@ public interface DecisionListener {
    */
   void refusedFromCache(Rule rule, String[] entries, long hits);
 
-  /** Called when a request named a domain without policies. */
-  void domainNotFound(String domain);
+  /**
+   * Called when a request named a domain without policies.
+   *
+   * @param descriptors the number of descriptors of the request
+   */
+  void domainNotFound(String domain, int descriptors);
 
   /** Called when a refusal was answered with OK because the whole service is in shadow mode. */
   void globalShadow();

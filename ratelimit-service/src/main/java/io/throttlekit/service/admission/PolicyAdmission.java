@@ -73,8 +73,8 @@ public final class PolicyAdmission implements Admission {
     Level domain = book.domain(request.domain());
     Answer answer;
     if (domain == null) {
-      metrics.domainNotFound(request.domain());
       int count = request.descriptors().size();
+      metrics.domainNotFound(request.domain(), count);
       answer = new Answer(true, Collections.nCopies(count, Verdict.OF_UNKNOWN_DOMAIN));
     } else if (request.descriptors().size() > 1) {
       answer = decideMany(request, rulesOf(request, domain, streamDone), callback);

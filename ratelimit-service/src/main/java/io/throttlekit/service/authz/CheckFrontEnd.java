@@ -79,7 +79,8 @@ public final class CheckFrontEnd implements FrontEnd {
   public @Nullable Answer decide(RateLimitRequest request, AnswerCallback callback) {
     PolicyBook book = policies.get();
     if (book != null && book.domain(request.domain()) == null) {
-      decisions.domainNotFound(request.domain());
+      // a request without descriptors is refused, too
+      decisions.domainNotFound(request.domain(), Math.max(1, request.descriptors().size()));
       throw new InvalidRequestException("no policy has the domain of the request");
     }
     if (request.descriptors().isEmpty()) {

@@ -163,8 +163,8 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
   }
 
   @Override
-  public void domainNotFound(String domain) {
-    unknownDomains.count(domain);
+  public void domainNotFound(String domain, int descriptors) {
+    unknownDomains.count(domain, descriptors);
   }
 
   private void logUnknownDomain(String domain) {

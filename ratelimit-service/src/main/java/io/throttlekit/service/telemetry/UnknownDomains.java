@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
 
 /**
- * Counts requests by unknown domain. Callers choose those names, so at most {@code maxNames} are
+ * Counts descriptors by unknown domain. Callers choose those names, so at most {@code maxNames} are
  * distinguished; the others are counted as {@code other}. Each of those is logged once.
  * Thread-safe.
  */
@@ -26,13 +26,13 @@ final class UnknownDomains {
     this.log = log;
   }
 
-  void count(String domain) {
+  void count(String domain, int descriptors) {
     String name = SeriesName.text(domain);
     LongAdder known = name.equals(SeriesName.OTHER) ? other : counts.get(name);
-    (known != null ? known : added(name)).increment();
+    (known != null ? known : added(name)).add(descriptors);
   }
 
-  /** Returns the requests counted as {@code other}. */
+  /** Returns the descriptors counted as {@code other}. */
   long gathered() {
     return other.sum();
   }

@@ -75,7 +75,7 @@ class PolicyAdmissionTest {
     assertThat(service.ask("elsewhere", 1, charge("two"), charge("two")).verdicts())
         .containsExactly(Verdict.UNTOUCHED, Verdict.UNTOUCHED);
     assertThat(StatsLines.of(service.metrics))
-        .contains("ratelimit.service.rate_limit.elsewhere.domain_not_found: 2");
+        .contains("ratelimit.service.rate_limit.elsewhere.domain_not_found: 3");
   }
 
   @Test

@@ -47,7 +47,7 @@ class EnvoyStatisticsTest {
 
   @Test
   void namesTheCountersOfTheService() {
-    fixture.metrics.domainNotFound("nope");
+    fixture.metrics.domainNotFound("nope", 1);
     fixture.metrics.failed(Failure.SERVICE);
     fixture.metrics.failed(Failure.CANCELLED);
     fixture.metrics.globalShadow();

@@ -88,7 +88,7 @@ class FairMetricsTest {
     decide(Decision.admit(100, 99, WINDOW), "plain", "v");
     decide(Decision.admit(100, 99, WINDOW), "api", "v", "org", "a");
     metrics.globalShadow();
-    metrics.domainNotFound("nope");
+    metrics.domainNotFound("nope", 1);
     assertThat(StatsLines.of(fixture.metrics))
         .contains(
             "ratelimit.service.rate_limit.d.plain.total_hits: 1",

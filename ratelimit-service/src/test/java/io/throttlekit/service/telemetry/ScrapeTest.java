@@ -74,7 +74,7 @@ class ScrapeTest {
     fixture.metrics.globalShadow();
     fixture.metrics.policiesLoaded(true);
     fixture.metrics.policiesLoaded(false);
-    fixture.metrics.domainNotFound("no.pe");
+    fixture.metrics.domainNotFound("no.pe", 1);
 
     assertThat(fixture.scraped())
         .contains(
@@ -188,7 +188,7 @@ class ScrapeTest {
 
   @Test
   void labelValuesAreEscaped() throws IOException {
-    fixture.metrics.domainNotFound("a\"b\\c\nd");
+    fixture.metrics.domainNotFound("a\"b\\c\nd", 1);
 
     assertThat(fixture.scraped())
         .contains("ratelimit_service_rate_limit_domain_not_found{domain=\"a\\\"b\\\\c\\nd\"} 1");

@@ -82,7 +82,7 @@ class SeriesBoundTest {
   @Test
   void unknownDomainsBeyondTheBoundAreOther() throws IOException {
     for (int i = 0; i < 100; i++) {
-      fixture.metrics.domainNotFound("nope" + i);
+      fixture.metrics.domainNotFound("nope" + i, 1);
     }
 
     assertThat(fixture.scraped())
@@ -95,7 +95,7 @@ class SeriesBoundTest {
   void tenThousandInventedDomainsCreateFewSeries() throws IOException {
     try (MetricsFixture wide = new MetricsFixture(Policies.of(DETAILED), 5_000)) {
       for (int i = 0; i < 10_000; i++) {
-        wide.metrics.domainNotFound("nope" + i + "x".repeat(300));
+        wide.metrics.domainNotFound("nope" + i + "x".repeat(300), 1);
       }
       List<String> page = wide.scraped();
       assertThat(page)

@@ -15,7 +15,7 @@ class UnknownDomainsTest {
     List<String> logged = new ArrayList<>();
     UnknownDomains domains = new UnknownDomains(2, logged::add);
     for (String name : List.of("a", "a", "b", "c", "d", "b")) {
-      domains.count(name);
+      domains.count(name, 1);
     }
     assertThat(logged).containsExactly("a", "b");
     assertThat(domains.gathered()).isEqualTo(2);
@@ -25,9 +25,9 @@ class UnknownDomainsTest {
   void theLineNamesTheDomainAndASuggestion() {
     try (Logged logged = Logged.by(RateLimitMetrics.class);
         MetricsFixture fixture = MetricsFixture.of("domain: shop\n")) {
-      fixture.metrics.domainNotFound("shpo");
-      fixture.metrics.domainNotFound("shpo");
-      fixture.metrics.domainNotFound("a\nb");
+      fixture.metrics.domainNotFound("shpo", 1);
+      fixture.metrics.domainNotFound("shpo", 1);
+      fixture.metrics.domainNotFound("a\nb", 1);
       await().until(() -> logged.lines().size() == 2);
       assertThat(logged.lines())
           .containsExactly(

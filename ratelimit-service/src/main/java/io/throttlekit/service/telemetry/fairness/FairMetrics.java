@@ -119,8 +119,8 @@ public final class FairMetrics implements DecisionListener {
   }
 
   @Override
-  public void domainNotFound(String domain) {
-    next.domainNotFound(domain);
+  public void domainNotFound(String domain, int descriptors) {
+    next.domainNotFound(domain, descriptors);
   }
 
   @Override

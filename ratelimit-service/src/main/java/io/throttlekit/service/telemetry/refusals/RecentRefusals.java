@@ -114,8 +114,8 @@ public final class RecentRefusals implements DecisionListener {
   }
 
   @Override
-  public void domainNotFound(String domain) {
-    next.domainNotFound(domain);
+  public void domainNotFound(String domain, int descriptors) {
+    next.domainNotFound(domain, descriptors);
   }
 
   @Override

@@ -225,7 +225,7 @@ class RecentRefusalsTest {
     public void refusedFromCache(Rule rule, String[] entries, long hits) {}
 
     @Override
-    public void domainNotFound(String domain) {}
+    public void domainNotFound(String domain, int descriptors) {}
 
     @Override
     public void globalShadow() {}
