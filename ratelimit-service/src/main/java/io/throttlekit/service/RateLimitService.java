@@ -18,6 +18,7 @@ import io.throttlekit.service.rls.JsonFrontEnd;
 import io.throttlekit.service.server.CallTracing;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
+import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
@@ -309,9 +310,14 @@ public final class RateLimitService {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
     CallTracing tracing = telemetry.tracing(path.limiter().limits()::shared);
-    GrpcServer server = path.server(config.grpc(), health, tracing);
-    ServerMetrics.ofDecisions(telemetry.meter(), server);
-    server.start();
+    GrpcServer server;
+    try {
+      server = path.server(config.grpc(), health, tracing);
+      ServerMetrics.ofDecisions(telemetry.meter(), server);
+      server.start();
+    } catch (ListenException e) {
+      throw e.setBy(config.grpc().unixSocket() == null ? "grpc.host, grpc.port" : "grpc.unix_socket");
+    }
     server.checkedBy(liveness);
     grpc = server;
     sensors.open(liveness);
@@ -330,8 +336,11 @@ public final class RateLimitService {
     } catch (IOException | IllegalArgumentException e) { // the latter: an unresolved host
       boolean unknown = new InetSocketAddress(host, port).isUnresolved();
       String why = unknown ? "unknown host" : e.getMessage();
-      String address = HostPort.text(host, port);
-      throw new StartException("cannot listen for " + what + " on " + address + ": " + why, e);
+      String setting = what + (what.equals("metrics") ? ".address" : unknown ? ".host" : ".port");
+      throw new StartException(
+          "cannot listen for %s on %s: %s (set by %s)"
+              .formatted(what, HostPort.text(host, port), why, setting),
+          e);
     }
   }
 

@@ -206,9 +206,14 @@ final class Sensors implements AutoCloseable {
 
   private void listen() {
     SensorsConfig sensors = config.sensors();
-    GrpcServer listening =
-        GrpcServer.ofStreams(config.grpc().forSensors(sensors), services, sensors.maxStreams());
-    listening.start();
+    GrpcServer listening;
+    try {
+      listening =
+          GrpcServer.ofStreams(config.grpc().forSensors(sensors), services, sensors.maxStreams());
+      listening.start();
+    } catch (ListenException e) {
+      throw e.setBy("sensors.listen");
+    }
     if (liveness != null) {
       listening.checkedBy(liveness);
     }

@@ -224,7 +224,8 @@ class SensorsTest {
               "20ms");
       assertThatThrownBy(() -> start(there))
           .isInstanceOf(StartException.class)
-          .hasMessageContaining("cannot listen for gRPC on 127.0.0.1:" + taken.getLocalPort());
+          .hasMessageContaining("cannot listen for gRPC on 127.0.0.1:" + taken.getLocalPort())
+          .hasMessageEndingWith("(set by sensors.listen)");
       Files.writeString(folder.resolve("policy.yaml"), "domain: d\n");
       ManagedChannel client = start(there);
       try (Logged logged = Logged.by(Sensors.class)) {

@@ -35,7 +35,7 @@ record ResponseText(long hits) {
   }
 
   /**
-   * Describes a status. Remaining units and limit are separate, not "x of y": with a burst more
+   * Describes a status. Remaining units and limit are separate, not "x of y": with a burst, more
    * units can remain than the limit.
    */
   String of(DescriptorStatus status) {
@@ -44,36 +44,45 @@ record ResponseText(long hits) {
     }
     RateLimit limit = status.getCurrentLimit();
     String name = limit.getName().isEmpty() ? "" : " (" + limit.getName() + ")";
-    return "%s, %s left%s, limit %s %s%s, resets in %s"
+    return "%s, %s left%s, limit %s %s%s%s, resets in %s"
         .formatted(
             status.getCode(),
             Integer.toUnsignedString(status.getLimitRemaining()),
             tooMuch(status),
             Integer.toUnsignedString(limit.getRequestsPerUnit()),
             window(limit),
+            burst(limit),
             name,
             seconds(status.getDurationUntilReset()));
   }
 
-  /**
-   * Returns a remark on a cost above the limit. The response does not contain it, and a burst may
-   * allow it.
-   */
+  /** Returns a remark on a cost, which the response does not contain. */
   private String tooMuch(DescriptorStatus status) {
     if (status.getCode() != Code.OVER_LIMIT || hits <= 1) {
       return "";
     }
-    long limit = Integer.toUnsignedLong(status.getCurrentLimit().getRequestsPerUnit());
-    return hits > limit
-        ? " for a cost of " + hits + ", which never fits unless a burst allows it"
-        : " for a cost of " + hits;
+    List<Long> burst = own(status.getCurrentLimit(), OwnFields.BURST);
+    long most =
+        burst.isEmpty()
+            ? Integer.toUnsignedLong(status.getCurrentLimit().getRequestsPerUnit())
+            : burst.getFirst();
+    return " for a cost of " + hits + (hits > most ? ", which never fits" : "");
+  }
+
+  private static String burst(RateLimit limit) {
+    List<Long> burst = own(limit, OwnFields.BURST);
+    return burst.isEmpty() ? "" : ", burst " + burst.getFirst();
+  }
+
+  private static List<Long> own(RateLimit limit, int field) {
+    return limit.getUnknownFields().getField(field).getVarintList();
   }
 
   private static String window(RateLimit limit) {
     if (limit.getUnit() != RateLimit.Unit.UNKNOWN) {
       return "per " + limit.getUnit().name().toLowerCase(Locale.ROOT);
     }
-    List<Long> millis = limit.getUnknownFields().getField(OwnFields.WINDOW_MILLIS).getVarintList();
+    List<Long> millis = own(limit, OwnFields.WINDOW_MILLIS);
     return millis.isEmpty()
         ? "in flight, or per a window that the response does not name"
         : "per " + WindowText.of(Math.max(1, millis.getFirst()));

@@ -8,6 +8,9 @@ public final class OwnFields {
   /** Of {@code RateLimit}: ms of the window, if no unit of the protocol has its length. */
   public static final int WINDOW_MILLIS = 50_000;
 
+  /** Of {@code RateLimit}: units that pass at once, if they are not its requests per unit. */
+  public static final int BURST = 50_001;
+
   /** Of {@code RateLimitResponse}: 1 if the service has no policies for the domain. */
   public static final int UNKNOWN_DOMAIN = 50_000;
 

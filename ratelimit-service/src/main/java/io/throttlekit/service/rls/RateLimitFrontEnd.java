@@ -232,6 +232,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
         out.writeString(RateLimit.NAME_FIELD_NUMBER, name(verdict));
       }
       writeVarint(out, OwnFields.WINDOW_MILLIS, unnamedWindow(verdict));
+      writeVarint(out, OwnFields.BURST, burst(verdict));
     }
     writeVarint(out, DescriptorStatus.LIMIT_REMAINING_FIELD_NUMBER, remaining(verdict));
     if (limited) {
@@ -244,7 +245,8 @@ public final class RateLimitFrontEnd implements FrontEnd {
     int size =
         varintSize(RateLimit.REQUESTS_PER_UNIT_FIELD_NUMBER, requestsPerUnit(verdict))
             + varintSize(RateLimit.UNIT_FIELD_NUMBER, unit(verdict))
-            + varintSize(OwnFields.WINDOW_MILLIS, unnamedWindow(verdict));
+            + varintSize(OwnFields.WINDOW_MILLIS, unnamedWindow(verdict))
+            + varintSize(OwnFields.BURST, burst(verdict));
     String name = name(verdict);
     return name.isEmpty()
         ? size
@@ -279,6 +281,16 @@ public final class RateLimitFrontEnd implements FrontEnd {
   private static long unnamedWindow(Verdict verdict) {
     Limit limit = verdict.limit();
     return limit == null || limit.unit() != null ? 0 : limit.windowMillis();
+  }
+
+  /** Returns the units that pass at once, if they differ from the requests per unit; else 0. */
+  private static long burst(Verdict verdict) {
+    Limit limit = verdict.limit();
+    if (limit == null) {
+      return 0;
+    }
+    long burst = limit.algorithm().limit();
+    return burst == limit.requestsPerUnit() ? 0 : burst;
   }
 
   /** Returns the size of a field of any integer or enum type from 0; proto3 omits a 0. */

@@ -17,8 +17,18 @@ class ResponseTextTest {
 
   @Test
   void aBurstCanLeaveMoreThanTheLimit() {
-    assertThat(new ResponseText(1).of(status(Code.OK, 19, 10, Unit.SECOND)))
-        .isEqualTo("OK, 19 left, limit 10 per second (x), resets in 3 s");
+    DescriptorStatus.Builder status = status(Code.OK, 19, 10, Unit.SECOND).toBuilder();
+    Field burst = Field.newBuilder().addVarint(20).build();
+    status
+        .getCurrentLimitBuilder()
+        .setUnknownFields(UnknownFieldSet.newBuilder().addField(OwnFields.BURST, burst).build());
+    assertThat(new ResponseText(1).of(status.build()))
+        .isEqualTo("OK, 19 left, limit 10 per second, burst 20 (x), resets in 3 s");
+    status.setCode(Code.OVER_LIMIT);
+    assertThat(new ResponseText(20).of(status.build()))
+        .startsWith("OVER_LIMIT, 19 left for a cost of 20, limit");
+    assertThat(new ResponseText(21).of(status.build()))
+        .startsWith("OVER_LIMIT, 19 left for a cost of 21, which never fits, limit");
   }
 
   @Test
@@ -42,8 +52,7 @@ class ResponseTextTest {
         .startsWith("OVER_LIMIT, 4 left for a cost of 10, limit 10 per day");
     assertThat(new ResponseText(11).of(status(Code.OVER_LIMIT, 4, 10, Unit.DAY)))
         .startsWith(
-            "OVER_LIMIT, 4 left for a cost of 11, which never fits unless a burst allows it,"
-                + " limit 10 per day");
+            "OVER_LIMIT, 4 left for a cost of 11, which never fits, limit 10 per day");
     assertThat(new ResponseText(11).of(status(Code.OK, 4, 10, Unit.DAY))).startsWith("OK, 4 left,");
   }
 

@@ -258,11 +258,15 @@ final class ReferenceService {
     long remaining = hidden ? 0 : Math.max(0, decision.remaining());
     status.setLimitRemaining((int) Math.min(remaining, MAX_REMAINING));
     LimitUnit unit = limit.unit();
+    UnknownFieldSet.Builder own = UnknownFieldSet.newBuilder();
     if (unit == null) {
-      status
-          .getCurrentLimitBuilder()
-          .setUnknownFields(own(OwnFields.WINDOW_MILLIS, limit.windowMillis()));
+      own.mergeFrom(own(OwnFields.WINDOW_MILLIS, limit.windowMillis()));
     }
+    long burst = limit.algorithm().limit();
+    if (burst != limit.requestsPerUnit()) {
+      own.mergeFrom(own(OwnFields.BURST, burst));
+    }
+    status.getCurrentLimitBuilder().setUnknownFields(own.build());
     status
         .getCurrentLimitBuilder()
         .setName(rule.name())
