@@ -41,6 +41,7 @@ public final class RecentRefusals implements DecisionListener {
   private final TimeSource time;
   private final DecisionListener next;
   private final RefusalLog log;
+  private final UnchargedCosts unchargedCosts;
   private final IntUnaryOperator random;
   private final AtomicLong periodEndNanos;
   private final AtomicInteger inPeriod = new AtomicInteger();
@@ -53,9 +54,14 @@ public final class RecentRefusals implements DecisionListener {
   private long beforeSinceNanos;
 
   private RecentRefusals(
-      TimeSource time, RefusalLog log, IntUnaryOperator random, DecisionListener next) {
+      TimeSource time,
+      RefusalLog log,
+      UnchargedCosts unchargedCosts,
+      IntUnaryOperator random,
+      DecisionListener next) {
     this.time = time;
     this.log = log;
+    this.unchargedCosts = unchargedCosts;
     this.random = random;
     this.next = next;
     long now = time.monotonicNanos();
@@ -71,8 +77,7 @@ public final class RecentRefusals implements DecisionListener {
    * @param next receives all decisions, too
    */
   public static RecentRefusals of(TimeSource time, Duration logInterval, DecisionListener next) {
-    Timer timer = logInterval.isZero() ? (_, _) -> {} : RefusalLog.thread();
-    return of(time, timer, logInterval, bound -> ThreadLocalRandom.current().nextInt(bound), next);
+    return of(time, RefusalLog.thread(), logInterval, bound -> ThreadLocalRandom.current().nextInt(bound), next);
   }
 
   /**
@@ -86,12 +91,14 @@ public final class RecentRefusals implements DecisionListener {
       Duration logInterval,
       IntUnaryOperator random,
       DecisionListener next) {
-    return new RecentRefusals(time, new RefusalLog(timer, logInterval), random, next);
+    return new RecentRefusals(
+        time, new RefusalLog(timer, logInterval), new UnchargedCosts(timer), random, next);
   }
 
   @Override
   public void decided(Rule rule, String[] entries, long hits, Decision decision, boolean shadow) {
     next.decided(rule, entries, hits, decision, shadow);
+    unchargedCosts.decided(rule, entries, hits, decision);
     if (!decision.admitted() && hits > 0) {
       long now = time.monotonicNanos();
       long weight = weight(now);

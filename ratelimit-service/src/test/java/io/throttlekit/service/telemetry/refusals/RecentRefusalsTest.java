@@ -25,6 +25,7 @@ class RecentRefusalsTest {
         - {key: user, rate_limit: {unit: minute, requests_per_unit: 5}}
         - {key: path, value: /s*, share_threshold: true, rate_limit: {unit: day, requests_per_unit: 1}}
         - {key: "two\\nlines", rate_limit: {unit: day, requests_per_unit: 1}}
+        - {key: overdraft, rate_limit: {unit: day, requests_per_unit: 1, overdraft: true}}
         - {key: shadow, shadow_mode: true, rate_limit: {unit: day, requests_per_unit: 1}}
         - key: api
           rate_limit:
@@ -175,6 +176,51 @@ class RecentRefusalsTest {
       assertThat(logged.lines()).hasSize(RefusalLog.MAX_LINES);
       refuse(1, "user", "u1");
       assertThat(timer.size()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void warnsOnceOfARuleThatNeverChargesTheCostsOfStreams() {
+    Decision left = Decision.refuse(5, 2, 30_000, 30_000);
+    try (Logged logged = Logged.by(UnchargedCosts.class)) {
+      for (int i = 0; i < UnchargedCosts.ENOUGH; i++) {
+        assertThat(logged.lines()).isEmpty();
+        decide(left, 100, "user", "bob");
+        decide(left, 100, "user", "bob");
+        decide(ADMITTED, 0, "user", "bob");
+        decide(ADMITTED, 0, "user", "bob");
+        time.advance(1);
+        timer.run();
+      }
+      assertThat(logged.lines()).hasSize(1);
+      assertThat(logged.lines().getFirst()).contains("overdraft: true").contains(":3:");
+      for (int i = 0; i < 10; i++) {
+        decide(left, 100, "user", "bob");
+        decide(ADMITTED, 0, "user", "bob");
+      }
+      time.advance(1);
+      timer.run();
+      assertThat(logged.lines()).hasSize(1);
+    }
+  }
+
+  @Test
+  void doesNotWarnOfCostsThatAreRefusedInTimeOrOfOtherKeys() {
+    Decision left = Decision.refuse(5, 2, 30_000, 30_000);
+    try (Logged logged = Logged.by(UnchargedCosts.class)) {
+      for (int i = 0; i < 10; i++) {
+        decide(left, 100, "user", "bob");
+        decide(ADMITTED, 0, "user", "ann");
+        decide(REFUSED, 100, "user", "carol");
+        decide(ADMITTED, 0, "user", "carol");
+        decide(left, 1, "user", "dan");
+        decide(ADMITTED, 0, "user", "dan");
+        decide(left, 100, "overdraft", "a");
+        decide(ADMITTED, 0, "overdraft", "a");
+      }
+      time.advance(1);
+      timer.run();
+      assertThat(logged.lines()).isEmpty();
     }
   }
 
