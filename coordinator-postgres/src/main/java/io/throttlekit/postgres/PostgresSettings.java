@@ -36,6 +36,14 @@ public record PostgresSettings(
   /** The default schema. */
   public static final String DEFAULT_SCHEMA = "throttlekit";
 
+  /** Interval between deletions of expired rows, so that each deletes few. */
+  public static final long DEFAULT_COLLECT_EVERY_MILLIS = 10_000;
+
+  private static final int DEFAULT_CONNECTIONS = 8;
+  private static final long DEFAULT_DEADLINE_MILLIS = 1_000;
+  private static final long DEFAULT_LEASE_DEADLINE_MILLIS = 2_000;
+  private static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 2_000;
+
   private static final Pattern NAME = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
 
   /** The shortest timeout that Hikari accepts. */
@@ -55,6 +63,28 @@ public record PostgresSettings(
     check("leaseDeadlineMillis", leaseDeadlineMillis, 1);
     check("connectTimeoutMillis", connectTimeoutMillis, MIN_CONNECT_MILLIS);
     check("collectEveryMillis", collectEveryMillis, 1);
+  }
+
+  /**
+   * Returns the settings that the service has by default: the schema {@value #DEFAULT_SCHEMA},
+   * synchronous commits; an acquire may take 1 s, any other call 2 s.
+   *
+   * @param user the role; empty for the role of the URL or of the driver
+   * @param password empty for none
+   */
+  public static PostgresSettings of(String url, String user, String password) {
+    return new PostgresSettings(
+        url,
+        user,
+        password,
+        DEFAULT_SCHEMA,
+        Durability.SYNCHRONOUS,
+        DEFAULT_CONNECTIONS,
+        DEFAULT_DEADLINE_MILLIS,
+        DEFAULT_LEASE_DEADLINE_MILLIS,
+        CircuitBreaker.Settings.DEFAULT,
+        DEFAULT_CONNECT_TIMEOUT_MILLIS,
+        DEFAULT_COLLECT_EVERY_MILLIS);
   }
 
   /** Returns the same with a lease deadline of at most so much. */

@@ -41,6 +41,8 @@ final class Lane<C extends Call<?>> implements Link.Listener {
   /** A connection is renewed this much after its calls expired, so they report their deadline. */
   private static final long EXPIRY_NANOS = 2 * DeadlineWheel.TICK_NANOS;
 
+  private static final String OPENING = "no connection to Redis yet";
+
   final EventLoop loop;
 
   /** Completes with the first connection. */
@@ -53,6 +55,7 @@ final class Lane<C extends Call<?>> implements Link.Listener {
   private final Queue<C> arrived = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean gathering = new AtomicBoolean();
   private final CompletableFuture<@Nullable Void> ended = new CompletableFuture<>();
+  private boolean opened;
   private boolean closing;
   private boolean closed;
 
@@ -99,8 +102,8 @@ final class Lane<C extends Call<?>> implements Link.Listener {
   }
 
   /**
-   * Sends a call, which fails at its deadline, or at once while the circuit breaker is open. Called
-   * from any thread.
+   * Sends a call, which fails at its deadline, or at once while the circuit breaker is open. Until
+   * the first attempt to connect has ended, calls wait for it. Called from any thread.
    */
   void submit(C call) {
     if (!shared.health.allows(link.node(call.slot))) {
@@ -181,6 +184,9 @@ final class Lane<C extends Call<?>> implements Link.Listener {
   }
 
   private void pump(Traffic<C> toNode) {
+    if (!opened) {
+      return;
+    }
     while (toNode.trips.size() < shared.batching.maxInFlight() && !toNode.waiting.isEmpty()) {
       List<C> together = shared.batching.next(toNode.waiting);
       if (!together.isEmpty()) {
@@ -293,7 +299,8 @@ final class Lane<C extends Call<?>> implements Link.Listener {
   }
 
   private void expire(C call) {
-    if (call.answer.completeExceptionally(shared.health.late(call))) {
+    StoreException failure = opened ? shared.health.late(call) : StoreException.notSent(OPENING);
+    if (call.answer.completeExceptionally(failure)) {
       late += call.hasLeaseDeadline ? 0 : 1;
       lateLeases += call.hasLeaseDeadline ? 1 : 0;
     }
@@ -343,6 +350,20 @@ final class Lane<C extends Call<?>> implements Link.Listener {
     return shared.handshake.over(commands);
   }
 
+  /** Sends or fails the calls that waited for the first attempt to connect. */
+  private void opened() {
+    if (opened) {
+      return;
+    }
+    opened = true;
+    Traffic<C> early = traffic.remove(""); // the name before the nodes of a Cluster are known
+    if (early != null) {
+      early.waiting.forEach(call -> trafficTo(link.node(call.slot)).waiting.add(call));
+    }
+    traffic.values().forEach(this::pump);
+    endWhenIdle();
+  }
+
   /** Loads the scripts, before any other command. */
   @Override
   public void connected() {
@@ -364,6 +385,7 @@ final class Lane<C extends Call<?>> implements Link.Listener {
               connected.complete(null);
             });
     shared.health.listener.connected();
+    opened();
   }
 
   @Override
@@ -384,5 +406,6 @@ final class Lane<C extends Call<?>> implements Link.Listener {
   @Override
   public void notConnected(String failureReason) {
     shared.health.listener.notConnected(failureReason);
+    opened();
   }
 }

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A call without an answer in time fails. It is not repeated, and may have been counted. While
  * Redis does not answer, calls fail at once, except for a few probes; the store recovers by itself.
- * It may be created while Redis is unreachable.
+ * The store may be created while Redis is unreachable.
  *
  * <p>Thread-safe and non-blocking; stages complete on event loops.
  */
@@ -67,9 +67,17 @@ public final class RedisCounterStore extends ScriptExecutor<CounterCall<?>>
     this.deadlineNanos = TimeUnit.MILLISECONDS.toNanos(settings.deadlineMillis());
   }
 
+  /** Creates a store on an event loop of its own, without a listener; the clock is the system's. */
+  public static RedisCounterStore connect(RedisSettings settings) {
+    return connect(settings, TimeSource.system(), StoreListener.NONE, null);
+  }
+
   /**
    * Creates a store, with a connection for each event loop: a request from such a loop is sent and
    * answered on it.
+   *
+   * <p>Returns before there is a connection. Calls until then wait for the first attempt to
+   * connect, at most until their deadlines; {@link #ready()} completes with the connections.
    *
    * @param group loops of a server, of the transport that Lettuce uses here (epoll if its library
    *     is on the class path, else NIO); not shut down by the store. Null for a loop of its own

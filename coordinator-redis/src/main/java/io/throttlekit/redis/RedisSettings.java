@@ -37,6 +37,16 @@ public record RedisSettings(
     CircuitBreaker.Settings breaker,
     long connectTimeoutMillis) {
 
+  /** Maximum of requests in one round trip, during which Redis serves no other client. */
+  public static final int DEFAULT_MAX_BATCH = 64;
+
+  /** Round trips in flight on a connection: one is executed while the next is sent. */
+  public static final int DEFAULT_MAX_IN_FLIGHT = 2;
+
+  private static final long DEFAULT_DEADLINE_MILLIS = 1_000;
+  private static final long DEFAULT_LEASE_DEADLINE_MILLIS = 2_000;
+  private static final long DEFAULT_CONNECT_TIMEOUT_MILLIS = 2_000;
+
   /**
    * Matches everything before the last host, in a Cluster including earlier nodes: a password may
    * contain colons, commas and at signs.
@@ -53,6 +63,66 @@ public record RedisSettings(
     if (maxBatch > 1000) { // while a script runs, Redis serves no other client
       throw new IllegalArgumentException("maxBatch must be at most 1000, was " + maxBatch);
     }
+  }
+
+  /**
+   * Returns the settings that the service has by default: keys begin with {@code throttlekit:}; an
+   * acquire may take 1 s, a lease and opening a connection 2 s.
+   *
+   * @param url of a single Redis or of Sentinels; for a Cluster, {@link #ofCluster}
+   */
+  public static RedisSettings of(String url) {
+    return of(url, false);
+  }
+
+  /**
+   * Returns the settings for a Cluster, otherwise as {@link #of}.
+   *
+   * @param urls of some of its nodes, separated by commas
+   */
+  public static RedisSettings ofCluster(String urls) {
+    return of(urls, true);
+  }
+
+  private static RedisSettings of(String url, boolean cluster) {
+    return new RedisSettings(
+        url,
+        cluster,
+        Access.DEFAULT,
+        DEFAULT_DEADLINE_MILLIS,
+        DEFAULT_LEASE_DEADLINE_MILLIS,
+        DEFAULT_MAX_BATCH,
+        DEFAULT_MAX_IN_FLIGHT,
+        CircuitBreaker.Settings.DEFAULT,
+        DEFAULT_CONNECT_TIMEOUT_MILLIS);
+  }
+
+  /** Returns these settings with another access. */
+  public RedisSettings withAccess(Access other) {
+    return new RedisSettings(
+        url,
+        cluster,
+        other,
+        deadlineMillis,
+        leaseDeadlineMillis,
+        maxBatch,
+        maxInFlight,
+        breaker,
+        connectTimeoutMillis);
+  }
+
+  /** Returns these settings with other deadlines. */
+  public RedisSettings withDeadlines(long acquireMillis, long leaseMillis) {
+    return new RedisSettings(
+        url,
+        cluster,
+        access,
+        acquireMillis,
+        leaseMillis,
+        maxBatch,
+        maxInFlight,
+        breaker,
+        connectTimeoutMillis);
   }
 
   /** Returns the settings without the passwords of the URL and the access. */
@@ -84,6 +154,11 @@ public record RedisSettings(
    */
   public record Access(
       String keyPrefix, @Nullable Tls tls, String sentinelUser, String sentinelPassword) {
+    /** Prefix of the keys unless another is set. */
+    public static final String DEFAULT_KEY_PREFIX = "throttlekit:";
+
+    /** The default prefix, Java's defaults for TLS, and no login for Sentinels. */
+    public static final Access DEFAULT = new Access(DEFAULT_KEY_PREFIX, null, "", "");
 
     /** Checks the prefix. */
     public Access {

@@ -94,6 +94,7 @@ class LaneTest {
                     late.complete(call.answer.isCompletedExceptionally());
                   }
                 });
+    lane.open();
     lane.submit(call);
     assertThat(late.get(10, TimeUnit.SECONDS)).as("the call failed before").isTrue();
     assertThat(call.reply).isNotDone();
@@ -116,6 +117,7 @@ class LaneTest {
             loop,
             shared(Wanted.redis("redis://127.0.0.1").deadlines(1_000, 3_600_000), listener),
             (onLoop, events) -> new CommandsLink(onLoop, events, answered(reply)));
+    lane.open();
     CounterCall<LeaseGrant> call = lease(Long.MAX_VALUE / 4);
     lane.submit(call);
     assertThat(StoreCalls.failure(call.answer)).hasMessageContaining(message);
@@ -146,6 +148,7 @@ class LaneTest {
                     return false;
                   }
                 });
+    lane.notConnected("there is none");
     assertThat(failureOfACall(lane)).hasMessageContaining("there is none");
     CompletableFuture<Boolean> sameAfterTheSweep =
         allowedBefore.thenApplyAsync(allowed -> allowed, loop);

@@ -13,8 +13,8 @@ final class Wanted {
   private RedisSettings.Access access = new RedisSettings.Access("", null, "", "");
   private long deadlineMillis = 1_000;
   private long leaseDeadlineMillis = 2_000;
-  private int maxBatch = 64;
-  private int maxInFlight = 2;
+  private int maxBatch = RedisSettings.DEFAULT_MAX_BATCH;
+  private int maxInFlight = RedisSettings.DEFAULT_MAX_IN_FLIGHT;
   private CircuitBreaker.Settings breaker = new CircuitBreaker.Settings(5, 1_000, PROBE_MILLIS);
 
   private Wanted(String url, boolean cluster) {

@@ -42,6 +42,8 @@ public final class CircuitBreaker {
    *     to the next, in ms, from 1
    */
   public record Settings(int failuresToOpen, long silenceMillis, long probeEveryMillis) {
+    /** Opens after 5 failures or 1 s of silence, and probes every 25 ms. */
+    public static final Settings DEFAULT = new Settings(5, 1_000, 25);
 
     /** Checks the ranges. */
     public Settings {

@@ -57,17 +57,8 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
   /** Size of the pool for calls that no request waits for: some hundred transactions a second. */
   private static final int POSTGRES_BACKGROUND_CONNECTIONS = 2;
 
-  /** Interval between deletions of expired rows, so that each deletes few. */
-  private static final long COLLECT_EVERY_MILLIS = 10_000;
-
   /** Minimum connect timeout that PostgreSQL's connection pool accepts. */
   private static final long MIN_CONNECT_MILLIS = 250;
-
-  /** Maximum of requests in one round trip to Redis, which serves no other client meanwhile. */
-  private static final int MAX_BATCH = 64;
-
-  /** Round trips per connection in flight: one is executed while the next is sent. */
-  private static final int ROUND_TRIPS_IN_FLIGHT = 2;
 
   /** The address of a backend, and the settings that differ between a store and a coordinator. */
   private record Target(
@@ -253,7 +244,7 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
         target.lease().toMillis(),
         breaker(config.breaker()),
         Math.max(MIN_CONNECT_MILLIS, config.deadlines().connect().toMillis()),
-        COLLECT_EVERY_MILLIS);
+        PostgresSettings.DEFAULT_COLLECT_EVERY_MILLIS);
   }
 
   private static RedisSettings redis(Target target, StoreConfig config) {
@@ -266,8 +257,8 @@ record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
             target.keyPrefix(), tls(access.tls()), sentinel.user(), sentinel.password()),
         target.call().toMillis(),
         target.lease().toMillis(),
-        MAX_BATCH,
-        ROUND_TRIPS_IN_FLIGHT,
+        RedisSettings.DEFAULT_MAX_BATCH,
+        RedisSettings.DEFAULT_MAX_IN_FLIGHT,
         breaker(config.breaker()),
         config.deadlines().connect().toMillis());
   }
