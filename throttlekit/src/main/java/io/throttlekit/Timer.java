@@ -1,5 +1,8 @@
 package io.throttlekit;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
 /** Schedules tasks. Thread-safe. */
 @FunctionalInterface
 public interface Timer {
@@ -10,4 +13,10 @@ public interface Timer {
    * @param nanos from now, above 0
    */
   void runAfter(long nanos, Runnable task);
+
+  /** Returns a timer that follows the system's clock, and runs tasks on the JDK's common pool. */
+  static Timer system() {
+    return (nanos, task) ->
+        CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
+  }
 }

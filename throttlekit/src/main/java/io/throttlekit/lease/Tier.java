@@ -49,6 +49,11 @@ public sealed interface Tier {
    */
   record Leased(LeaseSize size, boolean windowCoupled, long lowWater, long returnIdleAfterMillis)
       implements Leasing {
+    /**
+     * Leases of a size that follows the demand, which expire with their window, and are returned
+     * after 30 s without a request.
+     */
+    public static final Leased DEFAULT = new Leased(new LeaseSize.Adaptive(), true, 0, 30_000);
 
     /** Checks the ranges. */
     public Leased {

@@ -4,9 +4,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limiter.tenants.TenantTerms;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -17,8 +15,7 @@ public final class LimiterBuilder {
   @Nullable Prioritizer prioritizer;
   LimiterListener listener = LimiterListener.NONE;
   TimeSource time = TimeSource.system();
-  Timer timer =
-      (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
+  Timer timer = Timer.system();
   LimitBound bound = LimitBound.NONE;
   @Nullable TenantTerms tenants;
   DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();

@@ -1,5 +1,7 @@
 package io.throttlekit.tier;
 
+import java.time.Duration;
+
 /**
  * Bounds on memory, waiting and the share of this process.
  *
@@ -10,6 +12,13 @@ package io.throttlekit.tier;
  *     1
  */
 public record TierSettings(long maxCells, long waitTimeoutNanos, double localShare) {
+  /** 100,000 counters, a wait of at most 1 s, and a tenth of each limit. */
+  public static final TierSettings DEFAULT = new TierSettings(100_000, 1_000_000_000, 0.1);
+
+  /** Returns these settings with another wait, from 1 ns. */
+  public TierSettings withWaitTimeout(Duration longest) {
+    return new TierSettings(maxCells, longest.toNanos(), localShare);
+  }
 
   /** Checks the ranges. */
   public TierSettings {

@@ -34,6 +34,14 @@ public record TieredClaim(
     }
   }
 
+  /**
+   * Creates an enforced claim of one charge, which fails while the store does not answer, and
+   * counts anew after a loss of the store's data.
+   */
+  public TieredClaim(Charge charge, Tier tier) {
+    this(Claim.Role.ENFORCED, List.of(charge), DataLoss.REFILL, tier, Outage.ERROR);
+  }
+
   /** Creates a claim for the tiers from one for a store. */
   public TieredClaim(Claim claim, Tier tier, Outage outage) {
     this(claim.role(), claim.charges(), claim.onDataLoss(), tier, outage);

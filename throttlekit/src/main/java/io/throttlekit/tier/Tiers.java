@@ -9,7 +9,9 @@ import io.throttlekit.once.Clocks;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.store.StoreException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,14 @@ public final class Tiers implements Counters, AutoCloseable {
   final LocalShare share;
   final WaitTimeouts timeouts;
   final long maxWaitNanos;
+
+  /**
+   * Creates tiers in front of {@code store}, which {@link #close} does not close, with the system's
+   * clock.
+   */
+  public static Tiers of(CounterStore store, TierSettings settings) {
+    return new Tiers(store, TimeSource.system(), Timer.system(), settings, TierListener.NONE);
+  }
 
   /** Creates tiers in front of {@code store}, which {@link #close} does not close. */
   public Tiers(
@@ -74,6 +84,31 @@ public final class Tiers implements Counters, AutoCloseable {
     this.share = new LocalShare(settings.localShare());
     this.timeouts = new WaitTimeouts(time, timer);
     this.maxWaitNanos = settings.waitTimeoutNanos();
+  }
+
+  /**
+   * Decides the claims of one request together.
+   *
+   * @return a stage, complete already if memory decided; fails with a {@link StoreException} if the
+   *     store did not answer and the policy of a claim is {@link Outage#ERROR}
+   */
+  public CompletionStage<TieredOutcome> acquire(List<TieredClaim> claims) {
+    CompletableFuture<TieredOutcome> stage = new CompletableFuture<>();
+    TieredOutcome known =
+        acquire(
+            claims,
+            new OutcomeCallback() {
+              @Override
+              public void decided(TieredOutcome outcome) {
+                stage.complete(outcome);
+              }
+
+              @Override
+              public void failed(StoreException cause) {
+                stage.completeExceptionally(cause);
+              }
+            });
+    return known == null ? stage : CompletableFuture.completedFuture(known);
   }
 
   @Override
