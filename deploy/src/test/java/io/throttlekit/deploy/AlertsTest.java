@@ -1,13 +1,16 @@
 package io.throttlekit.deploy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -17,8 +20,22 @@ import org.junit.jupiter.api.Test;
 /** Alerts and dashboards, which the chart and the Compose file have alike. */
 class AlertsTest {
   private static final Path MESH = Chart.PROJECT.resolve("deploy/mesh");
-  private static final Pattern METRIC =
-      Pattern.compile("\\b(throttlekit|ratelimit_service)_[a-z_0-9]+");
+  private static final Pattern DOCUMENTED = Pattern.compile("`((?:throttlekit|ratelimit)_[a-z_]+)(?:\\{([a-z_, ]+)})?`");
+
+  /** Labels that Prometheus and the tables of rules add. */
+  private static final Set<String> ADDED_LABELS =
+      Set.of("region", "job", "instance", "namespace", "pod", "le", "domain", "key1", "key2");
+
+  /** Metrics of Prometheus, of OpenTelemetry's conventions and of Envoy. */
+  private static final Set<String> OTHERS =
+      Set.of(
+          "up",
+          "jvm_memory_committed_bytes",
+          "jvm_memory_used_bytes",
+          "envoy_cluster_ratelimit_ok",
+          "envoy_cluster_ratelimit_over_limit",
+          "envoy_cluster_ratelimit_error",
+          "envoy_cluster_ratelimit_failure_mode_allowed");
   private static final Pattern RANGE = Pattern.compile("\\[(\\d+)m]");
   private static final Pattern HEADING = Pattern.compile("^### ([A-Z]\\w+)$", Pattern.MULTILINE);
 
@@ -68,8 +85,8 @@ class AlertsTest {
   }
 
   @Test
-  void everyAlertAndPanelUsesMetricsThatExist() throws IOException {
-    String documented = Files.readString(Chart.PROJECT.resolve("docs/METRICS.md"));
+  void everyAlertAndPanelUsesMetricsAndLabelsThatExist() throws IOException {
+    Map<String, Set<String>> documented = documented();
     List<String> expressions = new ArrayList<>();
     for (Manifest alert : alerts()) {
       expressions.add(alert.text("expr"));
@@ -81,12 +98,57 @@ class AlertsTest {
     }
     assertThat(expressions).hasSizeGreaterThan(50);
     for (String expression : expressions) {
-      Matcher metric = METRIC.matcher(expression);
-      while (metric.find()) {
-        String name = metric.group().replaceAll("_seconds_(bucket|count|sum)$", "_seconds");
-        assertThat(documented).as(expression).containsPattern("`" + name + "[`{]");
+      assertExists(expression, documented);
+    }
+  }
+
+  @Test
+  void aMetricOrLabelThatDoesNotExistIsFound() throws IOException {
+    Map<String, Set<String>> documented = documented();
+    for (String wrong :
+        List.of(
+            "sum by (region) (rate(throttlekit_decision_total[5m])) > 0",
+            "absent(thottlekit_store_up)",
+            "throttlekit_store_up unless up_to_date == 0",
+            "rate(throttlekit_store_failures_total{cause=\"timeout\"}[5m])",
+            "histogram_quantile(0.9, rate(throttlekit_store_up_bucket[5m]))")) {
+      assertThatThrownBy(() -> assertExists(wrong, documented))
+          .as(wrong)
+          .isInstanceOf(AssertionError.class);
+    }
+    assertExists("rate(throttlekit_store_failures_total{reason=\"a b\"}[5m])", documented);
+  }
+
+  /** Returns the metrics of the tables of docs/METRICS.md, with their labels. */
+  private static Map<String, Set<String>> documented() throws IOException {
+    Map<String, Set<String>> documented = new HashMap<>();
+    for (String row : Files.readAllLines(Chart.PROJECT.resolve("docs/METRICS.md"))) {
+      Matcher metric = row.startsWith("| `") ? DOCUMENTED.matcher(row.split(" \\|", 2)[0]) : null;
+      while (metric != null && metric.find()) {
+        Set<String> labels = new TreeSet<>(ADDED_LABELS);
+        if (metric.group(2) != null) {
+          labels.addAll(List.of(metric.group(2).split(", ?")));
+        }
+        documented.put(metric.group(1), labels);
+        if (row.contains("| histogram")) {
+          for (String part : List.of("_bucket", "_count", "_sum")) {
+            documented.put(metric.group(1) + part, labels);
+          }
+        }
       }
     }
+    assertThat(documented).hasSizeGreaterThan(100);
+    return documented;
+  }
+
+  private static void assertExists(String expression, Map<String, Set<String>> documented) {
+    PromQuery.labelsByMetric(expression)
+        .forEach((metric, labels) -> {
+          if (!OTHERS.contains(metric)) {
+            assertThat(documented).as(expression).containsKey(metric);
+            assertThat(documented.get(metric)).as(expression).containsAll(labels);
+          }
+        });
   }
 
   /** The scrape interval of the chart's monitors is 15 s. */
