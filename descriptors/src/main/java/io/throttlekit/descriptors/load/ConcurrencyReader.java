@@ -21,6 +21,7 @@ import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
 import io.throttlekit.share.OnOutage;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -245,16 +246,19 @@ record ConcurrencyReader(PolicySection concurrency, LoadOptions options) {
   }
 
   private static boolean isSoonLogged(PolicySection lease) {
-    if (!lease.has("flush_interval") || !lease.has("service_time")) {
-      lease.errorAtKey(
-          "release",
-          "`release: access_log` needs the delay of the log and the duration of a request:"
-              + " permits of ended requests that wait for the log count as in flight",
-          "add flush_interval and service_time, or write release: stream_done");
-      return false;
-    }
     long flush = lease.millis("flush_interval");
     long service = lease.millis("service_time");
+    List<String> both = List.of("flush_interval", "service_time");
+    if (!both.stream().allMatch(lease::has)) {
+      if (both.stream().noneMatch(lease::mayMean)) {
+        lease.errorAtKey(
+            "release",
+            "`release: access_log` needs the delay of the log and the duration of a request:"
+                + " permits of ended requests that wait for the log count as in flight",
+            "add flush_interval and service_time, or write release: stream_done");
+      }
+      return false;
+    }
     if (flush > service / MAX_FLUSH_ONE_IN && service >= 0) {
       lease.error(
           "flush_interval",

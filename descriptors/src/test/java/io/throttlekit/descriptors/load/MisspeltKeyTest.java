@@ -84,6 +84,7 @@ class MisspeltKeyTest {
               max: 500
               initial: 20
               queue: {initial: 2, max: 3}
+              lease: {ttl: 10s, release: access_log, flush_interval: 10ms, service_time: 100ms}
               priority: {entry: priority}
               coordination: {aggregate: pooled, allocation: demand, on_outage: fail_closed}
         """,
