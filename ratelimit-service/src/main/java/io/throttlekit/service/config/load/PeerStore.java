@@ -3,7 +3,9 @@ package io.throttlekit.service.config.load;
 import io.throttlekit.service.config.StoreAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the address and credentials of a Redis from the variables of envoyproxy/ratelimit. */
@@ -11,8 +13,10 @@ final class PeerStore {
   /** The origin of the address of the second Redis. */
   static final Origin SECOND_URL = Origin.variable("REDIS_PERSECOND_URL");
 
-  private static final Pattern OWN = Pattern.compile("(?i)rediss?-");
-  private static final Pattern SCHEME = Pattern.compile("(?i)rediss?://");
+  /** A scheme of our own URIs, or of another store: all but those that that program reads, too. */
+  private static final Pattern OWN = Pattern.compile("(?i)(?!rediss?://)[a-z][a-z0-9+.-]*://.*");
+
+  private static final Pattern SCHEME = Pattern.compile("(?i)redis(?<tls>s?)://");
   // No path of a socket.
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^/]*:[0-9]{1,5}");
 
@@ -58,11 +62,11 @@ final class PeerStore {
   private @Nullable String uri(String url, boolean tls) {
     Object type = environment.value(prefix + "TYPE");
     Object socketType = environment.value(prefix + "SOCKET_TYPE");
-    boolean secure = tls || "tls".equals(socketType);
-    String scheme = secure ? "rediss" : "redis";
-    if (OWN.matcher(url).lookingAt()) {
+    if (OWN.matcher(url).matches()) {
       return url;
     }
+    boolean secure = tls || "tls".equals(socketType) || namesTls(url);
+    String scheme = secure ? "rediss" : "redis";
     if ("sentinel".equals(type)) {
       int comma = url.indexOf(',');
       if (comma >= 1 && comma < url.length() - 1) {
@@ -76,8 +80,7 @@ final class PeerStore {
       return scheme + "-cluster://" + several(url);
     }
     if (!isSocket(url, socketType)) {
-      boolean https = url.regionMatches(true, 0, "rediss:", 0, 7);
-      return (https ? "rediss" : scheme) + "://" + here(SCHEME.matcher(url).replaceFirst(""));
+      return scheme + "://" + here(withoutScheme(url));
     }
     return secure
         ? refused(
@@ -104,12 +107,24 @@ final class PeerStore {
     return socketType == null ? !HOST_AND_PORT.matcher(url).matches() : socketType.equals("unix");
   }
 
+  /** Returns whether one of the addresses, with commas between them, has the scheme of TLS. */
+  private static boolean namesTls(String urls) {
+    return Stream.of(urls.split(",", -1))
+        .map(url -> SCHEME.matcher(url.strip()))
+        .anyMatch(scheme -> scheme.lookingAt() && !scheme.group("tls").isEmpty());
+  }
+
+  private static String withoutScheme(String url) {
+    Matcher scheme = SCHEME.matcher(url.strip());
+    return scheme.lookingAt() ? scheme.replaceFirst("") : url.strip();
+  }
+
   /** Returns hosts that may each be a URI; the first login before a host counts for all. */
   private static String several(String urls) {
     String login = "";
     List<String> hosts = new ArrayList<>();
     for (String url : urls.split(",", -1)) {
-      String rest = SCHEME.matcher(url.strip()).replaceFirst("");
+      String rest = withoutScheme(url);
       int at = rest.lastIndexOf('@');
       login = login.isEmpty() ? rest.substring(0, at + 1) : login;
       hosts.add(here(rest.substring(at + 1)));

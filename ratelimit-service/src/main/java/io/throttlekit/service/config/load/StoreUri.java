@@ -75,8 +75,9 @@ record StoreUri(StoreAddress address, Login login) {
   // A name that needs no quotes in SQL, of at most 63 bytes.
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^,]{1,300}:[0-9]{1,5}");
+  // A scheme without its slashes, unless a port follows: then it is a host.
   private static final Pattern NO_SLASHES =
-      Pattern.compile("(?i)(rediss?(-[a-z]{1,20})?|postgres(ql)?):(?!//).*");
+      Pattern.compile("(?i)(" + String.join("|", SCHEMES) + "):(?!//|[0-9]{1,5}(/.*)?$).*");
 
   /** Returns the URI of this process's memory. */
   static StoreUri memory() {
@@ -129,7 +130,7 @@ record StoreUri(StoreAddress address, Login login) {
       return new InvalidTextException("it is longer than " + MAX_LENGTH + " characters");
     }
     if (HOST_AND_PORT.matcher(text).matches() && NODE.matcher(text).matches()) {
-      return new InvalidTextException("it has no scheme", "redis://" + text);
+      return new InvalidTextException("it has no scheme", atItsPort(text));
     }
     if (text.regionMatches(true, 0, "jdbc:", 0, 5)) {
       return new InvalidTextException(
@@ -143,6 +144,13 @@ record StoreUri(StoreAddress address, Login login) {
       return new InvalidTextException("it has no scheme" + hint, EXPECTED);
     }
     return new InvalidTextException("what follows the scheme cannot be read", EXPECTED);
+  }
+
+  /** Returns the URI that a host and port were probably meant as. */
+  private static String atItsPort(String hostAndPort) {
+    return hostAndPort.endsWith(":5432")
+        ? "postgresql://" + hostAndPort + "/DATABASE"
+        : "redis://" + hostAndPort;
   }
 
   private static StoreAddress standalone(boolean tls, Matcher parts) throws InvalidTextException {

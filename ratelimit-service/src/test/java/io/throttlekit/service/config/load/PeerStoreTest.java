@@ -41,7 +41,26 @@ class PeerStoreTest {
         "a:1,b:2|CLUSTER|tcp|redis-cluster://a:1,b:2",
         "a:1|Cluster|tcp|redis-cluster://a:1",
         "redis://a:1,redis://b:2|CLUSTER|tcp|redis-cluster://a:1,b:2",
-        "redis-cluster://a:1|||redis-cluster://a:1"
+        "redis-cluster://a:1|||redis-cluster://a:1",
+        "redis-master:6379|||redis://redis-master:6379",
+        "redis-master:6379|SINGLE|tcp|redis://redis-master:6379",
+        "redis-cluster:6379||tcp|redis://redis-cluster:6379",
+        "rediss-x:6379||tcp|redis://rediss-x:6379",
+        "rediss:6379||tcp|redis://rediss:6379",
+        "REDISS:6379||tcp|redis://REDISS:6379",
+        "redis-master||tcp|redis://redis-master:6379",
+        "REDIS://redis-master:6379|||redis://redis-master:6379",
+        "REDISS://redis:6379||tcp|rediss://redis:6379",
+        "redis://rediss:6379|||redis://rediss:6379",
+        "redis-0.redis:6379,redis-1.redis:6379|CLUSTER|tcp|redis-cluster://redis-0.redis:6379,redis-1.redis:6379",
+        "rediss:1,redis-b:2|CLUSTER|tcp|redis-cluster://rediss:1,redis-b:2",
+        "rediss://a:1,rediss://b:2|CLUSTER|tcp|rediss-cluster://a:1,b:2",
+        "redis-master,redis-sentinel:26379|SENTINEL|tcp|redis-sentinel://redis-sentinel:26379#redis-master",
+        "rediss,rediss-s1:26379,REDIS://redis-s2:1|SENTINEL|tcp|redis-sentinel://rediss-s1:26379,redis-s2:1#rediss",
+        "REDIS-SENTINEL://redis-s1:26379#redis-master|||redis-sentinel://redis-s1:26379#redis-master",
+        "[::1]:6379||tcp|redis://[::1]:6379",
+        "main,[::1]:26379|SENTINEL|tcp|redis-sentinel://[::1]:26379#main",
+        "[::1]:1,[::2]:2|CLUSTER|tcp|redis-cluster://[::1]:1,[::2]:2"
       })
   void urlTypeAndSocketTypeDetermineTheAddress(
       String url, String type, String socketType, String address) {
@@ -181,6 +200,8 @@ class PeerStoreTest {
         "/run/r.sock||unix|redis-socket:///run/r.sock",
         "/var/run/r.sock|||redis-socket:///var/run/r.sock",
         "redis:6379|SINGLE|tls|rediss://redis:6379",
+        "redis-second:6379||tcp|redis://redis-second:6379",
+        "rediss:6379||tcp|redis://rediss:6379",
         "main,s1:26379,s2:1|SENTINEL|tcp|redis-sentinel://s1:26379,s2:1#main",
         "a:1,b:2|CLUSTER|tcp|redis-cluster://a:1,b:2"
       })
