@@ -96,6 +96,9 @@ final class ServeCommand implements Callable<Integer> {
       return tryPolicies(effective);
     }
     LoggerFactory.getLogger(RateLimitService.LIFECYCLE).info("{}", loaded.defaults());
+    if (!loaded.skipped().isEmpty()) {
+      LoggerFactory.getLogger(ServeCommand.class).info("{}", loaded.skipped());
+    }
     loaded.warnings().forEach(LoggerFactory.getLogger(ServeCommand.class)::warn);
     return serve(effective, err);
   }

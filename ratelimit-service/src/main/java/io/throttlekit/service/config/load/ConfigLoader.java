@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,17 +26,19 @@ public final class ConfigLoader {
   private static final List<String> NOT_FIELDS =
       List.of(CONFIG, "THROTTLEKIT_JAVA_OPTIONS", "THROTTLEKIT_TRAIN_AFTER");
 
-  /** Variables that Kubernetes sets for a Service named throttlekit. */
-  private static final Pattern SERVICE_LINK =
-      Pattern.compile(
-          "THROTTLEKIT_.*(SERVICE_(HOST|PORT)|PORT_[0-9]+_(TCP|UDP|SCTP)).*|THROTTLEKIT_PORT");
-
   private final Map<String, String> environment;
 
-  /** Creates a loader for a process with these environment variables; empty ones are ignored. */
+  /** Variables of Kubernetes that have the name of a setting, or one like it. */
+  private final Set<String> links;
+
+  /**
+   * Creates a loader for a process with these environment variables; empty ones are ignored, and
+   * those that Kubernetes sets for Services.
+   */
   public ConfigLoader(Map<String, String> environment) {
     Map<String, String> set = new TreeMap<>(environment);
     set.values().removeIf(String::isEmpty);
+    this.links = ServiceLinks.removeFrom(set, Settings.peerVariables());
     this.environment = set;
   }
 
@@ -80,8 +82,17 @@ public final class ConfigLoader {
         values.errors().isEmpty() ? config : null,
         values.errors(),
         values.warnings(),
+        describeLinks(),
         describeDefaults(standsIn, values),
         ConfigFile.print(values));
+  }
+
+  private String describeLinks() {
+    return links.isEmpty()
+        ? ""
+        : "skipped, because Kubernetes sets them for Services (enableServiceLinks: false in the pod"
+            + " turns that off): "
+            + String.join(", ", links);
   }
 
   private static String describeDefaults(boolean standsIn, SettingValues values) {
@@ -118,8 +129,7 @@ public final class ConfigLoader {
       if (setting != null) {
         values.read(setting, setting.form().split(value), Origin.variable(name));
       } else if (name.startsWith("THROTTLEKIT_")
-          && !NOT_FIELDS.contains(name)
-          && !SERVICE_LINK.matcher(name).matches()) {
+          && !NOT_FIELDS.contains(name)) {
         values.error(
             Origin.variable(name),
             "there is no such setting" + Wording.hint(name, settings.keySet()));

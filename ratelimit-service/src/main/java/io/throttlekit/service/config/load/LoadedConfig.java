@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param config the effective configuration; null exactly when there are errors
  * @param errors every mistake, each with its place
  * @param warnings settings without effect
+ * @param skipped which variables were skipped that are like settings; empty for none
  * @param defaults which defaults apply, and why
  * @param yaml every effective setting and its origin, without secrets
  */
@@ -17,5 +18,6 @@ public record LoadedConfig(
     @Nullable ServiceConfig config,
     List<String> errors,
     List<String> warnings,
+    String skipped,
     String defaults,
     String yaml) {}

@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
 final class SettingValues {
   private static final int MAX_SHOWN = 120; // keeps an error on one line of a terminal
 
-  private static final String SERVICE_LINK =
-      " (Kubernetes sets such variables for Services; enableServiceLinks: false turns that off)";
-
   /** A value and its origin. */
   private record Configured(Object value, Origin origin) {}
 
@@ -131,14 +128,7 @@ final class SettingValues {
     }
     String value = form.mask().apply(String.join(",", texts));
     String shown = value.length() > MAX_SHOWN ? value.substring(0, MAX_SHOWN) + "…" : value;
-    // Kubernetes gives tcp:// values to the variables of a Service, whose names may be like ours.
-    boolean link = origin.source() == Origin.Source.ENVIRONMENT && value.startsWith("tcp://");
-    error(
-        origin,
-        Yaml.alwaysQuoted(shown)
-            + problem
-            + Wording.hint(value, form.words())
-            + (link ? SERVICE_LINK : ""));
+    error(origin, Yaml.alwaysQuoted(shown) + problem + Wording.hint(value, form.words()));
     return null;
   }
 

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -68,6 +69,17 @@ final class Settings {
   /** Returns the variables of envoyproxy/ratelimit that are no setting by themselves. */
   static Set<String> variables() {
     return map(DECLARED.get("variables")).keySet();
+  }
+
+  /** Returns the variables of envoyproxy/ratelimit that are read. */
+  static Set<String> peerVariables() {
+    Set<String> names = new HashSet<>(variables());
+    for (Setting setting : ALL) {
+      names.add(setting.attribute("peer"));
+      names.add(setting.attribute("peer_not"));
+    }
+    names.remove("");
+    return names;
   }
 
   /**

@@ -167,31 +167,10 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void variablesOfAKubernetesServiceNamedThrottlekitAreIgnored() {
-    Map<String, String> environment =
-        Map.of(
-            "THROTTLEKIT_SERVICE_HOST", "10.0.0.1",
-            "THROTTLEKIT_PORT", "tcp://10.0.0.1:8081",
-            "THROTTLEKIT_PORT_8081_TCP_ADDR", "10.0.0.1",
-            "THROTTLEKIT_SERVICE_PORT_GRPC", "8081");
-    assertThat(new ConfigLoader(environment).load(flags(null)).errors()).isEmpty();
-  }
-
-  @Test
   void variablesOfTheStartScriptAreIgnored() {
     Map<String, String> environment =
         Map.of("THROTTLEKIT_JAVA_OPTIONS", "-Xmx1g", "THROTTLEKIT_TRAIN_AFTER", "never");
     assertThat(new ConfigLoader(environment).load(flags(null)).errors()).isEmpty();
-  }
-
-  @Test
-  void aPortOverwrittenByKubernetesIsReported() {
-    assertThat(
-            new ConfigLoader(Map.of("GRPC_PORT", "tcp://10.0.0.1:80")).load(flags(null)).errors())
-        .singleElement()
-        .asString()
-        .startsWith("env GRPC_PORT: \"tcp://10.0.0.1:80\" is not a port")
-        .contains("enableServiceLinks");
   }
 
   @Test
