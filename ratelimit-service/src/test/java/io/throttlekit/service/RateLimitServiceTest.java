@@ -86,10 +86,26 @@ class RateLimitServiceTest {
         .as("IPv6") // not every machine has it
         .anyMatch(address -> address instanceof Inet6Address && address.isLoopbackAddress());
     write(1);
+    int metrics;
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName("::1"))) {
+      metrics = free.getLocalPort();
+    }
     RateLimitService service =
-        started(Map.of("GRPC_HOST", "::1", "HOST", "::1", "DEBUG_HOST", "::1"));
+        started(
+            Map.of(
+                "GRPC_HOST", "[::1]",
+                "HOST", "[::1]",
+                "DEBUG_HOST", "::1",
+                "PROMETHEUS_ADDR", "[::1]:" + metrics,
+                "THROTTLEKIT_SENSORS_FILTER_ENABLED", "true",
+                "THROTTLEKIT_SENSORS_LISTEN", "[::1]:0"));
     assertThat(service.readyLine())
-        .matches("ready grpc=\\[::1]:\\d+ http=\\[::1]:\\d+ debug=\\[::1]:\\d+");
+        .matches(
+            "ready grpc=\\[::1]:\\d+ http=\\[::1]:\\d+ debug=\\[::1]:\\d+"
+                + " sensors=\\[::1]:\\d+");
+    URI page = URI.create("http://[::1]:" + metrics + "/metrics");
+    assertThat(http.send(HttpRequest.newBuilder(page).build(), BodyHandlers.ofString()).body())
+        .contains("throttlekit_");
   }
 
   @Test

@@ -47,7 +47,7 @@ public record ControlPlaneAddress(
   public static final Duration DEFAULT_KEEP_ALIVE = Duration.ofSeconds(330);
 
   private static final Pattern HOST_AND_PORT =
-      Pattern.compile("([0-9A-Za-z_.-]+|\\[[0-9A-Fa-f:.]+\\]):([0-9]{1,5})");
+      Pattern.compile("([0-9A-Za-z_.-]+|\\[[0-9A-Fa-f:.]+(?:%[0-9A-Za-z_.-]+)?\\]):([0-9]{1,5})");
   private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
   private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
   private static final int PROBE_AFTER_SECONDS = 30;

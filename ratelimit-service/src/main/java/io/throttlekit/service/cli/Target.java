@@ -115,7 +115,7 @@ sealed interface Target {
   final class Converter implements ITypeConverter<Target> {
 
     private static final Pattern TCP =
-        Pattern.compile("([0-9A-Za-z_.-]+|\\[[0-9A-Fa-f:.]+\\]):([0-9]{1,5})");
+        Pattern.compile("([0-9A-Za-z_.-]+|\\[[0-9A-Fa-f:.]+(?:%[0-9A-Za-z_.-]+)?\\]):([0-9]{1,5})");
     private static final Pattern UNIX = Pattern.compile("unix:(?://(?=/))?(.+)");
 
     @Override

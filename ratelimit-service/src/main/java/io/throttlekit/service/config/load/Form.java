@@ -35,8 +35,9 @@ record Form(
   private static final Pattern WHOLE_NUMBER = Pattern.compile("[+-]?[0-9]{1,19}");
   private static final Pattern DECIMAL =
       Pattern.compile("(?=.{1,64}$)[+]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)");
-  private static final Pattern ADDRESS = Pattern.compile("([0-9A-Za-z_.:%-]{1,255})?:([0-9]{1,5})");
-  private static final int MAX_PORT = 65_535;
+
+  /** The host of an address that names none. */
+  private static final String EVERY_ADDRESS = "0.0.0.0";
 
   /** Syntax of a value that is one text. */
   @FunctionalInterface
@@ -110,7 +111,9 @@ record Form(
         Pattern pattern = Pattern.compile(text(attributes, "pattern"));
         yield text -> pattern.matcher(text).matches() ? text : null;
       }
-      case "address" -> text -> isAddress(text) ? text : null;
+      case "host" -> HostText::host;
+      case "address" -> text -> HostText.address(text, 0);
+      case "target" -> text -> HostText.target(text, 1);
       case "path" -> text -> parsePath(text) == null ? null : text;
       case "paths" -> text -> text.isEmpty() ? null : parsePath(text);
       case "identities" -> text -> Identity.parse(text.strip());
@@ -173,13 +176,13 @@ record Form(
 
   /** Returns the host of an address to listen on. */
   static String hostOf(String address) {
-    String host = address.substring(0, address.lastIndexOf(':'));
-    return host.isEmpty() ? "0.0.0.0" : host;
+    String host = HostText.hostOf(address);
+    return host.isEmpty() ? EVERY_ADDRESS : host;
   }
 
   /** Returns the port of an address to listen on. */
   static int portOf(String address) {
-    return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    return HostText.portOf(address);
   }
 
   /** Returns the pairs of a text {@code NAME:VALUE,NAME:VALUE}, which the form has checked. */
@@ -192,10 +195,6 @@ record Form(
       }
     }
     return Collections.unmodifiableSortedMap(pairs);
-  }
-
-  private static boolean isAddress(String text) {
-    return ADDRESS.matcher(text).matches() && portOf(text) <= MAX_PORT;
   }
 
   /** Returns whether a text is true or false; null when it is neither. */

@@ -1,6 +1,7 @@
 package io.throttlekit.service.telemetry.statsd;
 
 import io.throttlekit.service.config.StatsdConfig;
+import io.throttlekit.service.server.HostPort;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -59,9 +60,8 @@ public final class StatsdSink implements AutoCloseable {
   /** Begins to send. */
   public void start() {
     LOG.info(
-        "statistics are sent to statsd at {}:{} over {}",
-        server.host(),
-        server.port(),
+        "statistics are sent to statsd at {} over {}",
+        HostPort.text(server.host(), server.port()),
         server.protocol());
     started = true;
     long nanos = server.flushInterval().toNanos();
@@ -114,9 +114,8 @@ public final class StatsdSink implements AutoCloseable {
     if (!failing) { // one line for each outage
       failing = true;
       LOG.warn(
-          "no statistics sent to statsd at {}:{}: {}; counters are sent later",
-          server.host(),
-          server.port(),
+          "no statistics sent to statsd at {}: {}; counters are sent later",
+          HostPort.text(server.host(), server.port()),
           why);
     }
   }
