@@ -75,7 +75,7 @@ class Database implements ExternalStore {
     this.epochs = epochs;
     this.listener = around.listener();
     this.testClock = around.testClock();
-    this.pool = new Pool(settings, durable, around.time());
+    this.pool = new Pool(settings, durable, around.time(), listener);
     this.calls = new Calls(settings, around.time(), around.timer(), listener);
     this.ended = calls.ended().thenRunAsync(pool::close, Thread::startVirtualThread);
     long every = settings.collectEveryMillis();

@@ -3,15 +3,16 @@ package io.throttlekit.postgres;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.throttlekit.TimeSource;
+import io.throttlekit.store.StoreListener;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
-import java.util.Properties;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Connections to PostgreSQL, with their session settings.
+ * Open connections to PostgreSQL.
  *
  * <p>Hikari pauses for up to 5 s between attempts to connect, longer the longer the server is down.
  * So when all connections are lost, each call tries to connect by itself, and the first that
@@ -24,23 +25,19 @@ final class Pool {
   /** The interval of validations in the background; the shortest that Hikari accepts. */
   private static final long KEEP_ALIVE_MILLIS = 30_000;
 
-  /** Uses the server's setting, except that commits always wait for the disk. */
-  private static final String DURABLE =
-      "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
-          + " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)";
-
-  /** The longest timeout: the driver multiplies seconds in an int. */
-  private static final int DAY_SECONDS = 86_400;
-
   /** The shortest timeout that Hikari accepts. */
   private static final long MIN_HIKARI_MILLIS = 250;
 
   /** Between two times when all connections are replaced: each opens all of them. */
   private static final long RENEW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+  private final Connector connector;
   private final HikariConfig config;
   private final TimeSource time;
-  private volatile HikariDataSource connections;
+
+  /** Null until the first pool is open, whose threads may connect before. */
+  private volatile @Nullable HikariDataSource connections;
+
   private volatile boolean serverGone;
   private boolean closed;
 
@@ -51,11 +48,13 @@ final class Pool {
    * Creates a pool without connections.
    *
    * @param durable whether commits wait for the disk
+   * @param listener notified of connections, and of reasons why there is none
    */
-  Pool(PostgresSettings settings, boolean durable, TimeSource time) {
+  Pool(PostgresSettings settings, boolean durable, TimeSource time, StoreListener listener) {
     this.time = time;
     this.renewedNanos = time.monotonicNanos() - RENEW_NANOS;
-    this.config = config(settings, durable);
+    this.connector = new Connector(settings, durable, listener, this::hasConnections);
+    this.config = config(settings, connector);
     this.connections = open(config);
   }
 
@@ -82,15 +81,14 @@ final class Pool {
 
   /** Returns a connection that belongs to the caller until it is closed. */
   Connection connection() throws SQLException {
-    HikariDataSource known = connections;
+    HikariDataSource known = pool();
     if (serverGone && isEmpty(known)) {
-      Properties login = config.getDataSourceProperties();
-      try (Connection _ = DriverManager.getConnection(config.getJdbcUrl(), login)) {
+      try (Connection _ = connector.getConnection()) {
         renew(known);
       }
     }
     try {
-      return connections.getConnection();
+      return pool().getConnection();
     } catch (SQLTransientConnectionException e) {
       serverGone = true;
       throw e;
@@ -110,17 +108,26 @@ final class Pool {
     }
     renewedNanos = now;
     serverGone = true;
-    connections.getHikariPoolMXBean().softEvictConnections();
+    pool().getHikariPoolMXBean().softEvictConnections();
     return true;
   }
 
   synchronized void close() {
     closed = true;
-    connections.close();
+    pool().close();
+  }
+
+  private HikariDataSource pool() {
+    return Objects.requireNonNull(connections, "opened by the constructor");
+  }
+
+  private boolean hasConnections() {
+    HikariDataSource known = connections;
+    return known != null && !isEmpty(known);
   }
 
   private synchronized void renew(HikariDataSource known) {
-    if (!closed && connections.equals(known) && isEmpty(known)) { // else another thread was first
+    if (!closed && known.equals(connections) && isEmpty(known)) { // else another thread was first
       connections = open(config);
       serverGone = false;
       renewedNanos = time.monotonicNanos();
@@ -132,45 +139,17 @@ final class Pool {
     return pool.getHikariPoolMXBean().getTotalConnections() == 0;
   }
 
-  private static Properties login(PostgresSettings settings) {
-    Properties login = new Properties();
-    if (!settings.user().isEmpty()) {
-      login.setProperty("user", settings.user());
-    }
-    if (!settings.password().isEmpty()) {
-      login.setProperty("password", settings.password());
-    }
-    login.setProperty("currentSchema", settings.schema());
-    login.setProperty("ApplicationName", "throttlekit");
-    login.setProperty("tcpKeepAlive", "true");
-    login.setProperty("hostRecheckSeconds", "0"); // a standby may have been promoted
-    // Rounded up to seconds, the driver's unit.
-    long connectSeconds =
-        Math.clamp(
-            TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
-    login.setProperty("connectTimeout", String.valueOf(connectSeconds));
-    login.setProperty("loginTimeout", String.valueOf(connectSeconds));
-    return login;
-  }
-
-  private static HikariConfig config(PostgresSettings settings, boolean durable) {
+  private static HikariConfig config(PostgresSettings settings, Connector connector) {
     HikariConfig config = new HikariConfig();
-    config.setJdbcUrl(settings.url());
-    config.setDataSourceProperties(login(settings));
+    config.setDataSource(connector);
     config.setPoolName("postgres-" + settings.schema());
     config.setMaximumPoolSize(settings.connections());
     config.setKeepaliveTime(KEEP_ALIVE_MILLIS);
     config.setAutoCommit(false);
     config.setIsolateInternalQueries(true); // else a rollback would undo the session settings
-    // a statement sees all commits before its lock
-    config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
     config.setConnectionTimeout(settings.connectTimeoutMillis());
     config.setValidationTimeout(Math.max(MIN_HIKARI_MILLIS, settings.connectTimeoutMillis() / 2));
     config.setInitializationFailTimeout(-1); // the server need not be reachable yet
-    long deadline = settings.leaseDeadlineMillis();
-    config.setConnectionInitSql(
-        "SET statement_timeout = %1$d; SET idle_in_transaction_session_timeout = %1$d; %2$s"
-            .formatted(deadline, durable ? DURABLE : "SET synchronous_commit = off"));
     return config;
   }
 }

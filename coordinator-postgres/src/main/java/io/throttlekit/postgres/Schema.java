@@ -105,7 +105,11 @@ final class Schema {
     first.lock();
     try {
       if (!ready) {
-        if (version(connection) < steps.size()) {
+        int version = version(connection);
+        if (version > 0) {
+          requireSchema(connection);
+        }
+        if (version < steps.size()) {
           migrate(connection);
         }
         connection.rollback(); // ends the transaction of the queries
@@ -138,6 +142,7 @@ final class Schema {
         if (!exists(connection, HAS_SCHEMA)) {
           sql.execute("CREATE SCHEMA " + name);
         }
+        requireSchema(connection);
         sql.execute(
             "CREATE TABLE schema_version (version integer PRIMARY KEY, step text NOT NULL,"
                 + " at timestamptz NOT NULL DEFAULT clock_timestamp())");
@@ -162,7 +167,10 @@ final class Schema {
       return 0;
     }
     int version =
-        Session.query(connection, "SELECT max(version) FROM schema_version", row -> row.getInt(1));
+        Session.query( // qualified, so that a missing privilege on the schema is an error of its own
+            connection,
+            "SELECT max(version) FROM " + name + ".schema_version",
+            row -> row.getInt(1));
     if (version > steps.size()) {
       throw new StoreException(
           "schema %s has version %d, and this release knows %d: run a newer release"
@@ -170,6 +178,23 @@ final class Schema {
           null);
     }
     return version;
+  }
+
+  /**
+   * Fails if names without a schema mean tables of another one, where tables would be created or
+   * changed that belong to others.
+   */
+  private void requireSchema(Connection connection) throws SQLException {
+    String found =
+        Session.query(connection, "SELECT current_schema()", row -> String.valueOf(row.getString(1)));
+    if (!found.equals(name)) {
+      throw new StoreException(
+          ("the session is in schema %s in place of %s, to which search_path was set: something"
+                  + " between this process and PostgreSQL does not keep the settings of a session,"
+                  + " such as a pooler with pool_mode = transaction")
+              .formatted(found, name),
+          null);
+    }
   }
 
   private boolean exists(Connection connection, String question) throws SQLException {

@@ -31,13 +31,16 @@ public interface StoreListener {
   /** A transaction is retried after a conflict with another one. */
   default void triedAgain() {}
 
-  /** A connection was opened; there may be several. */
+  /** A connection was opened; there may be several. Only a store on Redis reports it. */
   default void connected() {}
 
   /** A connection that was opened was lost or closed. Only a store on Redis reports it. */
   default void disconnected() {}
 
-  /** A connection could not be opened; it is retried. */
+  /** A connection could be opened. A store on Redis reports {@link #connected()} in its place. */
+  default void reachable() {}
+
+  /** There is no connection, and none could be opened; that is retried. */
   default void notConnected(String failureReason) {}
 
   /** The store answers again, after {@link #down()}. */

@@ -12,6 +12,7 @@ public final class RecordingListener implements StoreListener {
   public final AtomicInteger collected = new AtomicInteger();
   public final List<Failure> failures = new CopyOnWriteArrayList<>();
   public final List<String> reasons = new CopyOnWriteArrayList<>();
+  public final List<String> reasonsNotToConnect = new CopyOnWriteArrayList<>();
   public final List<String> states = new CopyOnWriteArrayList<>();
   public final List<Long> losses = new CopyOnWriteArrayList<>();
   public final List<Persistence> persistence = new CopyOnWriteArrayList<>();
@@ -36,6 +37,11 @@ public final class RecordingListener implements StoreListener {
   public void failed(int requests, Failure why, String inWords) {
     failures.add(why);
     reasons.add(inWords);
+  }
+
+  @Override
+  public void notConnected(String failureReason) {
+    reasonsNotToConnect.add(failureReason);
   }
 
   @Override
