@@ -10,6 +10,8 @@ import io.throttlekit.store.RootCause;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,9 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
 
   /** The shortest interval of slot refreshes, which cost every node work. */
   private static final long RENEW_MILLIS = 1_000;
+
+  /** The options of a URI in brackets. */
+  private static final Pattern OPTIONS = Pattern.compile("\\?[^\\]]*]");
 
   private final RedisClusterClient client;
   private boolean refreshing;
@@ -87,6 +92,19 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
     return CompletableFuture.allOf(masters).handle((_, _) -> made);
   }
 
+  /** Returns the reason of each node on one line: Lettuce has them on a line each, after others. */
+  private static String reason(@Nullable Throwable failure) {
+    String message = RootCause.message(failure);
+    String nodes =
+        message
+            .lines()
+            .map(String::strip)
+            .filter(line -> line.startsWith("["))
+            .map(line -> OPTIONS.matcher(line).replaceFirst("]"))
+            .collect(Collectors.joining("; "));
+    return nodes.isEmpty() ? message : nodes;
+  }
+
   private void use(
       @Nullable StatefulRedisClusterConnection<byte[], byte[]> made, @Nullable Throwable failure) {
     if (closed) {
@@ -94,7 +112,7 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
         var _ = made.closeAsync();
       }
     } else if (made == null) {
-      failureReason = RootCause.message(failure);
+      failureReason = reason(failure);
       listener.notConnected(failureReason);
       var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
     } else {

@@ -139,10 +139,21 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
       return;
     }
     String reason = RootCause.message(failure);
-    boolean silent = uri.isSsl() && reason.contains("timed out");
-    failureReason = silent ? reason + "; does it support TLS?" : reason;
+    failureReason = reason + hint(reason);
     scheduleRetry();
     listener.notConnected(failureReason);
+  }
+
+  /** Returns the likely cause where one side uses TLS and the other does not. */
+  private String hint(String reason) {
+    if (uri.isSsl()) {
+      return reason.contains("timed out") ? "; does it support TLS?" : "";
+    }
+    boolean garbled =
+        reason.contains("Invalid first byte")
+            || reason.contains("closed prematurely")
+            || reason.contains("Connection reset");
+    return garbled ? "; does it require TLS (rediss://)?" : "";
   }
 
   private void begin(StatefulRedisConnection<byte[], byte[]> made, RedisURI to) {

@@ -1,5 +1,9 @@
 package io.throttlekit.store;
 
+import java.net.UnknownHostException;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** Describes failures of stores to operators. */
@@ -8,16 +12,30 @@ public final class RootCause {
 
   private RootCause() {}
 
-  /** Returns the message of the innermost cause of a failure, which names it. */
+  /**
+   * Returns the message of the innermost cause of a failure, which names it. Where that is only the
+   * name of a host, or does not say that TLS is the subject, it is completed.
+   */
   public static String message(@Nullable Throwable failure) {
     if (failure == null) {
       return "unknown";
     }
     Throwable innermost = failure;
     for (int i = 0; i < MAX_CAUSES && innermost.getCause() != null; i++) {
+      if (innermost instanceof UnknownHostException) {
+        break; // its cause describes an answer of DNS
+      }
       innermost = innermost.getCause();
     }
     String message = innermost.getMessage();
-    return message == null ? innermost.toString() : message;
+    if (message == null) {
+      return innermost.toString();
+    }
+    return switch (innermost) {
+      case UnknownHostException _ -> "unknown host: " + message.strip();
+      case SSLException _ when !message.contains("TLS") -> "TLS failed: " + message;
+      case CertPathBuilderException _, CertificateException _ -> "TLS failed: " + message;
+      default -> message;
+    };
   }
 }

@@ -18,6 +18,9 @@ final class LogOutput {
   /** The pool of connections to PostgreSQL, which logs a stack trace for each that is lost. */
   private static final Logger POOL = Logger.getLogger("com.zaxxer.hikari");
 
+  /** The client of Redis, which logs a stack trace for each node that cannot be connected to. */
+  private static final Logger REDIS = Logger.getLogger("io.lettuce");
+
   /** Logs a stack trace for each attempt to connect to Redis while a TLS file is faulty. */
   private static final Logger CHANNELS = Logger.getLogger("io.netty.channel.ChannelInitializer");
 
@@ -53,6 +56,7 @@ final class LogOutput {
     DECISIONS.setLevel(Level.INFO);
     Level libraries = level.equals("trace") ? null : Level.SEVERE;
     POOL.setLevel(libraries); // outages are logged by this program
+    REDIS.setLevel(libraries);
     CHANNELS.setLevel(libraries);
   }
 

@@ -94,6 +94,12 @@ final class BackendState implements StoreListener {
   /** Reasons for the present lack of a connection that were logged. */
   private final Set<String> reasonsNotToConnect = ConcurrentHashMap.newKeySet();
 
+  /**
+   * Whether no attempt to connect has ended yet. Calls that fail until then are not logged: the
+   * attempt has the reason.
+   */
+  private volatile boolean connecting = true;
+
   /** The reason for the lack of a connection; empty while connected. */
   private volatile String notConnected = "";
 
@@ -184,16 +190,21 @@ final class BackendState implements StoreListener {
     return describe(breakerOpen, answers);
   }
 
-  /** Returns the same of a backend that does not answer now; an empty text of one that does. */
+  /**
+   * Returns the description of a backend that does not answer now. Returns an empty text for one
+   * that answers, and for one that is being connected to: the end of that is logged.
+   */
   String describeUnanswering() {
     boolean open = breakerOpen;
     boolean answering = answers;
-    return answering && !open ? "" : describe(open, answering);
+    return connecting || (answering && !open) ? "" : describe(open, answering);
   }
 
   private String describe(boolean open, boolean answering) {
     String state =
-        open ? "does not answer: " + lastFailure : answering ? "answers" : notAnswering();
+        open && !connecting
+            ? "does not answer: " + cause()
+            : answering ? "answers" : notAnswering();
     String lost =
         losses.get() == 0
             ? ""
@@ -202,9 +213,17 @@ final class BackendState implements StoreListener {
   }
 
   private String notAnswering() {
-    return notConnected.isEmpty()
-        ? "has not answered yet"
-        : "cannot be connected to: " + notConnected;
+    if (!notConnected.isEmpty()) {
+      return "cannot be connected to: " + notConnected;
+    }
+    return connecting
+        ? "has no connection yet: nothing has answered at this address"
+        : "has not answered yet";
+  }
+
+  /** Returns why calls fail, for an operator. */
+  private String cause() {
+    return notConnected.isEmpty() ? lastFailure : notConnected;
   }
 
   private void count(int requests, long nanos) {
@@ -222,6 +241,7 @@ final class BackendState implements StoreListener {
   }
 
   private void answers() {
+    connecting = false;
     answers(true);
     if (warned) {
       warned = false;
@@ -237,10 +257,16 @@ final class BackendState implements StoreListener {
 
   @Override
   public void connected() {
+    listener.connected();
+    reachable();
+  }
+
+  @Override
+  public void reachable() {
     boolean again = !notConnected.isEmpty();
+    connecting = false;
     notConnected = "";
     reasonsNotToConnect.clear();
-    listener.connected();
     // An unhealthy process may get no requests, whose answers would show it.
     if (again && !answers && !breakerOpen) {
       answers();
@@ -254,6 +280,7 @@ final class BackendState implements StoreListener {
 
   @Override
   public void notConnected(String failureReason) {
+    connecting = false;
     notConnected = failureReason;
     answers(false);
     if (reasonsNotToConnect.size() < MAX_REASONS && reasonsNotToConnect.add(failureReason)) {
@@ -286,6 +313,10 @@ final class BackendState implements StoreListener {
   }
 
   private void late(int requests, String reason, String setting) {
+    if (connecting || !notConnected.isEmpty()) { // no deadline is long enough
+      failed(reason);
+      return;
+    }
     failed(reason + "; if it is only slow, raise " + setting);
     lateRequests.addAndGet(requests);
     if (warnsNow(lateLines)) {
@@ -309,7 +340,7 @@ final class BackendState implements StoreListener {
 
   private void failed(String cause) {
     lastFailure = cause;
-    if (breakerOpen && logged.size() < MAX_REASONS && logged.add(cause)) {
+    if (breakerOpen && !connecting && notConnected.isEmpty() && logged.size() < MAX_REASONS && logged.add(cause)) {
       LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
     }
   }
@@ -329,11 +360,13 @@ final class BackendState implements StoreListener {
     answers(false);
     logged.clear();
     logged.add(lastFailure);
-    LOG.warn(
-        "the {} {} does not answer; on_outage of each rule decides: {}",
-        role.name(),
-        address,
-        lastFailure);
+    if (!connecting) {
+      LOG.warn(
+          "the {} {} does not answer; on_outage of each rule decides: {}",
+          role.name(),
+          address,
+          cause());
+    }
   }
 
   @Override

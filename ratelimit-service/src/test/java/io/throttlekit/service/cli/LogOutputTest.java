@@ -47,6 +47,7 @@ class LogOutputTest {
   void failedConnectionsToStoresAreNotLoggedOneByOne(String level, String pool) {
     LogOutput.configure(level, "text");
     assertThat(lowest("com.zaxxer.hikari.pool.PoolBase")).isEqualTo(Level.parse(pool));
+    assertThat(lowest("io.lettuce.core.cluster.topology.X")).isEqualTo(Level.parse(pool));
     assertThat(lowest("io.netty.channel.ChannelInitializer")).isEqualTo(Level.parse(pool));
   }
 

@@ -18,6 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class BackendStateTest {
+  private static final String NOT_YET =
+      "redis://a has no connection yet: nothing has answered at this address";
+
   private final List<Boolean> reachable = new ArrayList<>();
   private final ManualTime time = new ManualTime(0);
   private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
@@ -37,7 +40,7 @@ class BackendStateTest {
 
   @Test
   void describesTheStateOfTheStore() {
-    assertThat(state.describe()).isEqualTo("redis://a has not answered yet");
+    assertThat(state.describe()).isEqualTo(NOT_YET);
     state.roundTrip(1, 1_000);
     assertThat(state.describe()).isEqualTo("redis://a answers");
     state.dataLost(0);
@@ -47,6 +50,8 @@ class BackendStateTest {
 
   @Test
   void onlyAStoreThatDoesNotAnswerIsDescribedAsUnanswering() {
+    assertThat(state.describeUnanswering()).as("while it is being connected to").isEmpty();
+    state.connected();
     assertThat(state.describeUnanswering()).isEqualTo("redis://a has not answered yet");
     state.roundTrip(1, 1_000);
     assertThat(state.describeUnanswering()).isEmpty();
@@ -60,6 +65,7 @@ class BackendStateTest {
 
   @Test
   void onlyALateAnswerSuggestsALongerDeadline() {
+    state.connected();
     state.failed(1, Failure.CONNECTION, "connection refused");
     state.down();
     assertThat(state.describe()).isEqualTo("redis://a does not answer: connection refused");
@@ -75,6 +81,31 @@ class BackendStateTest {
     state.notConnected("unknown host");
     assertThat(state.describe()).isEqualTo("redis://a cannot be connected to: unknown host");
     assertThat(reachable).containsExactly(false, false, true, false);
+  }
+
+  @Test
+  void theFirstLineOfABackendThatCannotBeReachedHasTheReason() {
+    try (Logged log = Logged.by(BackendState.class)) {
+      for (int i = 0; i < 9; i++) {
+        state.failed(1, Failure.CONNECTION, "not connected yet");
+        state.failed(1, Failure.DEADLINE, "no answer in time");
+      }
+      state.down();
+      assertThat(log.lines()).as("while it is being connected to").isEmpty();
+      assertThat(state.describe()).isEqualTo(NOT_YET);
+      state.notConnected("connection refused");
+      state.failed(1, Failure.DEADLINE, "no answer in time");
+      state.failed(1, Failure.CONNECTION, "no connection");
+      assertThat(log.lines())
+          .containsExactly(
+              "WARNING no connection to the store redis://a; on_outage of each rule decides:"
+                  + " connection refused");
+      assertThat(state.describe()).isEqualTo("redis://a does not answer: connection refused");
+      state.reachable();
+      state.up();
+      state.failed(1, Failure.DEADLINE, "no answer in time");
+      assertThat(log.lines().getLast()).contains("did not answer 1 calls in time");
+    }
   }
 
   @Test
