@@ -184,6 +184,9 @@ final class Connector implements DataSource {
       if (marker.equals(other == null ? "" : marker(other)) || !marker.equals(marker(made))) {
         throw new SQLException(NO_SESSION, REFUSED);
       }
+      if (other != null) {
+        other.rollback(); // else the pooler closes the session with the connection
+      }
     }
   }
 

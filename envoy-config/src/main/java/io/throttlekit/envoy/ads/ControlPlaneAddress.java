@@ -83,7 +83,7 @@ public record ControlPlaneAddress(
             new DefaultThreadFactory("control-plane-io", true),
             epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory());
     NettyChannelBuilder builder =
-        NettyChannelBuilder.forTarget("dns:///" + target)
+        NettyChannelBuilder.forTarget(uri())
             .eventLoopGroup(loop)
             .channelFactory(() -> {
               Channel channel = epoll ? new EpollSocketChannel() : new NioSocketChannel();
@@ -109,6 +109,11 @@ public record ControlPlaneAddress(
     ManagedChannel channel = builder.build();
     endWith(channel, loop);
     return channel;
+  }
+
+  /** Returns the URI of the target, as whose path an IPv6 address is encoded. */
+  private String uri() {
+    return "dns:///" + target.replace("%", "%25").replace("[", "%5B").replace("]", "%5D");
   }
 
   /** Ends the event loop after the channel is shut down. */

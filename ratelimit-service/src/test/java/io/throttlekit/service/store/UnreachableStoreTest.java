@@ -42,6 +42,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that the first message about a backend that cannot be reached has the reason. */
 @RealRedis
@@ -154,6 +155,19 @@ class UnreachableStoreTest {
     assertThat(firstWarning(Map.of("THROTTLEKIT_STORE_URI", at(uri)), "the store "))
         .containsPattern(reason)
         .doesNotContain("\n");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @ValueSource(
+      strings = {
+        "redis://[::1]:CLOSED",
+        "redis-sentinel://[::1]:CLOSED#main",
+        "redis-cluster://[::1]:CLOSED",
+        "postgresql://[::1]:CLOSED/x?sslmode=disable"
+      })
+  void anIpv6AddressIsConnectedTo(String uri) throws InterruptedException {
+    assertThat(firstWarning(Map.of("THROTTLEKIT_STORE_URI", at(uri)), "the store "))
+        .containsPattern("(?i)refused|unreachable|cannot assign|not supported"); // without IPv6
   }
 
   @ParameterizedTest(name = "{0}")

@@ -1,0 +1,54 @@
+package io.throttlekit.envoy.ads;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.ConnectivityState;
+import io.grpc.ManagedChannel;
+import io.grpc.Server;
+import io.grpc.netty.NettyServerBuilder;
+import java.io.IOException;
+import java.net.Inet6Address;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ControlPlaneAddressTest {
+
+  @Test
+  void anIpv6AddressInBracketsIsConnectedTo() throws IOException {
+    assumeThat(NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses))
+        .as("IPv6") // not every machine has it
+        .anyMatch(address -> address instanceof Inet6Address && address.isLoopbackAddress());
+    Server server = NettyServerBuilder.forAddress(new InetSocketAddress("::1", 0)).build().start();
+    ManagedChannel channel = address("[::1]:" + server.getPort()).open(Runnable::run);
+    try {
+      await()
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> channel.getState(true) == ConnectivityState.READY);
+    } finally {
+      channel.shutdownNow();
+      server.shutdownNow();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"::1:18000", "[::1]", "[::1]:99999", "host", "http://host:1"})
+  void anythingButHostAndPortIsRefused(String target) {
+    assertThatThrownBy(() -> address(target))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("HOST:PORT");
+  }
+
+  private static ControlPlaneAddress address(String target) {
+    return new ControlPlaneAddress(
+        target,
+        null,
+        ControlPlaneAddress.DEFAULT_MAX_MESSAGE_BYTES,
+        ControlPlaneAddress.DEFAULT_KEEP_ALIVE);
+  }
+}
