@@ -29,7 +29,8 @@ final class Connector implements DataSource {
   /** The longest timeout: the driver multiplies seconds in an int. */
   private static final int DAY_SECONDS = 86_400;
 
-  private static final String REFUSED = "08004"; // sqlserver_rejected_establishment_of_sqlconnection
+  private static final String REFUSED =
+      "08004"; // sqlserver_rejected_establishment_of_sqlconnection
 
   /** A setting of no meaning to PostgreSQL, by which a session is recognized. */
   private static final String MARKER = "throttlekit.session";
@@ -73,8 +74,8 @@ final class Connector implements DataSource {
 
   private static final String NO_SESSION =
       "a pooler, such as PgBouncer with pool_mode = transaction, gives the transactions of one"
-          + " connection different sessions: set pool_mode = session for this database, or connect to"
-          + " PostgreSQL itself";
+          + " connection different sessions: set pool_mode = session for this database, or connect"
+          + " to PostgreSQL itself";
 
   private final String url;
   private final Properties login;
@@ -100,11 +101,8 @@ final class Connector implements DataSource {
     this.url = settings.url();
     // Rounded up to seconds, the driver's unit.
     this.connectSeconds =
-        (int)
-            Math.clamp(
-                TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999),
-                1,
-                DAY_SECONDS);
+        Math.clamp(
+            TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
     this.login = login(settings, connectSeconds);
     this.settings =
         SETTINGS.formatted(settings.schema(), settings.leaseDeadlineMillis())

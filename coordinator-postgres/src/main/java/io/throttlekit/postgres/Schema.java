@@ -167,10 +167,11 @@ final class Schema {
       return 0;
     }
     int version =
-        Session.query( // qualified, so that a missing privilege on the schema is an error of its own
-            connection,
-            "SELECT max(version) FROM " + name + ".schema_version",
-            row -> row.getInt(1));
+        Session
+            .query( // qualified, so that a missing privilege on the schema is an error of its own
+                connection,
+                "SELECT max(version) FROM " + name + ".schema_version",
+                row -> row.getInt(1));
     if (version > steps.size()) {
       throw new StoreException(
           "schema %s has version %d, and this release knows %d: run a newer release"
@@ -186,7 +187,8 @@ final class Schema {
    */
   private void requireSchema(Connection connection) throws SQLException {
     String found =
-        Session.query(connection, "SELECT current_schema()", row -> String.valueOf(row.getString(1)));
+        Session.query(
+            connection, "SELECT current_schema()", row -> String.valueOf(row.getString(1)));
     if (!found.equals(name)) {
       throw new StoreException(
           ("the session is in schema %s in place of %s, to which search_path was set: something"

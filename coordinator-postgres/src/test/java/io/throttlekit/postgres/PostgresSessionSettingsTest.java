@@ -89,8 +89,8 @@ class PostgresSessionSettingsTest {
         where.startsWith("ROLE")
             ? where.formatted(ROLE, database.name())
             : where.formatted(database.name());
-    SET.forEach((name, value) ->
-        database.run("ALTER %s SET %s = %s".formatted(place, name, value)));
+    SET.forEach(
+        (name, value) -> database.run("ALTER %s SET %s = %s".formatted(place, name, value)));
     if (hasTransactionTimeout()) {
       database.run("ALTER %s SET transaction_timeout = '500ms'".formatted(place));
     }
@@ -110,8 +110,11 @@ class PostgresSessionSettingsTest {
     decide(settings);
     assertThat(listener.failures).as("%s", listener.reasons).isEmpty();
     assertThat(
-            database.query("SELECT string_agg(DISTINCT schemaname, ',') FROM pg_tables WHERE"
-                + " tableowner = '" + ROLE + "'"))
+            database.query(
+                "SELECT string_agg(DISTINCT schemaname, ',') FROM pg_tables WHERE"
+                    + " tableowner = '"
+                    + ROLE
+                    + "'"))
         .isEqualTo("throttlekit");
   }
 

@@ -340,7 +340,11 @@ final class BackendState implements StoreListener {
 
   private void failed(String cause) {
     lastFailure = cause;
-    if (breakerOpen && !connecting && notConnected.isEmpty() && logged.size() < MAX_REASONS && logged.add(cause)) {
+    if (breakerOpen
+        && !connecting
+        && notConnected.isEmpty()
+        && logged.size() < MAX_REASONS
+        && logged.add(cause)) {
       LOG.warn("the {} {} does not answer: {}", role.name(), address, cause);
     }
   }

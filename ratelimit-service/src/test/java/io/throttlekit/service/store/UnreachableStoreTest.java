@@ -184,18 +184,14 @@ class UnreachableStoreTest {
       throws InterruptedException {
     Map<String, String> environment =
         Map.of(
-            "THROTTLEKIT_FEDERATION_COORDINATOR", at(uri),
-            "THROTTLEKIT_FEDERATION_REGION", "eu");
+            "THROTTLEKIT_FEDERATION_COORDINATOR", at(uri), "THROTTLEKIT_FEDERATION_REGION", "eu");
     assertThat(firstWarning(environment, "the coordinator ")).containsPattern(reason);
   }
 
   @ParameterizedTest(name = "{0}")
   @CsvSource(
       delimiterString = " -> ",
-      value = {
-        "redis://127.0.0.1:CLOSED -> refused",
-        "redis://127.0.0.1:LOCKED -> NOAUTH"
-      })
+      value = {"redis://127.0.0.1:CLOSED -> refused", "redis://127.0.0.1:LOCKED -> NOAUTH"})
   void theFirstMessageAboutASecondRedisHasTheReason(String uri, String reason)
       throws InterruptedException {
     Map<String, String> environment =

@@ -103,7 +103,7 @@ public final class PgBouncerProcess implements AutoCloseable {
 
   private void awaitConnection() throws IOException {
     for (int waited = 0; waited < TIMEOUT_MILLIS; waited += POLL_MILLIS) {
-      try (Socket _ = new Socket(InetAddress.getByName("127.0.0.1"), port.number())) {
+      try (Socket _ = new Socket(InetAddress.getLoopbackAddress(), port.number())) {
         return;
       } catch (IOException _) {
         if (waitFor(POLL_MILLIS)) {

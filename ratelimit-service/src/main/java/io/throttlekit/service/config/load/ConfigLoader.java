@@ -128,8 +128,7 @@ public final class ConfigLoader {
       Setting setting = settings.get(name);
       if (setting != null) {
         values.read(setting, setting.form().split(value), Origin.variable(name));
-      } else if (name.startsWith("THROTTLEKIT_")
-          && !NOT_FIELDS.contains(name)) {
+      } else if (name.startsWith("THROTTLEKIT_") && !NOT_FIELDS.contains(name)) {
         values.error(
             Origin.variable(name),
             "there is no such setting" + Wording.hint(name, settings.keySet()));

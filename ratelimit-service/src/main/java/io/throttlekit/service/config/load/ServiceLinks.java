@@ -3,7 +3,6 @@ package io.throttlekit.service.config.load;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -15,7 +14,8 @@ import java.util.regex.Pattern;
  * setting is still reported. No setting has a value of that form under a name of that form.
  */
 final class ServiceLinks {
-  private static final String IP = "(?:[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|%s[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*%s)";
+  private static final String IP =
+      "(?:[0-9]{1,3}(?:\\.[0-9]{1,3}){3}|%s[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*%s)";
   private static final String NUMBER = "[0-9]{1,5}";
   private static final String PROTOCOL = "(?:TCP|UDP|SCTP)";
 
@@ -57,14 +57,16 @@ final class ServiceLinks {
    */
   static Set<String> removeFrom(Map<String, String> environment, Set<String> settings) {
     Set<String> removed = new TreeSet<>();
-    environment.entrySet().removeIf(variable -> {
-      String name = variable.getKey();
-      boolean link = isLink(name, variable.getValue());
-      if (link && (name.startsWith("THROTTLEKIT_") || settings.contains(name))) {
-        removed.add(name);
-      }
-      return link;
-    });
+    environment
+        .entrySet()
+        .removeIf(variable -> {
+          String name = variable.getKey();
+          boolean link = isLink(name, variable.getValue());
+          if (link && (name.startsWith("THROTTLEKIT_") || settings.contains(name))) {
+            removed.add(name);
+          }
+          return link;
+        });
     return removed;
   }
 }

@@ -16,9 +16,18 @@ class ServiceLinksTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "THROTTLEKIT", "THROTTLEKIT_REDIS", "THROTTLEKIT_STORE", "THROTTLEKIT_GRPC",
-        "THROTTLEKIT_HTTP", "THROTTLEKIT_DEBUG", "THROTTLEKIT_TELEMETRY_STATSD", "GRPC", "DEBUG",
-        "STATSD", "REDIS", "MEMCACHE"
+        "THROTTLEKIT",
+        "THROTTLEKIT_REDIS",
+        "THROTTLEKIT_STORE",
+        "THROTTLEKIT_GRPC",
+        "THROTTLEKIT_HTTP",
+        "THROTTLEKIT_DEBUG",
+        "THROTTLEKIT_TELEMETRY_STATSD",
+        "GRPC",
+        "DEBUG",
+        "STATSD",
+        "REDIS",
+        "MEMCACHE"
       })
   void theVariablesOfAServiceHaveNoEffect(String service) {
     for (String address : new String[] {"10.96.0.7", "fd00::7"}) {
