@@ -40,6 +40,11 @@ public final class Logged implements AutoCloseable {
     logger.addHandler(handler);
   }
 
+  /** Captures the lines of all loggers, which the build's output shows as well. */
+  public static Logged byAll() {
+    return new Logged("", null);
+  }
+
   /** Captures the lines of {@code source}. */
   public static Logged by(Class<?> source) {
     return new Logged(source.getName(), null);
