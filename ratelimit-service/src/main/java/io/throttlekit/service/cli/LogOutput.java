@@ -1,10 +1,13 @@
 package io.throttlekit.service.cli;
 
 import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.log.Redaction;
+import java.util.List;
 import java.util.logging.ConsoleHandler;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 
 /** Sends every log line to standard error, where it does not mix with the output of commands. */
 final class LogOutput {
@@ -21,6 +24,19 @@ final class LogOutput {
   /** Logs a stack trace for each attempt to connect to Redis while a TLS file is faulty. */
   private static final Logger CHANNELS = Logger.getLogger("io.netty.channel.ChannelInitializer");
 
+  /**
+   * Loggers that print what is sent to stores byte by byte: passwords in any character set, and what
+   * suffices to guess a password of PostgreSQL.
+   */
+  private static final List<Logger> LOGINS =
+      Stream.of(
+              "io.lettuce.core.protocol.CommandEncoder",
+              "io.lettuce.core.protocol.CommandHandler",
+              "org.postgresql.core.v3.ConnectionFactoryImpl",
+              "com.ongres.scram")
+          .map(Logger::getLogger)
+          .toList();
+
   private LogOutput() {}
 
   /**
@@ -30,11 +46,12 @@ final class LogOutput {
    *
    * @param level {@code trace}, {@code debug}, {@code info}, {@code warn} or {@code error}
    * @param format {@code text} or {@code json}
+   * @param redaction hides the secrets of this process
    */
-  static void configure(String level, String format) {
+  static void configure(String level, String format, Redaction redaction) {
     Handler handler = new ConsoleHandler();
     handler.setLevel(Level.ALL);
-    handler.setFormatter(new LogLine(format.equals("json")));
+    handler.setFormatter(new LogLine(format.equals("json"), redaction));
     for (Handler before : ROOT.getHandlers()) {
       ROOT.removeHandler(before);
     }
@@ -54,6 +71,7 @@ final class LogOutput {
     Level libraries = level.equals("trace") ? null : Level.SEVERE;
     POOL.setLevel(libraries); // outages are logged by this program
     CHANNELS.setLevel(libraries);
+    LOGINS.forEach(logger -> logger.setLevel(Level.INFO));
   }
 
   /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */

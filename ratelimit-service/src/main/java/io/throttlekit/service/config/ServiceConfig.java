@@ -2,6 +2,8 @@ package io.throttlekit.service.config;
 
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,27 @@ public record ServiceConfig(
     HealthConfig health,
     WarmUpConfig warmUp,
     @Nullable ExtAuthzConfig extAuthz) {
+
+  /** Returns all texts that no output may show: passwords, and the values of headers. */
+  public List<String> secrets() {
+    List<String> secrets = new ArrayList<>(store.access().secrets());
+    if (store.perSecond() != null) {
+      secrets.addAll(store.perSecond().access().secrets());
+    }
+    if (federation != null) {
+      secrets.addAll(federation.access().secrets());
+    }
+    List<String> headers = new ArrayList<>(telemetry.metricExport().headers().values());
+    headers.addAll(telemetry.spanExport().headers().values());
+    if (policies.xds() != null) {
+      headers.addAll(policies.xds().headers().values());
+    }
+    for (String header : headers) {
+      secrets.add(header);
+      secrets.add(header.substring(header.lastIndexOf(' ') + 1)); // "Bearer TOKEN"
+    }
+    return secrets;
+  }
 
   /**
    * Conditions under which the process reports healthy.
