@@ -40,9 +40,9 @@ public final class Logged implements AutoCloseable {
     logger.addHandler(handler);
   }
 
-  /** Captures the lines of all loggers, which the build's output shows as well. */
-  public static Logged byAll() {
-    return new Logged("", null);
+  /** Captures the lines of the loggers of a package; of all for an empty name. */
+  public static Logged by(String name) {
+    return new Logged(name, null);
   }
 
   /** Captures the lines of {@code source}. */

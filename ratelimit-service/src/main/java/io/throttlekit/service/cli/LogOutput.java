@@ -18,11 +18,15 @@ final class LogOutput {
   private static final Logger LIFECYCLE = Logger.getLogger(RateLimitService.LIFECYCLE);
   private static final Logger DECISIONS = Logger.getLogger("io.throttlekit.service.admission");
 
-  /** The pool of connections to PostgreSQL, which logs a stack trace for each that is lost. */
-  private static final Logger POOL = Logger.getLogger("com.zaxxer.hikari");
-
-  /** Logs a stack trace for each attempt to connect to Redis while a TLS file is faulty. */
-  private static final Logger CHANNELS = Logger.getLogger("io.netty.channel.ChannelInitializer");
+  /** Loggers of libraries that log much of each failure, which this program logs itself. */
+  private static final List<Logger> FAILURES =
+      Stream.of(
+              "com.zaxxer.hikari", // a stack trace for each lost connection to PostgreSQL
+              "io.netty.channel.ChannelInitializer", // the same for each faulty TLS file of Redis
+              // a line for each frame of a response of a control plane that is not read to its end
+              "io.grpc.internal.AbstractClientStream")
+          .map(Logger::getLogger)
+          .toList();
 
   /**
    * Loggers that print what is sent to stores byte by byte: passwords in any character set, and what
@@ -69,8 +73,7 @@ final class LogOutput {
     LIFECYCLE.setLevel(Level.INFO);
     DECISIONS.setLevel(Level.INFO);
     Level libraries = level.equals("trace") ? null : Level.SEVERE;
-    POOL.setLevel(libraries); // outages are logged by this program
-    CHANNELS.setLevel(libraries);
+    FAILURES.forEach(logger -> logger.setLevel(libraries));
     LOGINS.forEach(logger -> logger.setLevel(Level.INFO));
   }
 

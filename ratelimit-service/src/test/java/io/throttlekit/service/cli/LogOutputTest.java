@@ -49,6 +49,7 @@ class LogOutputTest {
     LogOutput.configure(level, "text", Redaction.NONE);
     assertThat(lowest("com.zaxxer.hikari.pool.PoolBase")).isEqualTo(Level.parse(pool));
     assertThat(lowest("io.netty.channel.ChannelInitializer")).isEqualTo(Level.parse(pool));
+    assertThat(lowest("io.grpc.internal.AbstractClientStream")).isEqualTo(Level.parse(pool));
   }
 
   @Test

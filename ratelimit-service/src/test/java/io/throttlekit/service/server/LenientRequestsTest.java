@@ -101,7 +101,7 @@ class LenientRequestsTest {
     message.getIdentifierBuilder().getNodeBuilder().setId("edge");
     message.getHttpLogsBuilder().addLogEntryBuilder();
     byte[] good = message.build().toByteArray();
-    try (Logged logged = Logged.byAll()) {
+    try (Logged logged = Logged.by("")) {
       StreamObserver<byte[]> other = open(otherEnd);
       other.onNext(good);
       await().until(() -> recorded.ended.size() == 1);
@@ -125,7 +125,7 @@ class LenientRequestsTest {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     GrpcServer decisions = setup.serve(Setup.loopback());
     ManagedChannel client = Channels.to(decisions);
-    try (Logged logged = Logged.byAll()) {
+    try (Logged logged = Logged.by("")) {
       assertThat(check(client, "0a05").getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
       assertThat(check(client, "0a01ff").getCode()).isEqualTo(Status.Code.NOT_FOUND);
       assertThat(logged.linesWithCauses()).isEmpty();
