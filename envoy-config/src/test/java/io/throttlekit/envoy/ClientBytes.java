@@ -25,8 +25,7 @@ public record ClientBytes(byte[] sent, Message read) {
     try {
       for (Map.Entry<FieldDescriptor, Object> set : message.getAllFields().entrySet()) {
         FieldDescriptor field = set.getKey();
-        List<?> values =
-            field.isRepeated() ? (List<?>) set.getValue() : List.of(set.getValue());
+        List<?> values = field.isRepeated() ? (List<?>) set.getValue() : List.of(set.getValue());
         for (Object value : values) {
           add(read, field, write(out, message, field, value, random));
         }

@@ -156,12 +156,14 @@ class LenientParserTest {
       Message.Builder builder, FieldDescriptor field, RandomGenerator random, int depth) {
     return switch (field.getType()) {
       case STRING -> "text " + random.nextInt(1_000);
-      case MESSAGE ->
-          random(builder.newBuilderForField(field).buildPartial(), random, depth - 1);
+      case MESSAGE -> random(builder.newBuilderForField(field).buildPartial(), random, depth - 1);
       case BYTES -> com.google.protobuf.ByteString.copyFromUtf8("bytes");
       case BOOL -> random.nextBoolean();
       case ENUM ->
-          field.getEnumType().getValues().get(random.nextInt(field.getEnumType().getValues().size()));
+          field
+              .getEnumType()
+              .getValues()
+              .get(random.nextInt(field.getEnumType().getValues().size()));
       case FLOAT -> random.nextFloat();
       case DOUBLE -> random.nextDouble();
       case INT32, UINT32, SINT32, FIXED32, SFIXED32 -> random.nextInt();

@@ -29,15 +29,16 @@ final class LogOutput {
           .toList();
 
   /**
-   * Loggers that print what is sent to stores byte by byte: passwords in any character set, and what
-   * suffices to guess a password of PostgreSQL.
+   * Loggers that print what is sent, byte by byte: passwords in any character set, what suffices to
+   * guess a password of PostgreSQL, headers for control planes.
    */
-  private static final List<Logger> LOGINS =
+  private static final List<Logger> SENT =
       Stream.of(
               "io.lettuce.core.protocol.CommandEncoder",
               "io.lettuce.core.protocol.CommandHandler",
               "org.postgresql.core.v3.ConnectionFactoryImpl",
-              "com.ongres.scram")
+              "com.ongres.scram",
+              "io.grpc.netty.NettyClientHandler")
           .map(Logger::getLogger)
           .toList();
 
@@ -74,7 +75,7 @@ final class LogOutput {
     DECISIONS.setLevel(Level.INFO);
     Level libraries = level.equals("trace") ? null : Level.SEVERE;
     FAILURES.forEach(logger -> logger.setLevel(libraries));
-    LOGINS.forEach(logger -> logger.setLevel(Level.INFO));
+    SENT.forEach(logger -> logger.setLevel(Level.INFO));
   }
 
   /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */

@@ -4,6 +4,7 @@ import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,7 +43,10 @@ public record ServiceConfig(
     WarmUpConfig warmUp,
     @Nullable ExtAuthzConfig extAuthz) {
 
-  /** Returns all texts that no output may show: passwords, and the values of headers. */
+  /** Shorter values of headers, such as the number of a tenant, are no tokens. */
+  private static final int MIN_TOKEN_LENGTH = 8;
+
+  /** Returns all texts that no output may show: passwords, and tokens in headers. */
   public List<String> secrets() {
     List<String> secrets = new ArrayList<>(store.access().secrets());
     if (store.perSecond() != null) {
@@ -56,10 +60,11 @@ public record ServiceConfig(
     if (policies.xds() != null) {
       headers.addAll(policies.xds().headers().values());
     }
-    for (String header : headers) {
-      secrets.add(header);
-      secrets.add(header.substring(header.lastIndexOf(' ') + 1)); // "Bearer TOKEN"
-    }
+    headers.stream()
+        // "Bearer TOKEN"
+        .flatMap(header -> Stream.of(header, header.substring(header.lastIndexOf(' ') + 1)))
+        .filter(token -> token.length() >= MIN_TOKEN_LENGTH)
+        .forEach(secrets::add);
     return secrets;
   }
 

@@ -37,8 +37,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers HTTP/1.1 on one address: connections on one event loop, each request on a virtual thread.
  *
- * <p>On loopback, requests to other hosts are refused ({@link AcceptedHosts}). {@link HttpBounds} bounds connections, requests in progress, bytes held and the time of each
- * phase. An exception of a route is answered with 500. Paths are matched exactly. Thread-safe.
+ * <p>On loopback, requests to other hosts are refused ({@link AcceptedHosts}). {@link HttpBounds}
+ * bounds connections, requests in progress, bytes held and the time of each phase. An exception of
+ * a route is answered with 500. Paths are matched exactly. Thread-safe.
  */
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);

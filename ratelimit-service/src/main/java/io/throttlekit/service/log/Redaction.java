@@ -62,10 +62,7 @@ public final class Redaction {
     String encoded = URLEncoder.encode(secret, StandardCharsets.UTF_8);
     byte[] bytes = secret.getBytes(StandardCharsets.UTF_8);
     return Stream.of(
-        secret,
-        encoded,
-        encoded.replace("+", "%20"),
-        Base64.getEncoder().encodeToString(bytes));
+        secret, encoded, encoded.replace("+", "%20"), Base64.getEncoder().encodeToString(bytes));
   }
 
   private static String pattern(String secret) {

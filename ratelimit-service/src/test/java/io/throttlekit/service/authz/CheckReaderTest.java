@@ -168,10 +168,9 @@ class CheckReaderTest {
   }
 
   private static List<String> described(CheckRequest request, RequestDescriptor... configured) {
-    return reader(configured)
-        .read(request.toByteArray()).descriptors().stream()
-            .map(descriptor -> Arrays.toString(descriptor.entries()))
-            .toList();
+    return reader(configured).read(request.toByteArray()).descriptors().stream()
+        .map(descriptor -> Arrays.toString(descriptor.entries()))
+        .toList();
   }
 
   private static CheckReader reader(RequestDescriptor... configured) {

@@ -32,7 +32,8 @@ class LogLineTest {
     LogRecord record = record(Level.INFO);
     record.setThrown(new IllegalStateException("why"));
     assertThat(new LogLine(true, Redaction.NONE).format(record).lines()).hasSize(1);
-    assertThat(new LogLine(false, Redaction.NONE).format(record)).contains("IllegalStateException: why");
+    assertThat(new LogLine(false, Redaction.NONE).format(record))
+        .contains("IllegalStateException: why");
   }
 
   @Test

@@ -71,8 +71,8 @@ class EnvoyClientBytesTest {
   @Test
   void inAccessLogsLoseNoEntryAndHoldNoLease() throws IOException {
     Changes four =
-        Changes.policy(policy ->
-            policy.replace("max: 200", "max: 4").replace("ttl: 30s", "ttl: 10m"));
+        Changes.policy(
+            policy -> policy.replace("max: 200", "max: 4").replace("ttl: 30s", "ttl: 10m"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, four)) {
       assertThat(statuses(mesh, 4, "x-request-id", "\u00ff", "x-forwarded-for", "\u00fe"))
           .containsOnly(200);

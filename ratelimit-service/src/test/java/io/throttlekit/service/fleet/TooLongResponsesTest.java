@@ -61,8 +61,7 @@ class TooLongResponsesTest {
             "THROTTLEKIT_POLICIES_XDS_BACKOFF_INITIAL", "100ms",
             "THROTTLEKIT_POLICIES_XDS_BACKOFF_MAX", "100ms",
             "THROTTLEKIT_POLICIES_REQUIRE_AT_START", "false");
-    try (ChildProcess process =
-        ChildProcess.start(command, environment, folder.resolve("log"))) {
+    try (ChildProcess process = ChildProcess.start(command, environment, folder.resolve("log"))) {
       await().until(() -> responses.get() > ATTEMPTS);
       await().until(() -> process.log().contains("longer than is permitted here"));
       List<String> lines = process.log().lines().toList();

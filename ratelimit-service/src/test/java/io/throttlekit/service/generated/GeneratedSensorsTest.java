@@ -237,22 +237,22 @@ class GeneratedSensorsTest {
 
   private static List<Attack<?>> attacks(ServedLimits server) {
     return List.of(
-            attack(
-                server,
-                AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod(),
-                GeneratedSensorsTest::subscription),
-            attack(
-                server,
-                RuntimeDiscoveryServiceGrpc.getStreamRuntimeMethod(),
-                GeneratedSensorsTest::subscription),
-            attack(
-                server,
-                AggregatedDiscoveryServiceGrpc.getDeltaAggregatedResourcesMethod(),
-                GeneratedSensorsTest::deltaSubscription),
-            attack(
-                server,
-                RuntimeDiscoveryServiceGrpc.getDeltaRuntimeMethod(),
-                GeneratedSensorsTest::deltaSubscription));
+        attack(
+            server,
+            AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod(),
+            GeneratedSensorsTest::subscription),
+        attack(
+            server,
+            RuntimeDiscoveryServiceGrpc.getStreamRuntimeMethod(),
+            GeneratedSensorsTest::subscription),
+        attack(
+            server,
+            AggregatedDiscoveryServiceGrpc.getDeltaAggregatedResourcesMethod(),
+            GeneratedSensorsTest::deltaSubscription),
+        attack(
+            server,
+            RuntimeDiscoveryServiceGrpc.getDeltaRuntimeMethod(),
+            GeneratedSensorsTest::deltaSubscription));
   }
 
   private static StreamAccessLogsMessage log(RandomGenerator random) {

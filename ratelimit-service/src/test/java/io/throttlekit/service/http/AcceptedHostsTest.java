@@ -87,11 +87,7 @@ class AcceptedHostsTest {
   }
 
   private static HttpRequest request(String host) {
-    var request =
-        new DefaultHttpRequest(
-            HttpVersion.HTTP_1_1,
-            HttpMethod.GET,
-            "/");
+    var request = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
     request.headers().set("host", host);
     return request;
   }

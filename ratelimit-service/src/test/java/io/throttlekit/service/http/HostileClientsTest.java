@@ -128,7 +128,10 @@ class HostileClientsTest {
     try {
       socket
           .getOutputStream()
-          .write("GET /healthcheck HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(requests).getBytes(UTF_8));
+          .write(
+              "GET /healthcheck HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                  .repeat(requests)
+                  .getBytes(UTF_8));
     } catch (IOException closed) {
       assertThat(closed).hasMessageMatching("(?i).*(reset|broken pipe).*");
     }

@@ -270,7 +270,8 @@ class JsonRouteTest {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
       socket.setSoTimeout((HttpListener.REQUEST_SECONDS + 5) * 1_000);
       OutputStream out = socket.getOutputStream();
-      out.write("POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{".getBytes(UTF_8));
+      out.write(
+          "POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{".getBytes(UTF_8));
       out.flush();
       assertThat(socket.getInputStream().readAllBytes()).isEmpty();
     }

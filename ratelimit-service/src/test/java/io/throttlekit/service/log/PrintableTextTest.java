@@ -7,9 +7,12 @@ import org.junit.jupiter.api.Test;
 class PrintableTextTest {
   @Test
   void replacesWhatATerminalWouldObey() {
-    assertThat(PrintableText.of("a\0\n\r\t\u001b[1m\u007f\u0085\u2028\u202e\u200b\uD800b ü\uD83D\uDE00"))
+    assertThat(
+            PrintableText.of(
+                "a\0\n\r\t\u001b[1m\u007f\u0085\u2028\u202e\u200b\uD800b ü\uD83D\uDE00"))
         .isEqualTo(
-            "a\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD[1m\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDb ü\uD83D\uDE00");
+            "a\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD[1m\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDb"
+                + " ü\uD83D\uDE00");
   }
 
   @Test

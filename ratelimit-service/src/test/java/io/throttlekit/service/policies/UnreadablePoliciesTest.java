@@ -59,9 +59,7 @@ class UnreadablePoliciesTest {
       reloader.poll();
       assertThat(logged.lines())
           .containsExactly(
-              "SEVERE "
-                  + pipe
-                  + ":1:1: error: cannot read: a pipe, socket or device, not a file",
+              "SEVERE " + pipe + ":1:1: error: cannot read: a pipe, socket or device, not a file",
               "SEVERE policies not loaded: 1 error; the last good ones remain active");
     }
     assertThat(limit()).isEqualTo(1);

@@ -67,8 +67,7 @@ class LenientRequestsTest {
     StreamAccessLogsMessage.Builder message = StreamAccessLogsMessage.newBuilder();
     message.getIdentifierBuilder().getNodeBuilder().setId("edge");
     message.getHttpLogsBuilder().addLogEntryBuilder().getRequestBuilder().setRequestId("????");
-    var common =
-        message.getHttpLogsBuilder().addLogEntryBuilder().getCommonPropertiesBuilder();
+    var common = message.getHttpLogsBuilder().addLogEntryBuilder().getCommonPropertiesBuilder();
     common.putCustomTags("????", "????");
     common
         .getMetadataBuilder()
@@ -87,7 +86,9 @@ class LenientRequestsTest {
     stream.onCompleted();
 
     assertThat(end.join()).isEqualTo(Status.OK);
-    assertThat(recorded.readings()).as("the second copy with the same permit is dropped").hasSize(3);
+    assertThat(recorded.readings())
+        .as("the second copy with the same permit is dropped")
+        .hasSize(3);
     assertThat(recorded.readings().get(1).permits()).containsExactly("a-permit");
     assertThat(recorded.ended).allMatch(ended -> ended.node().equals("edge"));
   }

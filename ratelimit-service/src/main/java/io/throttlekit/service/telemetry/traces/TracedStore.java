@@ -43,8 +43,7 @@ public record TracedStore(CounterStore store, String address, ClientSpans spans)
         "store.lease",
         span -> {
           span.setAttribute("throttlekit.store", address);
-          span.setAttribute(
-              "throttlekit.counter", PrintableText.of(request.callKey().toString()));
+          span.setAttribute("throttlekit.counter", PrintableText.of(request.callKey().toString()));
           span.setAttribute("throttlekit.limit", request.window().limit());
           span.setAttribute("throttlekit.requested_units", request.units());
         },
