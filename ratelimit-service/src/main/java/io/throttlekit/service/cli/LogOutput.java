@@ -37,7 +37,7 @@ final class LogOutput {
               "io.lettuce.core.protocol.CommandEncoder",
               "io.lettuce.core.protocol.CommandHandler",
               "org.postgresql.core.v3.ConnectionFactoryImpl",
-              "com.ongres.scram",
+              "org.postgresql.core.v3.ScramAuthenticator",
               "io.grpc.netty.NettyClientHandler")
           .map(Logger::getLogger)
           .toList();

@@ -57,7 +57,7 @@ class LogOutputTest {
     LogOutput.configure("trace", "text", Redaction.NONE);
     assertThat(lowest("io.lettuce.core.protocol.CommandEncoder")).isEqualTo(Level.INFO);
     assertThat(lowest("org.postgresql.core.v3.ConnectionFactoryImpl")).isEqualTo(Level.INFO);
-    assertThat(lowest("com.ongres.scram.client.ScramClient")).isEqualTo(Level.INFO);
+    assertThat(lowest("org.postgresql.core.v3.ScramAuthenticator")).isEqualTo(Level.INFO);
     assertThat(lowest("io.grpc.netty.NettyClientHandler")).isEqualTo(Level.INFO);
   }
 
