@@ -40,6 +40,11 @@ public final class Logged implements AutoCloseable {
     logger.addHandler(handler);
   }
 
+  /** Captures the lines of the loggers of a package; of all for an empty name. */
+  public static Logged by(String name) {
+    return new Logged(name, null);
+  }
+
   /** Captures the lines of {@code source}. */
   public static Logged by(Class<?> source) {
     return new Logged(source.getName(), null);

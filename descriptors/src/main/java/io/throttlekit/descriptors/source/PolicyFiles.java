@@ -3,6 +3,7 @@ package io.throttlekit.descriptors.source;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.FileSystemLoopException;
 import java.nio.file.FileVisitOption;
 import java.nio.file.FileVisitResult;
@@ -61,8 +62,8 @@ public final class PolicyFiles {
   /**
    * Reads files, and folders with all files below them named {@code *.yaml} or {@code *.yml},
    * sorted by path. Files and folders whose name begins with a dot are left out. Symbolic links are
-   * followed. A folder without any such file is a problem: one emptied by mistake must not remove
-   * every limit.
+   * followed. What is no file, such as a pipe, is a problem and not read. A folder without any such
+   * file is a problem: one emptied by mistake must not remove every limit.
    */
   public static Sources read(List<Path> paths) {
     List<PolicySource> sources = new ArrayList<>();
@@ -143,10 +144,9 @@ public final class PolicyFiles {
 
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-              // Pipes and devices could block; a file deleted since the listing is reported when
-              // it is read.
-              boolean readable = Files.isRegularFile(file) || Files.notExists(file);
-              if (readable && !skipped.test(file)) {
+              // What is no file, or was deleted since the listing, is reported when it is read. A
+              // folder is here only as a link that is not followed.
+              if (!Files.isDirectory(file) && !skipped.test(file)) {
                 files.add(start.relativize(file));
               }
               return FileVisitResult.CONTINUE;
@@ -167,12 +167,21 @@ public final class PolicyFiles {
   }
 
   private static void read(Path file, List<PolicySource> sources, List<Problem> problems) {
-    try (InputStream in = Files.newInputStream(file)) {
-      // One byte more than allowed, so that the loader can report that the file is too large.
-      String text = SourceText.decode(in.readNBytes(SourceText.MAX_BYTES + 1));
-      sources.add(new PolicySource(file.toString(), text));
+    try {
+      if (Files.readAttributes(file, BasicFileAttributes.class).isRegularFile()) {
+        sources.add(new PolicySource(file.toString(), text(file)));
+      } else { // reading could block for ever, or never end
+        problems.add(problem(file, "a pipe, socket or device, not a file"));
+      }
     } catch (IOException e) {
       problems.add(problem(file, reason(e)));
+    }
+  }
+
+  private static String text(Path file) throws IOException {
+    try (InputStream in = Files.newInputStream(file)) {
+      // One byte more than allowed, so that the loader can report that the file is too large.
+      return SourceText.decode(in.readNBytes(SourceText.MAX_BYTES + 1));
     }
   }
 
@@ -186,8 +195,15 @@ public final class PolicyFiles {
       case NoSuchFileException _ -> "no such file or folder";
       case AccessDeniedException _ -> "not permitted";
       case FileSystemLoopException _ -> "a link that leads back to a folder it is in";
+      case FileSystemException system when isLinkLoop(system) ->
+          "a link that leads to itself, or through too many others";
       default -> String.valueOf(e.getMessage());
     };
+  }
+
+  /** Java has no exception of its own for ELOOP. */
+  private static boolean isLinkLoop(FileSystemException failure) {
+    return String.valueOf(failure.getReason()).contains("symbolic link");
   }
 
   private static String runtimeName(Path file) {

@@ -7,11 +7,15 @@ import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.LoadResult;
 import io.throttlekit.descriptors.load.PolicyLoader;
 import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class PolicyFilesTest {
@@ -184,6 +188,50 @@ class PolicyFilesTest {
         .hasMessageContainingAll(missing.toString(), "back.yaml", "b.yaml");
   }
 
+  /** Reading a pipe or a device could block for ever, or never end. */
+  @Test
+  @Timeout(60)
+  void reportsWhatIsNoFileWithoutReadingIt() throws Exception {
+    write("a.yaml", "a");
+    Path pipe = pipe("b.yaml");
+    pipe("no-policy");
+    Path device = link("c.yaml", "/dev/zero");
+    link("d.yaml", "d.yaml");
+    try (ServerSocketChannel socket = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
+      socket.bind(UnixDomainSocketAddress.of(folder.resolve("e.yaml")));
+      PolicyFiles.Sources reading = PolicyFiles.read(List.of(folder, pipe));
+
+      assertThat(reading.sources()).containsExactly(source("a.yaml", "a"));
+      String noFile = ":1:1: error: cannot read: a pipe, socket or device, not a file";
+      assertThat(reading.problems())
+          .extracting(Problem::toString)
+          .containsExactly(
+              path("b.yaml") + noFile,
+              path("c.yaml") + noFile,
+              path("d.yaml")
+                  + ":1:1: error: cannot read: a link that leads to itself, or through too many"
+                  + " others",
+              path("e.yaml") + noFile,
+              path("b.yaml") + noFile);
+    }
+    Files.delete(device); // JUnit warns of links that lead out of its folder
+  }
+
+  @Test
+  @Timeout(60)
+  void reportsWhatIsNoFileInARuntimeRootWhereItsNameCounts() throws Exception {
+    write("rl/config/a.yaml", "a");
+    pipe("rl/config/pipe");
+    pipe("rl/other");
+    link("rl/config/loop", "loop");
+    link("rl/config/folder", "..");
+    PolicyFiles.Sources reading = PolicyFiles.readRuntime(folder, "rl", "config", true, false);
+    assertThat(reading.sources()).hasSize(1);
+    assertThat(reading.problems())
+        .extracting(problem -> problem.location().file())
+        .containsExactly(path("rl/config/loop"), path("rl/config/pipe"));
+  }
+
   @Test
   void namesFilesOfARuntimeRootByPathsThatCanBeOpened() throws IOException {
     write("rl/config/basic.yaml", "1");
@@ -204,6 +252,12 @@ class PolicyFilesTest {
     Path file = folder.resolve(relative);
     Files.createDirectories(Objects.requireNonNull(file.getParent()));
     return Files.writeString(file, text);
+  }
+
+  private Path pipe(String relative) throws Exception {
+    Path pipe = folder.resolve(relative);
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+    return pipe;
   }
 
   private Path link(String relative, String target) throws IOException {

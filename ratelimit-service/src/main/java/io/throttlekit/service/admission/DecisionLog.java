@@ -3,6 +3,7 @@ package io.throttlekit.service.admission;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.tier.DecidedBy;
 import java.util.List;
 import java.util.Locale;
@@ -94,12 +95,8 @@ final class DecisionLog {
    * breaks, so that it cannot forge a log line.
    */
   private static String shown(String text) {
-    StringBuilder shown = new StringBuilder();
-    int end = Math.min(text.length(), MAX_SHOWN);
-    for (int i = 0; i < end; i++) {
-      char c = text.charAt(i);
-      shown.append(Character.isISOControl(c) || c == '\u2028' || c == '\u2029' ? '\ufffd' : c);
-    }
-    return shown.append(end < text.length() ? "…" : "").toString();
+    return text.length() <= MAX_SHOWN
+        ? PrintableText.of(text)
+        : PrintableText.of(text.substring(0, MAX_SHOWN)) + "…";
   }
 }

@@ -4,6 +4,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.service.auth.v3.AttributeContext;
 import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
 import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.envoy.LenientParser;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.RequestDescriptor;
@@ -33,7 +34,7 @@ record CheckReader(ExtAuthzConfig config, int maxEntryBytes) {
   RateLimitRequest read(byte[] message) {
     AttributeContext context;
     try {
-      context = CheckRequest.parseFrom(message).getAttributes();
+      context = LenientParser.parse(CheckRequest.getDefaultInstance(), message).getAttributes();
     } catch (InvalidProtocolBufferException malformed) {
       throw new InvalidRequestException("the request is not a valid protobuf message");
     }

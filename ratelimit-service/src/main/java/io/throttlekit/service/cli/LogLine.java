@@ -2,6 +2,7 @@ package io.throttlekit.service.cli;
 
 import com.google.gson.JsonObject;
 import io.throttlekit.service.log.PrintableText;
+import io.throttlekit.service.log.Redaction;
 import io.throttlekit.service.log.StructuredRecord;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -18,9 +19,12 @@ final class LogLine extends Formatter {
   private static final int MAX_LENGTH = 4_000;
 
   private final boolean json;
+  private final Redaction redaction;
 
-  LogLine(boolean json) {
+  /** Creates a format that shows no secret which {@code redaction} knows. */
+  LogLine(boolean json, Redaction redaction) {
     this.json = json;
+    this.redaction = redaction;
   }
 
   @Override
@@ -56,7 +60,7 @@ final class LogLine extends Formatter {
     return line + "\n";
   }
 
-  private static void add(JsonObject line, String name, Object value) {
+  private void add(JsonObject line, String name, Object value) {
     switch (value) {
       case Number number -> line.addProperty(name, number);
       case Boolean flag -> line.addProperty(name, flag);
@@ -70,7 +74,7 @@ final class LogLine extends Formatter {
         : formatMessage(record);
   }
 
-  private static String stack(LogRecord record) {
+  private String stack(LogRecord record) {
     Throwable thrown = record.getThrown();
     if (thrown == null) {
       return "";
@@ -83,8 +87,9 @@ final class LogLine extends Formatter {
         .collect(Collectors.joining());
   }
 
-  /** Returns what stays one line of bounded length, whatever it quotes. */
-  private static String shown(String text) {
+  /** Returns what stays one line of bounded length without secrets, whatever it quotes. */
+  private String shown(String unredacted) {
+    String text = redaction.of(unredacted); // before the cut, which may leave half of a secret
     return text.length() <= MAX_LENGTH
         ? PrintableText.of(text)
         : PrintableText.of(text.substring(0, MAX_LENGTH))

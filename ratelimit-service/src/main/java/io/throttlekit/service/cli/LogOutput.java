@@ -1,10 +1,13 @@
 package io.throttlekit.service.cli;
 
 import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.log.Redaction;
+import java.util.List;
 import java.util.logging.ConsoleHandler;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 
 /** Sends every log line to standard error, where it does not mix with the output of commands. */
 final class LogOutput {
@@ -15,14 +18,30 @@ final class LogOutput {
   private static final Logger LIFECYCLE = Logger.getLogger(RateLimitService.LIFECYCLE);
   private static final Logger DECISIONS = Logger.getLogger("io.throttlekit.service.admission");
 
-  /** The pool of connections to PostgreSQL, which logs a stack trace for each that is lost. */
-  private static final Logger POOL = Logger.getLogger("com.zaxxer.hikari");
+  /** Loggers of libraries that log much of each failure, which this program logs itself. */
+  private static final List<Logger> FAILURES =
+      Stream.of(
+              "com.zaxxer.hikari", // a stack trace for each lost connection to PostgreSQL
+              "io.lettuce", // the same for each node of Redis that cannot be connected to
+              "io.netty.channel.ChannelInitializer", // the same for each faulty TLS file of Redis
+              // a line for each frame of a response of a control plane that is not read to its end
+              "io.grpc.internal.AbstractClientStream")
+          .map(Logger::getLogger)
+          .toList();
 
-  /** The client of Redis, which logs a stack trace for each node that cannot be connected to. */
-  private static final Logger REDIS = Logger.getLogger("io.lettuce");
-
-  /** Logs a stack trace for each attempt to connect to Redis while a TLS file is faulty. */
-  private static final Logger CHANNELS = Logger.getLogger("io.netty.channel.ChannelInitializer");
+  /**
+   * Loggers that print what is sent, byte by byte: passwords in any character set, what suffices to
+   * guess a password of PostgreSQL, headers for control planes.
+   */
+  private static final List<Logger> SENT =
+      Stream.of(
+              "io.lettuce.core.protocol.CommandEncoder",
+              "io.lettuce.core.protocol.CommandHandler",
+              "org.postgresql.core.v3.ConnectionFactoryImpl",
+              "org.postgresql.core.v3.ScramAuthenticator",
+              "io.grpc.netty.NettyClientHandler")
+          .map(Logger::getLogger)
+          .toList();
 
   private LogOutput() {}
 
@@ -33,11 +52,12 @@ final class LogOutput {
    *
    * @param level {@code trace}, {@code debug}, {@code info}, {@code warn} or {@code error}
    * @param format {@code text} or {@code json}
+   * @param redaction hides the secrets of this process
    */
-  static void configure(String level, String format) {
+  static void configure(String level, String format, Redaction redaction) {
     Handler handler = new ConsoleHandler();
     handler.setLevel(Level.ALL);
-    handler.setFormatter(new LogLine(format.equals("json")));
+    handler.setFormatter(new LogLine(format.equals("json"), redaction));
     for (Handler before : ROOT.getHandlers()) {
       ROOT.removeHandler(before);
     }
@@ -55,9 +75,9 @@ final class LogOutput {
     LIFECYCLE.setLevel(Level.INFO);
     DECISIONS.setLevel(Level.INFO);
     Level libraries = level.equals("trace") ? null : Level.SEVERE;
-    POOL.setLevel(libraries); // outages are logged by this program
-    REDIS.setLevel(libraries);
-    CHANNELS.setLevel(libraries);
+    FAILURES.forEach(logger -> logger.setLevel(libraries));
+    // At other levels, their parents' levels are higher already.
+    SENT.forEach(logger -> logger.setLevel(level.equals("trace") ? Level.INFO : null));
   }
 
   /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */

@@ -6,6 +6,7 @@ import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.config.load.LoadedConfig;
 import io.throttlekit.service.config.load.ServeOption;
+import io.throttlekit.service.log.Redaction;
 import io.throttlekit.service.policies.PolicyReloader;
 import io.throttlekit.service.policies.PolicyStore;
 import io.throttlekit.service.server.StartException;
@@ -91,7 +92,10 @@ final class ServeCommand implements Callable<Integer> {
           .forEach(out::println);
       return CommandLineTool.OK;
     }
-    LogOutput.configure(effective.telemetry().logLevel(), effective.telemetry().logFormat());
+    LogOutput.configure(
+        effective.telemetry().logLevel(),
+        effective.telemetry().logFormat(),
+        Redaction.of(effective.secrets()));
     if (dryRun) {
       return tryPolicies(effective);
     }

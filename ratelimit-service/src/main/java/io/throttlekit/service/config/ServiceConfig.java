@@ -2,6 +2,9 @@ package io.throttlekit.service.config;
 
 import io.throttlekit.service.config.HttpConfig.DebugConfig;
 import io.throttlekit.service.config.HttpConfig.MetricsConfig;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +42,31 @@ public record ServiceConfig(
     HealthConfig health,
     WarmUpConfig warmUp,
     @Nullable ExtAuthzConfig extAuthz) {
+
+  /** Shorter values of headers, such as the number of a tenant, are no tokens. */
+  private static final int MIN_TOKEN_LENGTH = 8;
+
+  /** Returns all texts that no output may show: passwords, and tokens in headers. */
+  public List<String> secrets() {
+    List<String> secrets = new ArrayList<>(store.access().secrets());
+    if (store.perSecond() != null) {
+      secrets.addAll(store.perSecond().access().secrets());
+    }
+    if (federation != null) {
+      secrets.addAll(federation.access().secrets());
+    }
+    List<String> headers = new ArrayList<>(telemetry.metricExport().headers().values());
+    headers.addAll(telemetry.spanExport().headers().values());
+    if (policies.xds() != null) {
+      headers.addAll(policies.xds().headers().values());
+    }
+    headers.stream()
+        // "Bearer TOKEN"
+        .flatMap(header -> Stream.of(header, header.substring(header.lastIndexOf(' ') + 1)))
+        .filter(token -> token.length() >= MIN_TOKEN_LENGTH)
+        .forEach(secrets::add);
+    return secrets;
+  }
 
   /**
    * Conditions under which the process reports healthy.

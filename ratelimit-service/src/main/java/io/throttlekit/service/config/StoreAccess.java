@@ -1,6 +1,7 @@
 package io.throttlekit.service.config;
 
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,11 @@ public record StoreAccess(Login login, Login sentinelLogin, @Nullable StoreTls t
    * @param key PEM private key
    */
   public record ClientCertificate(Path certificate, Path key) {}
+
+  /** Returns the passwords; empty ones are none. */
+  List<String> secrets() {
+    return List.of(login.password(), sentinelLogin.password());
+  }
 
   /** Returns plaintext access without a password. */
   public static StoreAccess open() {

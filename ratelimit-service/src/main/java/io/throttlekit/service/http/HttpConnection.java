@@ -70,6 +70,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   private final OpenConnections connections;
+  private final AcceptedHosts hosts;
   private final Answering answering;
   private Phase phase = Phase.WAITING;
   private long phaseEnds;
@@ -88,8 +89,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     void answer(HttpConnection connection, String path, HttpQuery query);
   }
 
-  HttpConnection(OpenConnections connections, Answering answering) {
+  HttpConnection(OpenConnections connections, AcceptedHosts hosts, Answering answering) {
     this.connections = connections;
+    this.hosts = hosts;
     this.answering = answering;
   }
 
@@ -236,6 +238,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
       abort(statusOf(started.decoderResult().cause()));
       return;
     }
+    if (!hosts.accept(started)) {
+      abort(AcceptedHosts.REFUSAL);
+      return;
+    }
     enter(Phase.READING, connections.bounds.request());
     long length = HttpUtil.getContentLength(started, -1L);
     if (length > connections.bounds.bodyBytes()) {
@@ -282,10 +288,15 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
   }
 
   private void abort(int status) {
+    abort(Reply.text(status, HttpResponseStatus.valueOf(status).reasonPhrase() + "\n"));
+  }
+
+  /** Answers without the rest of the request, and closes the connection. */
+  private void abort(Reply reply) {
     last = true;
     unread = true;
     enter(Phase.ANSWERING, Duration.ZERO);
-    answered(Reply.text(status, HttpResponseStatus.valueOf(status).reasonPhrase() + "\n"));
+    answered(reply);
   }
 
   private void dispatch(byte[] received, @Nullable MalformedBodyException fault) {

@@ -37,8 +37,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers HTTP/1.1 on one address: connections on one event loop, each request on a virtual thread.
  *
- * <p>{@link HttpBounds} bounds connections, requests in progress, bytes held and the time of each
- * phase. An exception of a route is answered with 500. Paths are matched exactly. Thread-safe.
+ * <p>On loopback, requests to other hosts are refused ({@link AcceptedHosts}). {@link HttpBounds}
+ * bounds connections, requests in progress, bytes held and the time of each phase. An exception of
+ * a route is answered with 500. Paths are matched exactly. Thread-safe.
  */
 public final class HttpListener implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(HttpListener.class);
@@ -95,6 +96,7 @@ public final class HttpListener implements AutoCloseable {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final Channel server;
   private final InetSocketAddress address;
+  private final AcceptedHosts hosts;
   private final TimeSource time;
   private final LogInterval faults;
 
@@ -121,6 +123,7 @@ public final class HttpListener implements AutoCloseable {
       }
       this.server = binding.channel();
       this.address = (InetSocketAddress) server.localAddress();
+      this.hosts = AcceptedHosts.of(host, address.getAddress());
       bound = true;
     } finally {
       if (!bound) {
@@ -221,7 +224,7 @@ public final class HttpListener implements AutoCloseable {
                     .setMaxChunkSize(READ_BYTES)))
         .addLast(new FlowControlHandler())
         .addLast(new ChunkedWriteHandler())
-        .addLast(new HttpConnection(connections, this::answer));
+        .addLast(new HttpConnection(connections, hosts, this::answer));
   }
 
   /**

@@ -110,7 +110,7 @@ final class PoliciesRoute implements Route {
 
   private static void appendRemark(StringBuilder text, String remark) {
     for (String line : remark.lines().toList()) {
-      text.append("# ").append(line).append('\n');
+      text.append("# ").append(PrintableText.of(line)).append('\n');
     }
   }
 

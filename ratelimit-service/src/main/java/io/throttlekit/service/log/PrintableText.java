@@ -1,7 +1,14 @@
 package io.throttlekit.service.log;
 
-/** Text of others, such as requests and stores, for one line of a log or a page. */
+/**
+ * Text of others, such as requests and stores, for outputs: a line of a log or a page, a label of a
+ * metric, a statistic. This class alone decides which characters no output contains.
+ */
 public final class PrintableText {
+  // ASCII from here to the delete character is printable
+  private static final char FIRST_PRINTABLE = ' ';
+  private static final char DELETE = 0x7f;
+
   private PrintableText() {}
 
   /**
@@ -10,7 +17,7 @@ public final class PrintableText {
    * those that reverse the direction or have no width.
    */
   public static String of(String text) {
-    return isPrintable(text) ? text : replaced(text);
+    return isPrintable(text) ? text : replaced(text, false);
   }
 
   /**
@@ -37,17 +44,38 @@ public final class PrintableText {
     return shown.toString();
   }
 
-  private static boolean isPrintable(String text) {
-    return text.codePoints().allMatch(PrintableText::isPrintable);
+  /** Returns the text with the replacements of {@link #of} in each of its lines. */
+  public static String ofLines(String text) {
+    return isPrintable(text, true) ? text : replaced(text, true);
   }
 
-  private static String replaced(String text) {
+  private static boolean isPrintable(String text) {
+    return isPrintable(text, false);
+  }
+
+  private static boolean isPrintable(String text, boolean isPage) {
+    int c;
+    for (int i = 0; i < text.length(); i += Character.charCount(c)) {
+      c = text.codePointAt(i);
+      if (!isPrintable(c) && !(isPage && c == '\n')) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String replaced(String text, boolean isPage) {
     StringBuilder shown = new StringBuilder(text.length());
-    text.codePoints().forEach(c -> shown.appendCodePoint(isPrintable(c) ? c : '\uFFFD'));
+    text.codePoints()
+        .map(c -> isPrintable(c) || (isPage && c == '\n') ? c : '\uFFFD')
+        .forEach(shown::appendCodePoint);
     return shown.toString();
   }
 
   private static boolean isPrintable(int c) {
+    if (c < DELETE) {
+      return c >= FIRST_PRINTABLE;
+    }
     return switch (Character.getType(c)) {
       case Character.CONTROL,
           Character.FORMAT,

@@ -41,17 +41,26 @@ record Fingerprint(List<String> files, long newestMillis) {
     private long newestMillis = Long.MIN_VALUE;
 
     @Override
-    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+    public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
       newestMillis = Math.max(newestMillis, attributes.lastModifiedTime().toMillis());
       files.add(
           "%s %s %d %s %s"
               .formatted(
                   file,
-                  file.toRealPath(),
+                  target(file),
                   attributes.size(),
                   attributes.lastModifiedTime(),
                   attributes.fileKey()));
       return FileVisitResult.CONTINUE;
+    }
+
+    /** Returns where links lead; a link that leads nowhere must not hide the files after it. */
+    private static String target(Path file) {
+      try {
+        return file.toRealPath().toString();
+      } catch (IOException failure) {
+        return failure.toString();
+      }
     }
 
     @Override

@@ -49,6 +49,9 @@ public final class DescriptorFields {
   // UTF-8: a surrogate pair, two chars, takes 4
   private static final int MAX_BYTES_PER_CHAR = 3;
 
+  /** Stands for bytes that are not UTF-8. */
+  private static final char REPLACEMENT = '\uFFFD';
+
   /** Longest key shown in an error message. */
   private static final int MAX_SHOWN = 60;
 
@@ -148,7 +151,7 @@ public final class DescriptorFields {
   }
 
   private static void checkLong(String[] entries, int index, int maxBytes) {
-    int bytes = entries[index].getBytes(StandardCharsets.UTF_8).length;
+    int bytes = receivedBytes(entries[index]);
     if (bytes > maxBytes) {
       boolean isKey = index % 2 == 0;
       throw new InvalidRequestException(
@@ -159,6 +162,15 @@ public final class DescriptorFields {
                   bytes,
                   maxBytes));
     }
+  }
+
+  /**
+   * Returns the length in UTF-8, with one byte for each U+FFFD: it stands for at least one received
+   * byte, and must not make a text too long that was not.
+   */
+  private static int receivedBytes(String text) {
+    int replaced = (int) text.chars().filter(c -> c == REPLACEMENT).count();
+    return text.getBytes(StandardCharsets.UTF_8).length - (MAX_BYTES_PER_CHAR - 1) * replaced;
   }
 
   /**
@@ -180,8 +192,9 @@ public final class DescriptorFields {
     int outer = in.pushLimit(in.readRawVarint32());
     for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
       switch (tag) {
-        case KEY -> key = in.readStringRequireUtf8();
-        case VALUE -> value = in.readStringRequireUtf8();
+        // U+FFFD for bytes that are not UTF-8: Envoy treats an error as "admitted"
+        case KEY -> key = in.readString();
+        case VALUE -> value = in.readString();
         default -> skip(in, tag);
       }
     }

@@ -95,7 +95,7 @@ public final class RateLimitFrontEnd implements FrontEnd {
     try {
       for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
         switch (tag) {
-          case DOMAIN -> domain = in.readStringRequireUtf8();
+          case DOMAIN -> domain = in.readString(); // U+FFFD for bytes that are not UTF-8
           case HITS_ADDEND -> hits = in.readUInt32();
           case DESCRIPTORS -> {
             DescriptorFields descriptor = DescriptorFields.read(in);

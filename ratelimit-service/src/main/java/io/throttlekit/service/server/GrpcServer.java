@@ -292,15 +292,15 @@ public final class GrpcServer {
             .permitKeepAliveTime(config.keepAlive().permitted().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(true);
     if (service != null) {
-      builder.addService(service.definition()).addService(lasting(health.service()));
+      builder.addService(service.definition()).addService(lasting(health.service().bindService()));
     }
     if (service != null && config.reflection()) {
       builder
-          .addService(lasting(ProtoReflectionServiceV1.newInstance()))
-          .addService(lasting(reflectionAlpha()));
+          .addService(lasting(ProtoReflectionServiceV1.newInstance().bindService()))
+          .addService(lasting(reflectionAlpha().bindService()));
     }
     for (ServerServiceDefinition other : more) {
-      builder.addService(ServerInterceptors.intercept(other, streams));
+      builder.addService(lasting(other));
     }
     set(builder::keepAliveTime, config.keepAlive().time());
     set(builder::keepAliveTimeout, config.keepAlive().timeout());
@@ -324,8 +324,8 @@ public final class GrpcServer {
     }
   }
 
-  private ServerServiceDefinition lasting(BindableService service) {
-    return ServerInterceptors.intercept(service, streams);
+  private ServerServiceDefinition lasting(ServerServiceDefinition service) {
+    return ServerInterceptors.intercept(LenientRequests.of(service), streams);
   }
 
   @SuppressWarnings("deprecation") // many tools still use v1alpha

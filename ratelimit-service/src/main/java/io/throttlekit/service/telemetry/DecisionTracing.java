@@ -17,6 +17,7 @@ import io.throttlekit.lease.Tier;
 import io.throttlekit.service.admission.Answer;
 import io.throttlekit.service.admission.RateLimitRequest;
 import io.throttlekit.service.admission.Verdict;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.server.CallTracing;
 import io.throttlekit.share.FleetFigures;
 import java.util.List;
@@ -190,7 +191,7 @@ public final class DecisionTracing implements CallTracing {
     }
 
     private void recordTenant(Verdict reported, Rule rule, String[] entries) {
-      span.setAttribute(TENANT, rule.tenant(entries));
+      span.setAttribute(TENANT, PrintableText.of(rule.tenant(entries)));
       span.setAttribute(TENANT_WEIGHT, rule.tenantWeight(entries).thousandths() / THOUSANDTHS);
       span.setAttribute(LIMIT, reported.requestsPerUnit());
     }

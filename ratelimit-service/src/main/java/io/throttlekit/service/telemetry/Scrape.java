@@ -8,6 +8,7 @@ import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.throttlekit.service.http.MetricsSource;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.telemetry.mapping.MappedMetrics;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -73,10 +74,15 @@ public final class Scrape implements MetricsSource {
     if (asOpenMetrics(accept)) {
       originals.forOpenMetrics().forEach(ours::metricSnapshot);
       openMetrics.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
-      return new Page(openMetrics.getContentType(), body.toString(StandardCharsets.UTF_8));
+      return page(openMetrics.getContentType(), body, "");
     }
     text.write(body, ours.build(), EscapingScheme.UNDERSCORE_ESCAPING);
-    return new Page(
-        text.getContentType(), body.toString(StandardCharsets.UTF_8) + originals.text());
+    return page(text.getContentType(), body, originals.text());
+  }
+
+  /** Returns a page without control characters, which both formats permit in labels. */
+  private static Page page(String contentType, ByteArrayOutputStream body, String more) {
+    String text = body.toString(StandardCharsets.UTF_8) + more;
+    return new Page(contentType, PrintableText.ofLines(text));
   }
 }

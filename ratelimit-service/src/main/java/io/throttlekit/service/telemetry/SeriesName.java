@@ -3,6 +3,7 @@ package io.throttlekit.service.telemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.common.AttributesBuilder;
+import io.throttlekit.service.log.PrintableText;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -66,11 +67,12 @@ record SeriesName(String domain, List<String> keys) {
 
   /**
    * Converts text of requests and policies to a label value: {@code :}, {@code |} and the dots of
-   * IPv4 addresses become {@code _}, as in envoyproxy/ratelimit, and long text is cut.
+   * IPv4 addresses become {@code _}, as in envoyproxy/ratelimit, long text is cut, and what is not
+   * printable is replaced, so that no value can forge a statistic.
    */
   static String text(String text) {
     String kept = text.length() <= MAX_LENGTH ? text : text.substring(0, MAX_LENGTH);
-    String plain = kept.replace(':', '_').replace('|', '_');
+    String plain = PrintableText.of(kept).replace(':', '_').replace('|', '_');
     return plain.indexOf('.') < 0
         ? plain
         : IPV4.matcher(plain)

@@ -13,6 +13,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.store.StoreListeners;
 import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
@@ -74,7 +75,8 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPools pools)
                   span.setAttribute("throttlekit.limit", lease.budget().window().limit());
                   FairTenant tenant = lease.tenant();
                   if (tenant != null) {
-                    span.setAttribute("throttlekit.tenant", tenant.key().toString());
+                    span.setAttribute(
+                        "throttlekit.tenant", PrintableText.of(tenant.key().toString()));
                   }
                 },
                 (span, grant) ->
@@ -152,7 +154,7 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPools pools)
 
   private static void recordLease(Span span, String region, CounterKey key, long units) {
     span.setAttribute("throttlekit.region", region);
-    span.setAttribute("throttlekit.counter", key.toString());
+    span.setAttribute("throttlekit.counter", PrintableText.of(key.toString()));
     span.setAttribute("throttlekit.requested_units", units);
   }
 }

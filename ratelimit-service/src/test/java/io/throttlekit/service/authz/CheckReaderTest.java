@@ -104,6 +104,31 @@ class CheckReaderTest {
     assertThat(described(request(), complete)).containsExactly("[user, anna,bert, team, none]");
   }
 
+  @Test
+  void bytesThatAreNotUtf8AreReplaced() {
+    CheckRequest request =
+        CheckRequest.newBuilder()
+            .setAttributes(
+                AttributeContext.newBuilder()
+                    .setRequest(
+                        AttributeContext.Request.newBuilder()
+                            .setHttp(
+                                AttributeContext.HttpRequest.newBuilder()
+                                    .setPath("/m?ller")
+                                    .putHeaders("x-?", "?")
+                                    .putHeaders("x-user", "m?ller"))))
+            .build();
+    byte[] sent = request.toByteArray();
+    for (int i = 0; i < sent.length; i++) {
+      sent[i] = sent[i] == '?' ? (byte) 0xfc : sent[i];
+    }
+    CheckReader reader =
+        reader(entry(Attribute.PATH, null), entry(new Header("x-user"), "not found"));
+    assertThat(reader.read(sent).descriptors())
+        .extracting(descriptor -> descriptor.entries()[1])
+        .containsExactly("/m\uFFFDller", "m\uFFFDller");
+  }
+
   private static AttributeContext.HttpRequest rawHeaders(String... headers) {
     AttributeContext.HttpRequest.Builder http = AttributeContext.HttpRequest.newBuilder();
     for (int i = 0; i < headers.length; i += 2) {
@@ -143,9 +168,12 @@ class CheckReaderTest {
   }
 
   private static List<String> described(CheckRequest request, RequestDescriptor... configured) {
-    return new CheckReader(new ExtAuthzConfig("d", List.of(configured), false), 500)
-        .read(request.toByteArray()).descriptors().stream()
-            .map(descriptor -> Arrays.toString(descriptor.entries()))
-            .toList();
+    return reader(configured).read(request.toByteArray()).descriptors().stream()
+        .map(descriptor -> Arrays.toString(descriptor.entries()))
+        .toList();
+  }
+
+  private static CheckReader reader(RequestDescriptor... configured) {
+    return new CheckReader(new ExtAuthzConfig("d", List.of(configured), false), 500);
   }
 }

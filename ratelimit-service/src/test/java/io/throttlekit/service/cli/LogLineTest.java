@@ -2,6 +2,7 @@ package io.throttlekit.service.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.service.log.Redaction;
 import io.throttlekit.service.log.StructuredRecord;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -14,13 +15,13 @@ class LogLineTest {
 
   @Test
   void textIsOneLinePerRecord() {
-    assertThat(new LogLine(false).format(record(Level.WARNING)))
+    assertThat(new LogLine(false, Redaction.NONE).format(record(Level.WARNING)))
         .isEqualTo("2026-11-21T00:00:00Z warn  Thing: 1 \"file\"" + System.lineSeparator());
   }
 
   @Test
   void jsonHasTheFieldNamesOfEnvoyproxyRatelimit() {
-    assertThat(new LogLine(true).format(record(Level.SEVERE)))
+    assertThat(new LogLine(true, Redaction.NONE).format(record(Level.SEVERE)))
         .isEqualTo(
             "{\"@timestamp\":\"2026-11-21T00:00:00Z\",\"level\":\"error\",\"logger\":\"io.x.Thing\",\"@message\":\"1"
                 + " \\\"file\\\"\"}\n");
@@ -30,8 +31,9 @@ class LogLineTest {
   void aFailureKeepsItsStackWithinOneJsonLine() {
     LogRecord record = record(Level.INFO);
     record.setThrown(new IllegalStateException("why"));
-    assertThat(new LogLine(true).format(record).lines()).hasSize(1);
-    assertThat(new LogLine(false).format(record)).contains("IllegalStateException: why");
+    assertThat(new LogLine(true, Redaction.NONE).format(record).lines()).hasSize(1);
+    assertThat(new LogLine(false, Redaction.NONE).format(record))
+        .contains("IllegalStateException: why");
   }
 
   @Test
@@ -43,14 +45,14 @@ class LogLineTest {
     fields.put("shadow", false);
     LogRecord record = new StructuredRecord(Level.INFO, "io.x.Thing", "requests refused", fields);
     record.setInstant(Instant.parse("2026-11-21T00:00:00Z"));
-    assertThat(new LogLine(true).format(record))
+    assertThat(new LogLine(true, Redaction.NONE).format(record))
         .startsWith(
             "{\"@timestamp\":\"2026-11-21T00:00:00Z\",\"level\":\"info\",\"logger\":\"io.x.Thing\","
                 + "\"@message\":\"requests refused\",\"domain\":\"shop\",\"descriptor\":"
                 + "\"user=\\\"b\uFFFDob\\\",path={0}xxx")
         .endsWith("\"refusals\":12,\"shadow\":false}\n")
         .hasSizeLessThan(10_000);
-    assertThat(new LogLine(false).format(record))
+    assertThat(new LogLine(false, Redaction.NONE).format(record))
         .startsWith(
             "2026-11-21T00:00:00Z info  Thing: requests refused domain=\"shop\""
                 + " descriptor=\"user=\\\"b\uFFFDob\\\",path={0}xxx")
@@ -64,7 +66,7 @@ class LogLineTest {
     record.setParameters(new Object[] {"a\u001B[31mb\nc\u202E" + "d".repeat(100_000)});
     record.setThrown(new IllegalStateException("e\u001Bf" + "g".repeat(100_000)));
     for (boolean json : new boolean[] {true, false}) {
-      String line = new LogLine(json).format(record);
+      String line = new LogLine(json, Redaction.NONE).format(record);
       assertThat(line)
           .contains("a\uFFFD[31mb\uFFFDc\uFFFDd", "dd… (", "e\uFFFDf", "gg… (")
           .doesNotContain("\u001B", "\u202E")

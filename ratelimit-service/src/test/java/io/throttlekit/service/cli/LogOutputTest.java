@@ -3,6 +3,7 @@ package io.throttlekit.service.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.RateLimitService;
+import io.throttlekit.service.log.Redaction;
 import java.util.List;
 import java.util.logging.Handler;
 import java.util.logging.Level;
@@ -20,7 +21,7 @@ class LogOutputTest {
 
   @AfterEach
   void restore() {
-    LogOutput.configure("info", "text");
+    LogOutput.configure("info", "text", Redaction.NONE);
     LogOutput.openDecisions();
     for (Handler handler : ROOT.getHandlers()) {
       ROOT.removeHandler(handler);
@@ -37,7 +38,7 @@ class LogOutputTest {
     "error, SEVERE,  SEVERE"
   })
   void debugCoversThisProgramAndTraceItsLibraries(String level, String ours, String libraries) {
-    LogOutput.configure(level, "text");
+    LogOutput.configure(level, "text", Redaction.NONE);
     assertThat(lowest("io.throttlekit.service.policies.X")).isEqualTo(Level.parse(ours));
     assertThat(lowest("io.grpc.netty.X")).isEqualTo(Level.parse(libraries));
   }
@@ -45,22 +46,32 @@ class LogOutputTest {
   @ParameterizedTest
   @CsvSource({"info, SEVERE", "debug, SEVERE", "trace, FINEST"})
   void failedConnectionsToStoresAreNotLoggedOneByOne(String level, String pool) {
-    LogOutput.configure(level, "text");
+    LogOutput.configure(level, "text", Redaction.NONE);
     assertThat(lowest("com.zaxxer.hikari.pool.PoolBase")).isEqualTo(Level.parse(pool));
     assertThat(lowest("io.lettuce.core.cluster.topology.X")).isEqualTo(Level.parse(pool));
     assertThat(lowest("io.netty.channel.ChannelInitializer")).isEqualTo(Level.parse(pool));
+    assertThat(lowest("io.grpc.internal.AbstractClientStream")).isEqualTo(Level.parse(pool));
+  }
+
+  @Test
+  void whatIsSentToStoresAndControlPlanesIsLoggedAtNoLevel() {
+    LogOutput.configure("trace", "text", Redaction.NONE);
+    assertThat(lowest("io.lettuce.core.protocol.CommandEncoder")).isEqualTo(Level.INFO);
+    assertThat(lowest("org.postgresql.core.v3.ConnectionFactoryImpl")).isEqualTo(Level.INFO);
+    assertThat(lowest("org.postgresql.core.v3.ScramAuthenticator")).isEqualTo(Level.INFO);
+    assertThat(lowest("io.grpc.netty.NettyClientHandler")).isEqualTo(Level.INFO);
   }
 
   @Test
   void lifecycleLinesAreLoggedAtAnyLevel() {
-    LogOutput.configure("error", "text");
+    LogOutput.configure("error", "text", Redaction.NONE);
     assertThat(Logger.getLogger(RateLimitService.LIFECYCLE).isLoggable(Level.INFO)).isTrue();
   }
 
   @Test
   void decisionsAreLoggedOnlyAfterTheWarmUp() {
     String decisions = "io.throttlekit.service.admission.DecisionLog";
-    LogOutput.configure("debug", "text");
+    LogOutput.configure("debug", "text", Redaction.NONE);
     assertThat(lowest(decisions)).as("while warming up").isEqualTo(Level.INFO);
     LogOutput.openDecisions();
     assertThat(lowest(decisions)).isEqualTo(Level.FINE);

@@ -141,15 +141,29 @@ final class Mesh implements AutoCloseable {
     }
   }
 
-  /** Sends a request on a connection of its own, whose response is not read. */
-  Socket sent(String path) throws IOException {
+  /**
+   * Sends a request on a connection of its own, whose response is not read.
+   *
+   * @param headers name, value, name, value …; each character is sent as one byte
+   */
+  Socket sent(String path, String... headers) throws IOException {
+    StringBuilder request = new StringBuilder("GET " + path + " HTTP/1.1\r\nhost: mesh\r\n");
+    for (int i = 0; i < headers.length; i += 2) {
+      request.append(headers[i]).append(": ").append(headers[i + 1]).append("\r\n");
+    }
     Socket socket = new Socket(InetAddress.getLoopbackAddress(), envoy.port());
     socket
         .getOutputStream()
-        .write(
-            ("GET " + path + " HTTP/1.1\r\nhost: mesh\r\n\r\n")
-                .getBytes(StandardCharsets.US_ASCII));
+        .write(request.append("\r\n").toString().getBytes(StandardCharsets.ISO_8859_1));
     return socket;
+  }
+
+  /** Returns the status of a request whose headers may contain any bytes, as {@link #sent}. */
+  int statusOfBytes(String path, String... headers) throws IOException {
+    try (Socket socket = sent(path, headers)) {
+      String line = new String(socket.getInputStream().readNBytes(12), StandardCharsets.US_ASCII);
+      return Integer.parseInt(line.substring("HTTP/1.1 ".length()));
+    }
   }
 
   int status(String path, String... headers) throws IOException {

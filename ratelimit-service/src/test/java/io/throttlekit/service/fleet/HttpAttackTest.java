@@ -105,7 +105,7 @@ class HttpAttackTest {
     socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
     socket
         .getOutputStream()
-        .write(("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n").getBytes(US_ASCII));
+        .write(("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n").getBytes(US_ASCII));
   }
 
   private static HttpResponse<byte[]> get(HttpClient client, int port, String path)

@@ -12,7 +12,7 @@ record Attack<A extends Message>(
     MethodDescriptor<?, A> method,
     Function<RandomGenerator, Message> messages) {
 
-  WireStream<?, A> open() {
+  WireStream<A> open() {
     return WireStream.open(service, method);
   }
 }

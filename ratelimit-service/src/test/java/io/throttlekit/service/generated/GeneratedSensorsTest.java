@@ -23,6 +23,7 @@ import io.envoyproxy.envoy.service.runtime.v3.RuntimeDiscoveryServiceGrpc;
 import io.grpc.BindableService;
 import io.grpc.MethodDescriptor;
 import io.throttlekit.ManualTime;
+import io.throttlekit.envoy.ClientBytes;
 import io.throttlekit.envoy.xds.LimitServer;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.Logged;
@@ -38,6 +39,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
@@ -88,6 +90,79 @@ class GeneratedSensorsTest {
   }
 
   @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = 20_261_128)
+  void bytesOfClientsInLogsLoseNoEntryAndEndNoStream(long seed) {
+    RandomGenerator random = new SplittableRandom(seed);
+    AccessLogs logs = new AccessLogs(recorded, new NoFault(), time, Integer.MAX_VALUE);
+    var stream = WireStream.open(logs, AccessLogServiceGrpc.getStreamAccessLogsMethod());
+    for (int i = 1; i <= MESSAGES; i++) {
+      recorded.ended.clear();
+      StreamAccessLogsMessage message = entry("edge", "id-" + i, 200, 17);
+      for (int more = random.nextInt(3); more > 0; more--) {
+        message = message.toBuilder().mergeFrom(entry("edge", "id-" + i, 200, 17)).build();
+      }
+      assertThat(stream.send(ClientBytes.in(message, random).sent())).isTrue();
+      assertThat(recorded.ended)
+          .as("seed %d, message %d", seed, i)
+          .hasSize(message.getHttpLogs().getLogEntryCount());
+      assertThat(stream.takesMore()).as("seed %d, message %d", seed, i).isTrue();
+    }
+  }
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = 20_261_129)
+  void bytesInLoadReportsLoseNoReportAndEndNoStream(long seed) {
+    RandomGenerator random = new SplittableRandom(seed);
+    LoadReports reports = new LoadReports(recorded, new NoCount(), time, Duration.ofSeconds(1));
+    var stream = WireStream.open(reports, LoadReportingServiceGrpc.getStreamLoadStatsMethod());
+    stream.send(report("edge", 0).toByteArray());
+    for (int i = 1; i <= MESSAGES; i++) {
+      recorded.reports.clear();
+      LoadStatsRequest message = report("edge", i);
+      LoadStatsRequest more = report("edge", i).toBuilder().mergeFrom(message).build();
+      assertThat(stream.send(ClientBytes.in(more, random).sent())).isTrue();
+      assertThat(recorded.reports)
+          .as("seed %d, message %d", seed, i)
+          .hasSize(2)
+          .allMatch(report -> report.node().equals("edge"));
+      assertThat(stream.takesMore()).as("seed %d, message %d", seed, i).isTrue();
+    }
+  }
+
+  @ParameterizedTest(name = "seed {0}")
+  @ValueSource(longs = 20_261_130)
+  void bytesInSubscriptionsEndNoStream(long seed) {
+    RandomGenerator random = new SplittableRandom(seed);
+    LimitServerSettings defaults = LimitServerSettings.DEFAULT;
+    LimitServerSettings unpaused =
+        new LimitServerSettings(
+            defaults.resource(),
+            defaults.maxStreams(),
+            defaults.lease(),
+            defaults.turn(),
+            Duration.ZERO);
+    ServedLimits server = new ServedLimits(unpaused, time, (_, _, _) -> {});
+    server.offer("up", LIMIT);
+    try (Logged _ = Logged.by(LimitServer.class)) {
+      for (Attack<?> attack : attacks(server)) {
+        WireStream<?> stream = attack.open();
+        boolean delta = attack.method().getFullMethodName().contains("/Delta");
+        for (int i = 1; i <= MESSAGES / 10; i++) {
+          Message message =
+              delta ? deltaSubscribe("edge", "1.2.3") : subscribe("edge", "1", "1.2.3");
+          // a node id may not have control characters
+          byte[] sent = i == 1 ? message.toByteArray() : ClientBytes.in(message, random).sent();
+          assertThat(stream.takesMore()).as("seed %d, message %d", seed, i).isTrue();
+          assertThat(stream.send(sent)).as("seed %d, message %d", seed, i).isTrue();
+          time.advance(100);
+          server.tick();
+        }
+        stream.cancel();
+      }
+    }
+  }
+
+  @ParameterizedTest(name = "seed {0}")
   @ValueSource(longs = 20_261_124)
   void damagedLoadReportsAffectNoHonestReport(long seed) {
     LoadReports reports = new LoadReports(recorded, new NoCount(), time, Duration.ofSeconds(1));
@@ -121,24 +196,7 @@ class GeneratedSensorsTest {
         new ServedLimits(
             LimitServerSettings.DEFAULT, time, (_, requests, _) -> acknowledged.add(requests));
     server.offer("up", LIMIT);
-    List<Attack<?>> attacks =
-        List.of(
-            attack(
-                server,
-                AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod(),
-                GeneratedSensorsTest::subscription),
-            attack(
-                server,
-                RuntimeDiscoveryServiceGrpc.getStreamRuntimeMethod(),
-                GeneratedSensorsTest::subscription),
-            attack(
-                server,
-                AggregatedDiscoveryServiceGrpc.getDeltaAggregatedResourcesMethod(),
-                GeneratedSensorsTest::deltaSubscription),
-            attack(
-                server,
-                RuntimeDiscoveryServiceGrpc.getDeltaRuntimeMethod(),
-                GeneratedSensorsTest::deltaSubscription));
+    List<Attack<?>> attacks = attacks(server);
     Hostile hostile = new Hostile(seed, attacks);
     Set<Class<?>> variants = new HashSet<>();
     try (Logged errors = Logged.by(LimitServer.class)) {
@@ -152,14 +210,17 @@ class GeneratedSensorsTest {
         time.advance(100);
         server.tick();
       }
-      assertThat(errors.lines()).as("seed %d", seed).noneMatch(line -> line.contains("SEVERE"));
+      assertThat(errors.linesWithCauses())
+          .filteredOn(line -> line.contains("SEVERE"))
+          .as("seed %d", seed)
+          .isEmpty();
     }
     hostile.leave();
     time.advance(60_000);
     server.tick();
     assertThat(acknowledged).as("seed %d", seed).allMatch(requests -> requests <= LIMIT);
     for (Attack<?> attack : attacks) {
-      WireStream<?, ?> honest = attack.open();
+      WireStream<?> honest = attack.open();
       boolean delta = attack.method().getFullMethodName().contains("/Delta");
       Message subscription = delta ? deltaSubscribe("honest", "") : subscribe("honest", "", "");
       honest.send(subscription.toByteArray());
@@ -172,6 +233,26 @@ class GeneratedSensorsTest {
     assertThat(variants)
         .containsExactlyInAnyOrder(DiscoveryResponse.class, DeltaDiscoveryResponse.class);
     hostile.assertReachedAll();
+  }
+
+  private static List<Attack<?>> attacks(ServedLimits server) {
+    return List.of(
+        attack(
+            server,
+            AggregatedDiscoveryServiceGrpc.getStreamAggregatedResourcesMethod(),
+            GeneratedSensorsTest::subscription),
+        attack(
+            server,
+            RuntimeDiscoveryServiceGrpc.getStreamRuntimeMethod(),
+            GeneratedSensorsTest::subscription),
+        attack(
+            server,
+            AggregatedDiscoveryServiceGrpc.getDeltaAggregatedResourcesMethod(),
+            GeneratedSensorsTest::deltaSubscription),
+        attack(
+            server,
+            RuntimeDiscoveryServiceGrpc.getDeltaRuntimeMethod(),
+            GeneratedSensorsTest::deltaSubscription));
   }
 
   private static StreamAccessLogsMessage log(RandomGenerator random) {

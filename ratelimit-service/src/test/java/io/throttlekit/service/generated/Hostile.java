@@ -24,7 +24,7 @@ final class Hostile {
   private final Map<Attack<?>, Integer> parsed = new HashMap<>();
   private int sent;
 
-  private record Client(Attack<?> attack, WireStream<?, ? extends Message> stream) {
+  private record Client(Attack<?> attack, WireStream<? extends Message> stream) {
     static Client of(Attack<?> attack) {
       return new Client(attack, attack.open());
     }

@@ -16,6 +16,7 @@ import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.RandomPolicies;
 import io.throttlekit.descriptors.policy.RandomPolicies.Policy;
 import io.throttlekit.descriptors.source.PolicySource;
+import io.throttlekit.envoy.LenientParser;
 import io.throttlekit.service.config.CompatibilityConfig;
 import io.throttlekit.service.server.Wire;
 import java.util.HexFormat;
@@ -123,7 +124,7 @@ final class SideBySide {
 
   private static @Nullable RateLimitRequest parsed(byte[] bytes) {
     try {
-      return RateLimitRequest.parseFrom(bytes);
+      return LenientParser.parse(RateLimitRequest.getDefaultInstance(), bytes);
     } catch (InvalidProtocolBufferException malformed) {
       return null;
     }

@@ -6,8 +6,9 @@ import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
+import io.throttlekit.service.server.LenientRequests;
 import java.io.ByteArrayInputStream;
+import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,21 +16,22 @@ import java.util.List;
  * A stream of one method as a connection sees it, bytes in and messages out, without a network. For
  * one thread.
  */
-final class WireStream<Q, A> {
-  private final Call<Q, A> call;
-  private final ServerCall.Listener<Q> listener;
+final class WireStream<A> {
+  private final Call<A> call;
+  private final ServerCall.Listener<InputStream> listener;
 
-  private WireStream(ServerMethodDefinition<Q, A> method) {
+  private WireStream(ServerMethodDefinition<InputStream, A> method) {
     call = new Call<>(method.getMethodDescriptor());
     listener = method.getServerCallHandler().startCall(call, new Metadata());
     listener.onReady();
   }
 
   /** Opens one. */
-  static <Q, A> WireStream<Q, A> open(BindableService service, MethodDescriptor<Q, A> method) {
+  static <A> WireStream<A> open(BindableService service, MethodDescriptor<?, A> method) {
     @SuppressWarnings("unchecked") // the name is that of the descriptor
     var definition =
-        (ServerMethodDefinition<Q, A>) service.bindService().getMethod(method.getFullMethodName());
+        (ServerMethodDefinition<InputStream, A>)
+            LenientRequests.of(service.bindService()).getMethod(method.getFullMethodName());
     return new WireStream<>(definition);
   }
 
@@ -39,22 +41,14 @@ final class WireStream<Q, A> {
   }
 
   /**
-   * Sends a message, which {@link #takesMore()}; one that cannot be parsed ends the stream, as it
-   * does in gRPC.
+   * Sends a message, which {@link #takesMore()}; one that cannot be parsed ends the stream.
    *
    * @return whether it was parsed
    */
   boolean send(byte[] bytes) {
-    Q message;
-    try {
-      message = call.getMethodDescriptor().parseRequest(new ByteArrayInputStream(bytes));
-    } catch (StatusRuntimeException malformed) {
-      cancel();
-      return false;
-    }
     call.requested--;
-    listener.onMessage(message);
-    return true;
+    listener.onMessage(new ByteArrayInputStream(bytes));
+    return !call.unparsed;
   }
 
   /** Cancels the stream. */
@@ -73,14 +67,15 @@ final class WireStream<Q, A> {
     return received;
   }
 
-  private static final class Call<Q, A> extends ServerCall<Q, A> {
-    private final MethodDescriptor<Q, A> method;
+  private static final class Call<A> extends ServerCall<InputStream, A> {
+    private final MethodDescriptor<InputStream, A> method;
     private final List<A> sent = new ArrayList<>();
     private int requested;
     private volatile boolean closed;
     private volatile boolean cancelled;
+    private volatile boolean unparsed;
 
-    Call(MethodDescriptor<Q, A> method) {
+    Call(MethodDescriptor<InputStream, A> method) {
       this.method = method;
     }
 
@@ -94,8 +89,8 @@ final class WireStream<Q, A> {
 
     @Override
     public void sendMessage(A message) {
-      if (cancelled) {
-        return; // the server may not have received it yet, and gRPC drops the message
+      if (cancelled || unparsed) {
+        return; // the service may not have been notified yet; gRPC or OpenStreams drops the message
       }
       if (closed) {
         throw new AssertionError("a message after the end");
@@ -108,6 +103,7 @@ final class WireStream<Q, A> {
       if (status.getCode() == Status.Code.UNKNOWN || status.getCode() == Status.Code.INTERNAL) {
         throw new AssertionError("ended as " + status, status.getCause());
       }
+      unparsed = String.valueOf(status.getDescription()).contains("protobuf");
       closed = true;
     }
 
@@ -117,7 +113,7 @@ final class WireStream<Q, A> {
     }
 
     @Override
-    public MethodDescriptor<Q, A> getMethodDescriptor() {
+    public MethodDescriptor<InputStream, A> getMethodDescriptor() {
       return method;
     }
   }

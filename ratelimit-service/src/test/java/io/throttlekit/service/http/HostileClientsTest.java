@@ -54,7 +54,7 @@ class HostileClientsTest {
   @SuppressWarnings("System.gc")
   void sixtySlowReadersHoldABoundedNumberOfPages() throws Exception {
     for (int i = 0; i < 60; i++) {
-      request(http, "GET /page HTTP/1.1\r\nHost: x\r\n\r\n");
+      request(http, "GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n");
     }
     await().until(() -> pages.size() == 60);
     assertHealthy();
@@ -70,7 +70,7 @@ class HostileClientsTest {
   @Test
   void aClientThatStopsReadingIsDisconnected() throws Exception {
     try (HttpFixture hurried = listener(Duration.ofMillis(300))) {
-      Socket socket = request(hurried, "GET /page HTTP/1.1\r\nHost: x\r\n\r\n");
+      Socket socket = request(hurried, "GET /page HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await().until(() -> pages.size() == 1);
       await().untilAsserted(() -> assertThat(hurried.listener.openConnections()).isZero());
       try (InputStream rest = socket.getInputStream()) {
@@ -94,7 +94,7 @@ class HostileClientsTest {
   @Test
   void aLongBodyIsRejectedUnread() throws Exception {
     Socket socket =
-        request(http, "POST /page HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n");
+        request(http, "POST /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000\r\n\r\n");
     assertThat(statusLine(socket)).isEqualTo("HTTP/1.1 413 Request Entity Too Large");
     assertHealthy();
   }
@@ -113,8 +113,8 @@ class HostileClientsTest {
 
   @Test
   void pipelinedRequestsAreAnsweredInOrder() throws Exception {
-    String one = "GET /healthcheck HTTP/1.1\r\nHost: x\r\n\r\n";
-    String end = "GET /none HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    String one = "GET /healthcheck HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    String end = "GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     Socket socket = request(http, one.repeat(100) + end);
     String answers = new String(socket.getInputStream().readAllBytes(), UTF_8);
     assertThat(answers.split("HTTP/1.1 200 OK", -1)).hasSize(101);
@@ -128,7 +128,10 @@ class HostileClientsTest {
     try {
       socket
           .getOutputStream()
-          .write("GET /healthcheck HTTP/1.1\r\nHost: x\r\n\r\n".repeat(requests).getBytes(UTF_8));
+          .write(
+              "GET /healthcheck HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                  .repeat(requests)
+                  .getBytes(UTF_8));
     } catch (IOException closed) {
       assertThat(closed).hasMessageMatching("(?i).*(reset|broken pipe).*");
     }
@@ -143,7 +146,7 @@ class HostileClientsTest {
     Socket socket = request(http, "");
     socket.setTcpNoDelay(true);
     await().until(() -> http.listener.openConnections() == 1);
-    String text = "POST /page HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc";
+    String text = "POST /page HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc";
     for (byte each : text.getBytes(UTF_8)) {
       socket.getOutputStream().write(each);
       socket.getOutputStream().flush();

@@ -29,7 +29,7 @@ class HttpListenerTest {
         client.setSoLinger(true, 0); // close sends a reset at once
         client
             .getOutputStream()
-            .write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+            .write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
       }
       answering.countDown();

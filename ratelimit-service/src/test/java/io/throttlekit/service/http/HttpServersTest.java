@@ -164,7 +164,7 @@ class HttpServersTest {
     try (Socket socket = open()) {
       // Shorter than the deadline, which would close it, too.
       socket.setSoTimeout((HttpListener.REQUEST_SECONDS - 1) * 1_000);
-      write(socket, request + " HTTP/1.1\r\nHost: x\r\n\r\n");
+      write(socket, request + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
       assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
           .startsWith("HTTP/1.1 400 ");
     }
@@ -177,12 +177,12 @@ class HttpServersTest {
     "GET /a b HTTP/1.1,         400",
     "GET http://[ HTTP/1.1,     400",
     "OPTIONS * HTTP/1.1,        404",
-    "GET http://x/none HTTP/1.1, 404",
-    "GET http://x/healthcheck HTTP/1.1, 200"
+    "GET http://localhost/none HTTP/1.1, 404",
+    "GET http://localhost:80/healthcheck HTTP/1.1, 200"
   })
   void everyOtherRequestLineIsAnswered(String line, int status) throws Exception {
     try (Socket socket = open()) {
-      write(socket, line + "\r\nHost: x\r\nConnection: close\r\n\r\n");
+      write(socket, line + "\r\nHost: localhost\r\nConnection: close\r\n\r\n");
       assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
           .startsWith("HTTP/1.1 " + status + " ");
     }
@@ -364,7 +364,7 @@ class HttpServersTest {
     listener.start();
     try (Socket idle = new Socket(InetAddress.getLoopbackAddress(), listener.address().getPort());
         Socket busy = new Socket(InetAddress.getLoopbackAddress(), listener.address().getPort())) {
-      write(busy, "GET /stuck HTTP/1.1\r\nHost: x\r\n\r\n");
+      write(busy, "GET /stuck HTTP/1.1\r\nHost: localhost\r\n\r\n");
       asked.await();
 
       listener.close();

@@ -194,7 +194,7 @@ class JsonRouteTest {
   @Test
   void malformedChunksAreA400() throws Exception {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
-      String head = "POST /json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n";
+      String head = "POST /json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
       String request = head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n";
       socket.getOutputStream().write(request.getBytes(UTF_8));
       assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
@@ -270,7 +270,8 @@ class JsonRouteTest {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {
       socket.setSoTimeout((HttpListener.REQUEST_SECONDS + 5) * 1_000);
       OutputStream out = socket.getOutputStream();
-      out.write("POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{".getBytes(UTF_8));
+      out.write(
+          "POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{".getBytes(UTF_8));
       out.flush();
       assertThat(socket.getInputStream().readAllBytes()).isEmpty();
     }
@@ -281,7 +282,7 @@ class JsonRouteTest {
   void theServerSurvivesMalformedHttpOfSeed11() throws Exception {
     RandomGenerator random = new SplittableRandom(11);
     byte[] valid =
-        "POST /json HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{\"domain\":\"x\"}"
+        "POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 14\r\n\r\n{\"domain\":\"x\"}"
             .getBytes(UTF_8);
     for (int i = 0; i < 300; i++) {
       try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), http.port())) {

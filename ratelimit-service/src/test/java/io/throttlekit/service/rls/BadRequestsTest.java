@@ -56,6 +56,20 @@ class BadRequestsTest {
             + "...\" has 70003 bytes, more than grpc.max_entry_bytes (65536)");
   }
 
+  /** Envoy copies headers of clients unchecked, and treats an error as "admitted". */
+  @Test
+  void bytesThatAreNotUtf8AreCountedAsReplacementsAndNeverTooLong() {
+    String longest = "?".repeat(65_536);
+    byte[] request = x(entries("ten", longest)).toByteArray();
+    for (int i = 0; i < request.length; i++) {
+      request[i] = request[i] == '?' ? (byte) 0xff : request[i];
+    }
+    String value = service.read(request).descriptors().getFirst().entries()[1];
+    assertThat(value).isEqualTo("\uFFFD".repeat(65_536));
+    assertThat(AnswerText.of(AnswerText.answer(service, x(entries("ten", value)))))
+        .endsWith("rem=9]");
+  }
+
   @ParameterizedTest
   @ValueSource(longs = {1L << 53, Long.MAX_VALUE, Long.MIN_VALUE, -1})
   void hitsOutOfRangeAreRejectedAndChargeNothing(long hits) {

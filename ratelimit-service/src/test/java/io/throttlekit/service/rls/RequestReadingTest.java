@@ -10,6 +10,7 @@ import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.En
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor.RateLimitOverride;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
 import io.throttlekit.descriptors.policy.Descriptor;
+import io.throttlekit.envoy.LenientParser;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.server.Setup;
 import java.util.ArrayList;
@@ -73,7 +74,7 @@ class RequestReadingTest {
 
   private static String expected(byte[] message) {
     try {
-      return expected(RateLimitRequest.parseFrom(message));
+      return expected(LenientParser.parse(RateLimitRequest.getDefaultInstance(), message));
     } catch (InvalidProtocolBufferException e) {
       return "the request is not a valid protobuf message";
     }

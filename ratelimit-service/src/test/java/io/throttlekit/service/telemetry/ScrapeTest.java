@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
 import io.throttlekit.service.rls.CallListener.Failure;
+import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -52,6 +53,34 @@ class ScrapeTest {
             "ratelimit_service_rate_limit_total_hits{domain=\"shop\",key1=\"user\"} 12",
             "# TYPE ratelimit_service_rate_limit_within_limit counter",
             "ratelimit_service_rate_limit_within_limit{domain=\"shop\",key1=\"user\"} 9");
+  }
+
+  /** Values of requests, with {@code detailed_metric}: on all pages and for statsd. */
+  @Test
+  void aValueCannotForgeALineNorReachATerminal() throws IOException {
+    String hostile = "x\nratelimit_forged 7\r\u001b[31m\0\u2028y\"z\\";
+    try (MetricsFixture detailed =
+        MetricsFixture.of(
+            """
+            domain: shop
+            descriptors:
+              - {key: user, detailed_metric: true, rate_limit: {unit: day, requests_per_unit: 10}}
+            """)) {
+      detailed.admit(1, 10, 9, "shop", "user", hostile);
+      detailed.metrics.domainNotFound(hostile, 1);
+      String shown = "x\uFFFDratelimit_forged 7\uFFFD\uFFFD[31m\uFFFD\uFFFDy\"z\\";
+      String escaped = shown.replace("\\", "\\\\").replace("\"", "\\\"");
+      for (String accept : new String[] {null, OPEN_METRICS}) {
+        assertThat(detailed.scraped(accept))
+            .anySatisfy(line -> assertThat(line).contains("key1=\"user_" + escaped + '"'))
+            .anySatisfy(line -> assertThat(line).contains("domain=\"" + escaped + '"'))
+            .noneMatch(line -> line.startsWith("ratelimit_forged"))
+            .allMatch(line -> line.chars().noneMatch(Character::isISOControl));
+      }
+      assertThat(StatsLines.of(detailed.metrics))
+          .contains("ratelimit.service.rate_limit.shop.user_" + shown + ".total_hits: 1")
+          .allMatch(line -> line.chars().noneMatch(Character::isISOControl));
+    }
   }
 
   @Test
@@ -188,10 +217,10 @@ class ScrapeTest {
 
   @Test
   void labelValuesAreEscaped() throws IOException {
-    fixture.metrics.domainNotFound("a\"b\\c\nd", 1);
+    fixture.metrics.domainNotFound("a\"b\\c|d", 1);
 
     assertThat(fixture.scraped())
-        .contains("ratelimit_service_rate_limit_domain_not_found{domain=\"a\\\"b\\\\c\\nd\"} 1");
+        .contains("ratelimit_service_rate_limit_domain_not_found{domain=\"a\\\"b\\\\c_d\"} 1");
   }
 
   @Test

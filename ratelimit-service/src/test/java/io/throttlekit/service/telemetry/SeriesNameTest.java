@@ -24,6 +24,14 @@ class SeriesNameTest {
   }
 
   @Test
+  void replacesWhatCouldForgeAStatistic() {
+    assertThat(SeriesName.text("a\nb: 7\r\u001b[31m\0\u2028\u202ed"))
+        .isEqualTo("a\uFFFDb_ 7\uFFFD\uFFFD[31m\uFFFD\uFFFD\uFFFDd");
+    String cutInACharacter = "x".repeat(255) + "\uD83D\uDE00";
+    assertThat(SeriesName.text(cutInACharacter)).isEqualTo("x".repeat(255) + '\uFFFD');
+  }
+
+  @Test
   void returnsTheSameTextIfNothingChanges() {
     String text = "user_anna";
 

@@ -33,7 +33,7 @@ class UnknownDomainsTest {
           .containsExactly(
               "WARNING requests name the domain `shpo`, which no policy has: nothing limits them"
                   + " (did you mean `shop`?)",
-              "WARNING requests name the domain `a\\u000ab`, which no policy has: nothing limits"
+              "WARNING requests name the domain `a\uFFFDb`, which no policy has: nothing limits"
                   + " them");
     }
   }

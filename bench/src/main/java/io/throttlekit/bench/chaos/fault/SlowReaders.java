@@ -19,7 +19,7 @@ import java.util.function.IntSupplier;
 public record SlowReaders(int process, int clients) implements Fault {
   private static final int PAGES = 100; // more than the socket buffers hold
   private static final byte[] REQUESTS =
-      "GET /metrics HTTP/1.1\r\nHost: chaos\r\n\r\n"
+      "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
           .repeat(PAGES)
           .getBytes(StandardCharsets.US_ASCII);
 

@@ -1,14 +1,14 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.service.log.Redaction;
 import java.util.regex.Pattern;
 
 /** Masks passwords in printed text. */
 final class Secrets {
 
   /** Text printed in place of a secret. */
-  static final String HIDDEN = "***";
+  static final String HIDDEN = Redaction.HIDDEN;
 
-  private static final Pattern USER_INFO = Pattern.compile("(?<=://)[^/?#\\s]*@");
   private static final Pattern UP_TO_LAST_AT = Pattern.compile("(?s)^([A-Za-z+.-]*://)?.*@");
 
   /**
@@ -34,8 +34,7 @@ final class Secrets {
 
   /** Masks the user information of URLs, and parameters whose names denote secrets. */
   static String mask(String text) {
-    String hidden = USER_INFO.matcher(text).replaceAll(HIDDEN + "@");
-    return PARAMETER.matcher(hidden).replaceAll("$1" + HIDDEN);
+    return PARAMETER.matcher(Redaction.NONE.of(text)).replaceAll("$1" + HIDDEN);
   }
 
   /**

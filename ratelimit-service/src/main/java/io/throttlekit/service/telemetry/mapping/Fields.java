@@ -1,5 +1,6 @@
 package io.throttlekit.service.telemetry.mapping;
 
+import io.throttlekit.service.log.PrintableText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -97,10 +98,6 @@ record Fields(Map<?, ?> map) {
   static String shown(@Nullable Object value) {
     String text = String.valueOf(value);
     String start = text.length() <= MAX_SHOWN ? text : text.substring(0, MAX_SHOWN) + "…";
-    StringBuilder shown = new StringBuilder("\"");
-    start
-        .codePoints()
-        .forEach(c -> shown.appendCodePoint(Character.isISOControl(c) || c == 0x2028 ? '?' : c));
-    return shown.append('"').toString();
+    return '"' + PrintableText.of(start) + '"';
   }
 }

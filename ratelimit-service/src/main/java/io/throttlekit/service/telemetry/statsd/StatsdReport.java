@@ -2,6 +2,7 @@ package io.throttlekit.service.telemetry.statsd;
 
 import io.throttlekit.service.config.StatsdConfig;
 import io.throttlekit.service.config.StatsdConfig.Format;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.telemetry.statsd.NameRewriter.Rewritten;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -82,11 +83,7 @@ final class StatsdReport {
 
   /** Replaces what would end the name or the line: parts of names come from requests. */
   private static String plain(String name) {
-    StringBuilder plain = new StringBuilder(name.length());
-    name.chars()
-        .map(c -> Character.isISOControl(c) || c == ':' || c == '|' ? '_' : c)
-        .forEach(c -> plain.append((char) c));
-    return plain.toString();
+    return PrintableText.of(name).replace(':', '_').replace('|', '_');
   }
 
   private static String inName(SortedMap<String, String> tags) {

@@ -5,6 +5,7 @@ import io.opentelemetry.api.trace.Span;
 import io.throttlekit.CounterKey;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
+import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.LeaseGrant;
@@ -42,7 +43,7 @@ public record TracedStore(CounterStore store, String address, ClientSpans spans)
         "store.lease",
         span -> {
           span.setAttribute("throttlekit.store", address);
-          span.setAttribute("throttlekit.counter", request.callKey().toString());
+          span.setAttribute("throttlekit.counter", PrintableText.of(request.callKey().toString()));
           span.setAttribute("throttlekit.limit", request.window().limit());
           span.setAttribute("throttlekit.requested_units", request.units());
         },
@@ -78,7 +79,7 @@ public record TracedStore(CounterStore store, String address, ClientSpans spans)
         claims.stream()
             .flatMap(claim -> claim.charges().stream())
             .limit(MAX_COUNTERS)
-            .map(charge -> charge.chargedKey().toString())
+            .map(charge -> PrintableText.of(charge.chargedKey().toString()))
             .toList());
   }
 }

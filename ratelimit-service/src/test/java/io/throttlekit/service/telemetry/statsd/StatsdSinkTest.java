@@ -180,7 +180,7 @@ class StatsdSinkTest {
                 .lines(one))
         .containsExactly(
             "rule.over_limit:1|c|#z:0,domain:shop,rule:user",
-            "rule.over_limit:1|c|#z:0,domain:shop,rule:user_a_b_c_d_@#",
+            "rule.over_limit:1|c|#z:0,domain:shop,rule:user_a_b_c_d\uFFFD@#",
             "ratelimit.cx_active:2|g|#z:0",
             "time.response_time:1.000|ms|#z:0");
     assertThat(new StatsdReport(rules, config(1, Format.STATSD, NO_TAGS, rewrites)).lines(one))
@@ -192,7 +192,7 @@ class StatsdSinkTest {
     StatsdSource hostile = reader -> reader.counter("a\nb:1|c\rd", 1);
 
     assertThat(report(hostile, Format.STATSD, NO_TAGS).lines(new TimerSamples.Batch(0, List.of())))
-        .containsExactly("a_b_1_c_d:1|c");
+        .containsExactly("a\uFFFDb_1_c\uFFFDd:1|c");
   }
 
   @Test

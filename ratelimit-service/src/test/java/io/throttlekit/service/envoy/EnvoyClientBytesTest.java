@@ -1,0 +1,102 @@
+package io.throttlekit.service.envoy;
+
+import static io.throttlekit.service.LongAwait.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.throttlekit.envoy.EnvoyExample;
+import io.throttlekit.service.envoy.Mesh.Changes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Bytes that are not UTF-8 in headers of clients, as a real Envoy passes them on. */
+@MeshTest
+class EnvoyClientBytesTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final String RELEASED =
+      "throttlekit_concurrency_released_total{by=\"access_log\"}";
+
+  @TempDir Path folder;
+
+  @Test
+  void areCountedInDescriptorsAsOneReplacement() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.REQUEST_HEADERS, Changes.NONE)) {
+      assertThat(statuses(mesh, 7, "x-user", "m\u00fcller"))
+          .containsExactly(200, 200, 200, 200, 200, 429, 429);
+      assertThat(mesh.statusOfBytes("/", "x-user", "m\u00f6ller"))
+          .as("other bytes that are not UTF-8 have the same counter")
+          .isEqualTo(429);
+      assertThat(mesh.statusOfBytes("/", "x-user", "mueller")).isEqualTo(200);
+    }
+  }
+
+  /** The longest header that Envoy accepts is an entry, too: 60 KiB with all others. */
+  @Test
+  void areCountedHoweverManyThereAre() throws IOException {
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.REQUEST_HEADERS, Changes.NONE)) {
+      assertThat(statuses(mesh, 6, "x-user", "\u00ff".repeat(59 << 10)))
+          .containsExactly(200, 200, 200, 200, 200, 429);
+    }
+  }
+
+  @Test
+  void areCountedByExternalAuthorization() throws IOException {
+    Changes changes =
+        new Changes(
+            _ ->
+                """
+                domain: ext-authz
+                descriptors:
+                  - {key: user, rate_limit: {requests_per_unit: 2, every: 365000d}}
+                """,
+            bootstrap -> bootstrap,
+            Map.of(
+                "THROTTLEKIT_EXT_AUTHZ_DOMAIN", "ext-authz",
+                "THROTTLEKIT_EXT_AUTHZ_DESCRIPTORS",
+                    "[{entries: [{key: user, header: x-user, default: nobody}]}]"));
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.EXT_AUTHZ, changes)) {
+      assertThat(statuses(mesh, 3, "x-user", "m\u00fcller", "x-request-id", "\u00ff"))
+          .containsExactly(200, 200, 429);
+    }
+  }
+
+  @Test
+  void inAccessLogsLoseNoEntryAndHoldNoLease() throws IOException {
+    Changes four =
+        Changes.policy(
+            policy -> policy.replace("max: 200", "max: 4").replace("ttl: 30s", "ttl: 10m"));
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, four)) {
+      assertThat(statuses(mesh, 4, "x-request-id", "\u00ff", "x-forwarded-for", "\u00fe"))
+          .containsOnly(200);
+      await().atMost(LONG).until(() -> metric(mesh, RELEASED) == 4);
+      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      assertThat(statuses(mesh, 4, "x-request-id", "\u00ff")).containsOnly(200);
+      await().atMost(LONG).until(() -> metric(mesh, RELEASED) == 8);
+      assertThat(Files.readString(folder.resolve("service.log"))).doesNotContain("Exception");
+    }
+  }
+
+  private static List<Integer> statuses(Mesh mesh, int requests, String... headers)
+      throws IOException {
+    List<Integer> statuses = new ArrayList<>();
+    for (int i = 0; i < requests; i++) {
+      statuses.add(mesh.statusOfBytes("/", headers));
+    }
+    return statuses;
+  }
+
+  private static long metric(Mesh mesh, String name) throws IOException {
+    Matcher line =
+        Pattern.compile("(?m)^" + Pattern.quote(name) + "(?:\\{[^}]*})? ([0-9.E]+)$")
+            .matcher(mesh.metrics());
+    return line.find() ? (long) Double.parseDouble(line.group(1)) : 0;
+  }
+}
