@@ -151,6 +151,20 @@ class AlertsTest {
         });
   }
 
+  /** Each region has processes and operators of its own. */
+  @Test
+  void everyAlertIsByRegion() throws IOException {
+    for (Manifest alert : alerts()) {
+      String name = alert.text("alert");
+      for (String part : alert.text("expr").split("\\bor\\b|\\bunless\\b")) {
+        if (!part.strip().startsWith("absent(")) {
+          assertThat(part).as(name).contains("by (region");
+        }
+      }
+      assertThat(alert.text("annotations", "summary")).as(name).contains("{{ $labels.region }}");
+    }
+  }
+
   /** The scrape interval of the chart's monitors is 15 s. */
   @Test
   void everyRangeIsAtLeastFourScrapesLong() throws IOException {
