@@ -54,7 +54,9 @@ class LibraryProgramsTest {
   /** Returns what a program prints; its errors are shown if the test fails. */
   private String run(String program, String... arguments) throws Exception {
     String text =
-        PROGRAM.matcher(page()).results()
+        PROGRAM
+            .matcher(page())
+            .results()
             .filter(each -> each.group(2).equals(program))
             .map(each -> each.group(1))
             .findFirst()
@@ -64,8 +66,17 @@ class LibraryProgramsTest {
     int failures =
         ToolProvider.getSystemJavaCompiler()
             .run(
-                null, null, null, "-classpath", classPath, "-Xlint:all,-processing", "-Werror",
-                "-proc:none", "-d", folder.toString(), source.toString());
+                null,
+                null,
+                null,
+                "-classpath",
+                classPath,
+                "-Xlint:all,-processing",
+                "-Werror",
+                "-proc:none",
+                "-d",
+                folder.toString(),
+                source.toString());
     assertThat(failures).isZero();
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -76,8 +87,7 @@ class LibraryProgramsTest {
     Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
     try {
       // Read beside the wait: a program that hangs must not hang the test.
-      CompletableFuture<String> printed =
-          CompletableFuture.supplyAsync(() -> read(process));
+      CompletableFuture<String> printed = CompletableFuture.supplyAsync(() -> read(process));
       String output = printed.get(TIMEOUT_MINUTES, TimeUnit.MINUTES);
       assertThat(process.waitFor()).as(() -> readErrors(errors)).isZero();
       return output;

@@ -30,8 +30,7 @@ class RedisFirstCallsTest {
 
   @Test
   void waitForTheFirstConnection() {
-    try (RedisCounterStore store =
-        Stores.connect(Stores.longDeadlines(REDIS.url()).settings())) {
+    try (RedisCounterStore store = Stores.connect(Stores.longDeadlines(REDIS.url()).settings())) {
       assertAllCounted(store);
     }
   }

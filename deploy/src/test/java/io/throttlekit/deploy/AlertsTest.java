@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
 /** Alerts and dashboards, which the chart and the Compose file have alike. */
 class AlertsTest {
   private static final Path MESH = Chart.PROJECT.resolve("deploy/mesh");
-  private static final Pattern DOCUMENTED = Pattern.compile("`((?:throttlekit|ratelimit)_[a-z_]+)(?:\\{([a-z_, ]+)})?`");
+  private static final Pattern DOCUMENTED =
+      Pattern.compile("`((?:throttlekit|ratelimit)_[a-z_]+)(?:\\{([a-z_, ]+)})?`");
 
   /** Labels that Prometheus and the tables of rules add. */
   private static final Set<String> ADDED_LABELS =
@@ -38,6 +39,7 @@ class AlertsTest {
           "envoy_cluster_ratelimit_over_limit",
           "envoy_cluster_ratelimit_error",
           "envoy_cluster_ratelimit_failure_mode_allowed");
+
   private static final Pattern RANGE = Pattern.compile("\\[(\\d+)m]");
   private static final Pattern HEADING = Pattern.compile("^### ([A-Z]\\w+)$", Pattern.MULTILINE);
 

@@ -19,8 +19,23 @@ final class PromQuery {
   private static final Pattern LABEL = Pattern.compile("([a-zA-Z_]\\w*)\\s*(?:=~|!~|!=|=)");
   private static final Set<String> OPERATORS =
       Set.of(
-          "and", "or", "unless", "bool", "offset", "sum", "min", "max", "avg", "count", "topk",
-          "bottomk", "quantile", "stddev", "group", "inf", "nan");
+          "and",
+          "or",
+          "unless",
+          "bool",
+          "offset",
+          "sum",
+          "min",
+          "max",
+          "avg",
+          "count",
+          "topk",
+          "bottomk",
+          "quantile",
+          "stddev",
+          "group",
+          "inf",
+          "nan");
 
   private PromQuery() {}
 

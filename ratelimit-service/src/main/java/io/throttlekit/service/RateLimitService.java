@@ -18,10 +18,10 @@ import io.throttlekit.service.rls.JsonFrontEnd;
 import io.throttlekit.service.server.CallTracing;
 import io.throttlekit.service.server.DecisionPath;
 import io.throttlekit.service.server.GrpcServer;
-import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.server.Health;
 import io.throttlekit.service.server.Health.Obstacle;
 import io.throttlekit.service.server.HostPort;
+import io.throttlekit.service.server.ListenException;
 import io.throttlekit.service.server.StartException;
 import io.throttlekit.service.store.SharedStore;
 import io.throttlekit.service.telemetry.FleetMetrics;
@@ -316,7 +316,8 @@ public final class RateLimitService {
       ServerMetrics.ofDecisions(telemetry.meter(), server);
       server.start();
     } catch (ListenException e) {
-      throw e.setBy(config.grpc().unixSocket() == null ? "grpc.host, grpc.port" : "grpc.unix_socket");
+      throw e.setBy(
+          config.grpc().unixSocket() == null ? "grpc.host, grpc.port" : "grpc.unix_socket");
     }
     server.checkedBy(liveness);
     grpc = server;

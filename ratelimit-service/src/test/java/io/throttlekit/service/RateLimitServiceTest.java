@@ -214,7 +214,8 @@ class RateLimitServiceTest {
     for (String variable : List.of("GRPC_HOST", "HOST", "DEBUG_HOST")) {
       assertThatThrownBy(service(Map.of(variable, "nobody.invalid"))::start)
           .isInstanceOf(StartException.class)
-          .hasMessageMatching("cannot listen for \\w+ on nobody\\.invalid:0: unknown host \\(set by .*host.*\\)");
+          .hasMessageMatching(
+              "cannot listen for \\w+ on nobody\\.invalid:0: unknown host \\(set by .*host.*\\)");
     }
   }
 

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param limit units per window, from 0 (refuse everything) to {@link Cost#MAX}
  * @param windowMillis length of a window in ms, from 1
  */
-public record FixedWindow(long limit, long windowMillis) implements NumericState<FixedWindow.State> {
+public record FixedWindow(long limit, long windowMillis)
+    implements NumericState<FixedWindow.State> {
 
   /** Units charged so far in the window that began at {@code startMillis}. */
   public record State(long startMillis, long used) {}

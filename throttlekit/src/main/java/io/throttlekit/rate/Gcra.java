@@ -63,7 +63,8 @@ public record Gcra(long rate, long windowMillis, long burst) implements NumericS
       long next = owed + cost * windowMillis;
       return new Transition<>(
           cost == 0 ? state : new State(next, at, rate),
-          Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
+          Decision.admit(
+              burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
     }
     // Without a rate, a debt would never be repaid.
     long debt = rate == 0 ? 0 : Range.debt(cost, overrun);
@@ -84,7 +85,8 @@ public record Gcra(long rate, long windowMillis, long burst) implements NumericS
     long next = Math.max(0, owed - Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
         next == owed ? state : new State(next, at, rate),
-        Decision.admit(burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
+        Decision.admit(
+            burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
   }
 
   @Override

@@ -2,39 +2,13 @@ package io.throttlekit.bench.failover;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.testkit.envoy.EnvoyProcess;
-import io.throttlekit.testkit.envoy.EnvoyProgram;
-import io.throttlekit.testkit.envoy.RealEnvoy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 
 class CallSettingsTest {
-  private static final String ENDPOINT =
-      "              - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value:"
-          + " 1}}}\n";
-
-  @TempDir private Path folder;
-
-  private static List<CallSettings> rows() {
-    return CallSettings.ALL;
-  }
-
-  @RealEnvoy
-  @ParameterizedTest
-  @MethodSource("rows")
-  void envoyAcceptsEveryRow(CallSettings row) throws IOException {
-    String bootstrap =
-        FailoverRun.bootstrap(row, Duration.ofMillis(100), ENDPOINT, folder.resolve("upstream"));
-    assertThat(EnvoyProcess.validate(EnvoyProgram.path(), bootstrap, folder)).isEmpty();
-  }
-
   /** What is measured is what operators are told to set, and what the command prints. */
   @Test
   void theRecommendedSettingsAreThoseOfTheDocumentsAndTheRecipe() throws IOException {
@@ -55,7 +29,9 @@ class CallSettingsTest {
   void theTablesOfTheDocumentHaveEveryRow() throws IOException {
     String text = Files.readString(Path.of("../docs/REPLICAS.md"));
     for (CallSettings row : CallSettings.ALL) {
-      assertThat(text.split("\\| \\Q" + row.name() + "\\E \\|", -1)).as(row.name()).hasSize(3);
+      assertThat(text.split("\\| \\Q" + row.name() + "\\E \\| [0-9]", -1))
+          .as(row.name())
+          .hasSize(3);
     }
   }
 }

@@ -37,8 +37,7 @@ record LimitGroup(PolicySection beside, List<PolicySection> written) {
   }
 
   private @Nullable String common(String key, boolean flag) {
-    String otherwise =
-        beside.has(key) || !beside.mayMean(key) ? read(beside, key, flag) : null;
+    String otherwise = beside.has(key) || !beside.mayMean(key) ? read(beside, key, flag) : null;
     String first = otherwise;
     boolean differ = false;
     for (int i = 0; i < written.size(); i++) {

@@ -328,7 +328,10 @@ final class PolicySection {
     boolean any = false;
     for (Key key : place.keys().values()) {
       String only = key.attribute("only_" + other);
-      if (word != null && !mayMean(other) && !only.isEmpty() && !List.of(only.split(", ")).contains(word)) {
+      if (word != null
+          && !mayMean(other)
+          && !only.isEmpty()
+          && !List.of(only.split(", ")).contains(word)) {
         any |= refuse(key.name(), with, key.attribute("only_hint"));
       }
     }

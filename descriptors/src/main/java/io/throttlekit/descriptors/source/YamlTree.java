@@ -130,9 +130,7 @@ public final class YamlTree {
 
   /** Returns whether a document consists of this alone: `---` at the end of a file. */
   private static boolean isNothing(NodeEvent content) {
-    return content instanceof ScalarEvent scalar
-        && scalar.isPlain()
-        && scalar.getValue().isEmpty();
+    return content instanceof ScalarEvent scalar && scalar.isPlain() && scalar.getValue().isEmpty();
   }
 
   private YamlNode node(Event event, int depth) throws Unparsable {

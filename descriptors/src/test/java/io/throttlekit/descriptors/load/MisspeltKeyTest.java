@@ -117,8 +117,7 @@ class MisspeltKeyTest {
 
   @Test
   void doesNotHideAnotherMissingKey() {
-    assertThat(problems("domain: d\ndescriptors:\n- {key: k, rate_limit: {brst: 5}}\n"))
-        .hasSize(3);
+    assertThat(problems("domain: d\ndescriptors:\n- {key: k, rate_limit: {brst: 5}}\n")).hasSize(3);
   }
 
   private static List<String> problems(String policy) {

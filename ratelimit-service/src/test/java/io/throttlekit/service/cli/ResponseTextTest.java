@@ -51,8 +51,7 @@ class ResponseTextTest {
     assertThat(new ResponseText(10).of(status(Code.OVER_LIMIT, 4, 10, Unit.DAY)))
         .startsWith("OVER_LIMIT, 4 left for a cost of 10, limit 10 per day");
     assertThat(new ResponseText(11).of(status(Code.OVER_LIMIT, 4, 10, Unit.DAY)))
-        .startsWith(
-            "OVER_LIMIT, 4 left for a cost of 11, which never fits, limit 10 per day");
+        .startsWith("OVER_LIMIT, 4 left for a cost of 11, which never fits, limit 10 per day");
     assertThat(new ResponseText(11).of(status(Code.OK, 4, 10, Unit.DAY))).startsWith("OK, 4 left,");
   }
 

@@ -77,7 +77,12 @@ public final class RecentRefusals implements DecisionListener {
    * @param next receives all decisions, too
    */
   public static RecentRefusals of(TimeSource time, Duration logInterval, DecisionListener next) {
-    return of(time, RefusalLog.thread(), logInterval, bound -> ThreadLocalRandom.current().nextInt(bound), next);
+    return of(
+        time,
+        RefusalLog.thread(),
+        logInterval,
+        bound -> ThreadLocalRandom.current().nextInt(bound),
+        next);
   }
 
   /**
