@@ -128,6 +128,10 @@ grpc:
   port: {{ .Values.grpc.port }}
   drain_delay: {{ .Values.shutdown.drainDelaySeconds }}s
   drain_timeout: {{ .Values.shutdown.drainTimeoutSeconds }}s
+  {{- if .Values.sensors.enabled }}
+  keep_alive_time: {{ dig "grpc" "keep_alive_time" "5s" .Values.config }}
+  keep_alive_timeout: {{ dig "grpc" "keep_alive_timeout" "5s" .Values.config }}
+  {{- end }}
   {{- with .Values.grpc.tls }}
   {{- if .secretName }}
   tls:

@@ -44,11 +44,11 @@ class BinTest {
   @CsvSource({
     "bench, load --rate fast, 2, 'bin/bench: --rate is a number from 0 to 2147483647, not fast'",
     "bench, nothing, 2, 'bin/bench: no command nothing: service, store, startup, jmh, sensors,"
-        + " leases, concurrency, fairness, overload, overload-service, federation, chaos, path,"
-        + " load or all; --help says more'",
+        + " leases, concurrency, fairness, overload, overload-service, federation, chaos, failover,"
+        + " path, load or all; --help says more'",
     "bench, --overlod, 2, 'bin/bench: no command --overlod (did you mean overload?): service,"
         + " store, startup, jmh, sensors, leases, concurrency, fairness, overload,"
-        + " overload-service, federation, chaos, path, load or all; --help says more'",
+        + " overload-service, federation, chaos, failover, path, load or all; --help says more'",
     "bench, all of it, 2, 'bin/bench: all takes no arguments, but got of it'",
     "throttlekit, serve, 1, 'throttlekit: there is no ratelimit-service jar in"
         + " HOME/ratelimit-service/target: build it with ''mvn -DskipTests package'', or copy it"

@@ -33,6 +33,8 @@ class AlertsTest {
           "up",
           "jvm_memory_committed_bytes",
           "jvm_memory_used_bytes",
+          "envoy_cluster_membership_healthy",
+          "envoy_cluster_membership_total",
           "envoy_cluster_ratelimit_ok",
           "envoy_cluster_ratelimit_over_limit",
           "envoy_cluster_ratelimit_error",
@@ -151,6 +153,20 @@ class AlertsTest {
             assertThat(documented.get(metric)).as(expression).containsAll(labels);
           }
         });
+  }
+
+  /** Each region has processes and operators of its own. */
+  @Test
+  void everyAlertIsByRegion() throws IOException {
+    for (Manifest alert : alerts()) {
+      String name = alert.text("alert");
+      for (String part : alert.text("expr").split("\\bor\\b")) {
+        if (!part.strip().startsWith("absent(")) {
+          assertThat(part).as(name).contains("by (region");
+        }
+      }
+      assertThat(alert.text("annotations", "summary")).as(name).contains("{{ $labels.region }}");
+    }
   }
 
   /** The scrape interval of the chart's monitors is 15 s. */

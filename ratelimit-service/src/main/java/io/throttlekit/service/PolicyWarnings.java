@@ -4,8 +4,10 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.envoy.filter.FilterText;
 import io.throttlekit.service.config.ExtAuthzConfig;
 import io.throttlekit.service.config.ServiceConfig;
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.slf4j.Logger;
@@ -26,12 +28,23 @@ final class PolicyWarnings {
           authz.domain(),
           Wording.hint(authz.domain(), book.domains()));
     }
+    Set<String> clusters = steered(book);
     if (config.compatibility().shadowMode()) {
-      reportUnsteered(book);
+      clusters.forEach(cluster ->
+          LOG.info(
+              "cluster {} is not controlled by this process (compatibility.shadow_mode: true)",
+              cluster));
+    }
+    Duration permitted = config.grpc().keepAlive().permitted();
+    if (!clusters.isEmpty() && permitted.compareTo(FilterText.PING_INTERVAL) > 0) {
+      LOG.warn(
+          "grpc.permit_keep_alive_time is above {} s, the interval at which Envoys should ping with"
+              + " gate: envoy (docs/CONCURRENCY-LIMITS.md): they are disconnected again and again",
+          FilterText.PING_INTERVAL.toSeconds());
     }
   }
 
-  private static void reportUnsteered(PolicyBook book) {
+  private static Set<String> steered(PolicyBook book) {
     Set<String> clusters = new LinkedHashSet<>();
     for (Rule rule : book.rules()) {
       var terms = rule.concurrency();
@@ -39,9 +52,6 @@ final class PolicyWarnings {
         clusters.add(at.cluster());
       }
     }
-    clusters.forEach(cluster ->
-        LOG.info(
-            "cluster {} is not controlled by this process (compatibility.shadow_mode: true)",
-            cluster));
+    return clusters;
   }
 }

@@ -59,6 +59,16 @@ class PolicyWarningsTest {
                 + " true)");
   }
 
+  @Test
+  void pingsThatTheServiceDoesNotPermitAreAWarning() throws Exception {
+    assertThat(loggedLines("grpc: {permit_keep_alive_time: 3s}"))
+        .containsExactly(
+            "WARNING grpc.permit_keep_alive_time is above 2 s, the interval at which Envoys should"
+                + " ping with gate: envoy (docs/CONCURRENCY-LIMITS.md): they are disconnected again"
+                + " and again");
+    assertThat(loggedLines("grpc: {permit_keep_alive_time: 2s}")).isEmpty();
+  }
+
   private List<String> loggedLines(String yaml) throws Exception {
     Path file = Files.writeString(folder.resolve("throttlekit.yaml"), yaml + "\n");
     Map<String, List<String>> flags =

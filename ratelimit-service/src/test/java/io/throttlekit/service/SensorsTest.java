@@ -23,6 +23,10 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.envoyproxy.envoy.service.runtime.v3.Runtime;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.grpc.health.v1.HealthGrpc;
 import io.grpc.netty.GrpcSslContexts;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
@@ -100,6 +104,15 @@ class SensorsTest {
     await().until(() -> callService(client).getOverallCode() == Code.OK);
     log.onCompleted();
     assertThat(end.join().getCode()).isEqualTo(Status.Code.OK);
+  }
+
+  /** Envoys check the health of each port that they have a cluster for. */
+  @Test
+  void thePortForSensorsAnswersHealthChecks() {
+    var _ = start(Map.of());
+    HealthCheckResponse health =
+        HealthGrpc.newBlockingStub(sensors()).check(HealthCheckRequest.getDefaultInstance());
+    assertThat(health.getStatus()).isEqualTo(ServingStatus.SERVING);
   }
 
   /**

@@ -24,12 +24,13 @@ import java.util.function.Predicate;
  * <p>and once every connected limiter has acknowledged its share, Σ reserved ≤ limit, or the
  * reservations of limiters that left, if those are more. A limiter that does not acknowledge keeps
  * its reservation while it is connected; one that left keeps it until its lease expires, even if
- * nothing is in flight: it may be connected where this is not known yet.
+ * nothing is in flight: it may be connected where this is not known yet. The lease begins anew
+ * whenever the limiter is {@linkplain #heard heard} by another way.
  *
- * <p>Limitation: a limiter applies its last share for ever. One that left and still admits requests
- * is not counted once its lease has expired. A limit that a limiter applies before its first grant
- * is not counted at all, unless it joins with it: then Σ reserved rises by what it may apply
- * already.
+ * <p>Limitation: a limiter applies its last share for ever. One that left, is not heard and still
+ * admits requests is not counted once its lease has expired. A limit that a limiter applies before
+ * its first grant is not counted at all, unless it joins with it: then Σ reserved rises by what it
+ * may apply already.
  *
  * <p>A division can continue where another one ended, from its {@link #snapshot}. All limiters are
  * then disconnected at first, so everything that was granted stays reserved. Numbers continue above
@@ -213,6 +214,25 @@ public final class LimitShares {
       known.leftNanos = nowNanos;
       if (known.reserved == 0) {
         forget(known);
+      }
+    }
+  }
+
+  /**
+   * Records a sign of life of an id of which no limiter is connected: the leases of its limiters
+   * begin anew. Does nothing while a limiter of the id is connected, which may have sent the sign;
+   * the others may be gone.
+   *
+   * @param atNanos when the sign arrived
+   */
+  public void heard(String id, long atNanos) {
+    LimiterGroup known = ids.get(id);
+    if (known == null || known.present().findAny().isPresent()) {
+      return;
+    }
+    for (Limiter limiter : known.limiters) {
+      if (atNanos - limiter.leftNanos > 0) {
+        limiter.leftNanos = atNanos;
       }
     }
   }

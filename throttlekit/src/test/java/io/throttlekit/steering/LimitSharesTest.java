@@ -108,6 +108,38 @@ class LimitSharesTest {
   }
 
   @Test
+  void theLeaseOfALeftLimiterBeginsAnewWhileItIsHeard() {
+    settle("a", "b");
+    shares.left("b", now);
+    for (int sign = 0; sign < 3; sign++) {
+      now += LEASE - 1;
+      shares.heard("b", now);
+      assertThat(due()).isEmpty();
+    }
+    shares.heard("b", now - SECOND); // an earlier sign, which arrives late
+    now += LEASE - 1;
+    assertThat(due()).isEmpty();
+    now += 1;
+    assertThat(due()).containsExactly(grant("a", 10));
+    shares.heard("b", now); // gone
+    assertThat(due()).isEmpty();
+  }
+
+  @Test
+  void aSignOfLifeOfAConnectedLimiterIsNoneOfTheOthersOfItsId() {
+    settle("a", "b");
+    shares.joined("b2", "b");
+    settleRounds();
+    shares.left("b", now);
+    now += LEASE - 1;
+    shares.heard("b", now); // b2 may have sent it
+    now += 1;
+    settleRounds();
+    assertThat(shares.share("b")).isEmpty();
+    assertThat(shares.share("b2")).hasValue(5);
+  }
+
+  @Test
   void aRejoinedLimiterKeepsItsShare() {
     settle("a", "b");
     shares.left("b", now);

@@ -82,7 +82,6 @@ final class Fleet {
         .replace("@UPSTREAM@", Integer.toString(upstream));
   }
 
-  /** The gRPC port answers health checks, the one for sensors does not. */
   private static String endpoint(Gate gate, Replica replica) {
     int port =
         switch (gate) {
@@ -90,8 +89,8 @@ final class Fleet {
           case ENVOY -> replica.ports().sensors();
         };
     return ("              - {endpoint: {address: {socket_address: {address: 127.0.0.1, port_value:"
-            + " %d}}, health_check_config: {port_value: %d}}}")
-        .formatted(port, replica.ports().grpc());
+            + " %d}}}}")
+        .formatted(port);
   }
 
   List<Replica> replicas() {

@@ -60,6 +60,25 @@ class EnvoyGateTest {
     assertSumsAndShares();
   }
 
+  /** Their Envoys notice by pings and health checks before their shares are given to others. */
+  @Test
+  @Timeout(300)
+  void sharesNeverSumToMoreThanTheLimitWhileAReplicaWithEnvoysHangs() throws Exception {
+    start(StoreKind.REDIS, 5);
+    story.through(Fault.SUSPEND, withEnvoys(), 8);
+    story.through(Fault.SUSPEND, withEnvoys(), 25); // longer than the hold and what precedes it
+    assertSumsAndShares();
+  }
+
+  @Test
+  @Tag("thorough")
+  @Timeout(300)
+  void sharesNeverSumToMoreThanTheLimitWhileAReplicaWithEnvoysHangsForAMinute() throws Exception {
+    start(StoreKind.REDIS, 5);
+    story.through(Fault.SUSPEND, withEnvoys(), 60);
+    assertSumsAndShares();
+  }
+
   @Test
   @Tag("thorough")
   @Timeout(900)
@@ -128,6 +147,18 @@ class EnvoyGateTest {
         .filter(replica -> replica != steering)
         .findFirst()
         .orElseThrow();
+  }
+
+  /** Returns a replica on which an Envoy has its stream: one that does not steer, if possible. */
+  private Replica withEnvoys() throws IOException {
+    Replica steering = steering();
+    String page = steering.page("/concurrency");
+    List<Replica> some =
+        fleet.replicas().stream()
+            .filter(replica -> page.contains(" acknowledged replica=" + replica.name() + "\n"))
+            .toList();
+    assertThat(some).as(page).isNotEmpty();
+    return some.stream().filter(replica -> replica != steering).findFirst().orElse(steering);
   }
 
   private void assertSumsAndShares() throws IOException {

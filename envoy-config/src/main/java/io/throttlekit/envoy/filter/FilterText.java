@@ -1,17 +1,30 @@
 package io.throttlekit.envoy.filter;
 
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Envoy's side of policies as YAML, with comments: what a configuration needs in addition to the
  * filter ({@link #parts}), or a bootstrap that runs ({@link #bootstrap}).
  */
 public final class FilterText {
+  /** Interval of the pings of an Envoy with this text. */
+  public static final Duration PING_INTERVAL = Duration.ofSeconds(2);
+
+  /**
+   * Longest time in which an Envoy with this text gives up a stream to a replica that hangs, and
+   * opens another one: 1.15 times the interval of pings (their jitter) or an interval of health
+   * checks for each permitted failure, with the timeouts; then the longest back-off and a connect
+   * timeout.
+   */
+  public static final Duration RECONNECTED = Duration.ofMillis(6_300);
+
   private static final String TYPE =
       "\"@type\": type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.";
 
@@ -117,9 +130,21 @@ public final class FilterText {
     out.add("domain: " + FlowText.scalar(filter.domain()));
     out.add("timeout: 0.1s # Envoy's default is 20 ms");
     out.add("failure_mode_deny: false # true refuses requests while the service does not answer");
-    out.add("rate_limit_service:");
-    out.add("  transport_api_version: V3");
-    out.add("  grpc_service: {envoy_grpc: {cluster_name: throttlekit}}");
+    out.text(
+        """
+        rate_limit_service:
+          transport_api_version: V3
+          grpc_service:
+            envoy_grpc: {cluster_name: throttlekit}
+            retry_policy: # a call that no replica has read is sent to another one: none is counted twice
+              retry_on: connect-failure,refused-stream,reset-before-request
+              num_retries: 1
+              retry_back_off: {base_interval: 0.001s, max_interval: 10s} # max_interval is also the timeout of each try
+              retry_host_predicate:
+                - name: envoy.retry_host_predicates.previous_hosts
+                  typed_config: {"@type": type.googleapis.com/envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate}
+              host_selection_retry_max_attempts: 5
+        """);
     out.add("rate_limits:" + (filter.common().isEmpty() ? " []" : ""));
     lists(filter.common(), out.in());
   }
@@ -154,6 +179,17 @@ public final class FilterText {
 
   private static void gaps(FilterActions filter, Lines out) {
     filter.gaps().forEach(gap -> out.comment("MISSING " + gap));
+    long phases =
+        Stream.concat(
+                filter.common().stream(), filter.ofRoutes().values().stream().flatMap(List::stream))
+            .map(ActionList::onStreamDone)
+            .distinct()
+            .count();
+    if (phases > 1) {
+      out.comment(
+          "Envoy before 1.37.1, 1.36.5, 1.35.8 and 1.34.13 crashes on lists with"
+              + " apply_on_stream_done beside lists without it (CVE-2026-26330).");
+    }
   }
 
   private static void lists(List<ActionList> lists, Lines out) {
@@ -229,7 +265,9 @@ public final class FilterText {
             api_type: GRPC
             transport_api_version: V3
             grpc_services:
-              - envoy_grpc: {cluster_name: throttlekit_sensors}
+              - envoy_grpc:
+                  cluster_name: throttlekit_sensors
+                  retry_policy: {retry_back_off: {base_interval: 0.2s, max_interval: 1s}} # Envoy waits up to 30 s without it
 
         layered_runtime:
           layers:
@@ -246,9 +284,28 @@ public final class FilterText {
 
   private void clusters(Lines out) {
     out.add("clusters:");
-    serviceCluster(out.in(), "throttlekit", 8081);
+    serviceCluster(out.in(), "throttlekit");
+    out.in()
+        .text(
+            """
+              outlier_detection: # a replica that is killed or hangs, before the checks notice; answers with errors do not count
+                split_external_local_origin_errors: true
+                consecutive_local_origin_failure: 3
+                enforcing_local_origin_success_rate: 0
+                enforcing_consecutive_5xx: 0
+                enforcing_consecutive_gateway_failure: 0
+                enforcing_success_rate: 0
+                max_ejection_percent: 50
+                base_ejection_time: 5s
+                interval: 1s
+              circuit_breakers:
+                thresholds:
+                  - {retry_budget: {budget_percent: {value: 25}, min_retry_concurrency: 10}}
+            """);
+    endpoint(out.in(), "throttlekit", 8081);
     if (needsSensors(filters)) {
-      serviceCluster(out.in(), "throttlekit_sensors", 18001);
+      serviceCluster(out.in(), "throttlekit_sensors");
+      endpoint(out.in(), "throttlekit_sensors", 18001);
     }
     Set<String> names = new LinkedHashSet<>(List.of("upstream"));
     gates(filters).forEach(gate -> names.add(gate.cluster()));
@@ -271,7 +328,8 @@ public final class FilterText {
     }
   }
 
-  private static void serviceCluster(Lines out, String name, int port) {
+  /** Adds what notices a replica that is gone or hangs, before the endpoints. */
+  private static void serviceCluster(Lines out, String name) {
     out.add("- name: " + name);
     out.text(
         """
@@ -280,9 +338,12 @@ public final class FilterText {
           typed_extension_protocol_options:
             envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
               "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
-              explicit_http_config: {http2_protocol_options: {connection_keepalive: {interval: 30s, timeout: 5s}}}
+              explicit_http_config: {http2_protocol_options: {connection_keepalive: {interval: 2s, timeout: 2s}}}
+          health_checks:
+            - {interval: 1s, timeout: 1s, no_traffic_interval: 1s, unhealthy_threshold: 2, healthy_threshold: 1, grpc_health_check: {}}
+          close_connections_on_host_health_failure: true
+          common_lb_config: {healthy_panic_threshold: {value: 0}, update_merge_window: 0s}
         """);
-    endpoint(out, name, port);
   }
 
   private static void endpoint(Lines out, String cluster, int port) {

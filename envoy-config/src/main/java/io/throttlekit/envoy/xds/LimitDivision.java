@@ -150,7 +150,7 @@ public final class LimitDivision {
 
   /**
    * Records the streams of a replica. A part without a stream on any replica keeps its share for
-   * the lease, whatever its Envoy reports: the next request is admitted by that share.
+   * the lease, whatever demand its Envoy reports: the next request is admitted by that share.
    *
    * @param reported all streams; replaces what the replica reported before
    */
@@ -164,6 +164,16 @@ public final class LimitDivision {
    */
   public void gone(String replica) {
     streams.remove(replica);
+  }
+
+  /**
+   * Records that an Envoy sent a report or a log entry: if it has no stream, for example because
+   * its replica hangs, it still applies its shares, and their leases begin anew.
+   *
+   * @param atNanos when the report arrived
+   */
+  public void heard(String node, long atNanos) {
+    limits.values().forEach(offered -> offered.shares.heard(node, atNanos));
   }
 
   /** Records the demand that an Envoy reports; see {@link LimitShares#reported}. */

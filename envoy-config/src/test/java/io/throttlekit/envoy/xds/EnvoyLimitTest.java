@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
@@ -166,6 +167,7 @@ class EnvoyLimitTest {
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
             .directExecutor();
     limits.services().forEach(builder::addService);
+    builder.addService(new HealthStatusManager().getHealthService());
     servers.add(builder.build().start());
     return limits;
   }

@@ -151,14 +151,16 @@ public final class GrpcServer {
 
   /**
    * Creates a server for these services alone, on threads of its own, that is not listening yet.
+   * While it listens it is healthy, so that Envoys can check each port that they connect to.
    *
    * @param maxStreams streams of all connections together, from 1
    * @throws ListenException when it could never listen
    */
   public static GrpcServer ofStreams(
       GrpcConfig config, List<ServerServiceDefinition> services, int maxStreams) {
-    return new GrpcServer(
-        config, null, services, new Health(), null, TLS_POLL_INTERVAL, maxStreams);
+    Health own = new Health();
+    own.clear(Obstacle.STARTING);
+    return new GrpcServer(config, null, services, own, null, TLS_POLL_INTERVAL, maxStreams);
   }
 
   /**
@@ -291,8 +293,9 @@ public final class GrpcServer {
             .handshakeTimeout(HANDSHAKE.toSeconds(), TimeUnit.SECONDS)
             .permitKeepAliveTime(config.keepAlive().permitted().toNanos(), TimeUnit.NANOSECONDS)
             .permitKeepAliveWithoutCalls(true);
+    builder.addService(lasting(health.service().bindService()));
     if (service != null) {
-      builder.addService(service.definition()).addService(lasting(health.service().bindService()));
+      builder.addService(service.definition());
     }
     if (service != null && config.reflection()) {
       builder

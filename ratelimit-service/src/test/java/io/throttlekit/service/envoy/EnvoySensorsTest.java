@@ -12,6 +12,7 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc.RateLimitServiceImplBase;
 import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
+import io.grpc.protobuf.services.HealthStatusManager;
 import io.grpc.stub.StreamObserver;
 import io.opentelemetry.api.OpenTelemetry;
 import io.throttlekit.TimeSource;
@@ -99,6 +100,7 @@ class EnvoySensorsTest {
         NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
             .directExecutor()
             .addService(new Limiter())
+            .addService(new HealthStatusManager().getHealthService())
             .addService(
                 new AccessLogs(
                     sensed, new AccessLogMetrics(meter, () -> true), TimeSource.system(), 1_000))

@@ -60,8 +60,9 @@ final class Envoys {
    * @param inFlight requests in flight, reported or estimated
    * @param refused requests that the concurrency limit refused there in this period
    * @param exact whether {@code inFlight} was reported
+   * @param heardNanos when the last report or entry of the Envoy arrived
    */
-  record Demand(String node, int inFlight, long refused, boolean exact) {}
+  record Demand(String node, int inFlight, long refused, boolean exact, long heardNanos) {}
 
   /** Records the requests in flight that an Envoy reports. */
   void reported(String node, long stream, long requests, long nowNanos) {
@@ -143,7 +144,13 @@ final class Envoys {
     List<Demand> demands = new ArrayList<>(envoys.size());
     envoys.forEach((node, envoy) -> {
       envoy.forgetOldReports(nowNanos);
-      demands.add(new Demand(node, envoy.inFlight(nowNanos), envoy.refused, envoy.fresh(nowNanos)));
+      demands.add(
+          new Demand(
+              node,
+              envoy.inFlight(nowNanos),
+              envoy.refused,
+              envoy.fresh(nowNanos),
+              envoy.heardNanos));
       envoy.refused = 0;
     });
     return demands;
@@ -165,6 +172,9 @@ final class Envoys {
       known = new Envoy(nowNanos);
       envoys.put(node, known);
     }
+    if (known != null) {
+      known.heardNanos = nowNanos;
+    }
     return known;
   }
 
@@ -178,6 +188,7 @@ final class Envoys {
     final Map<Long, Report> reports = HashMap.newHashMap(1);
 
     long refused;
+    long heardNanos;
 
     /** Its part of {@code sum}. */
     int inSum;

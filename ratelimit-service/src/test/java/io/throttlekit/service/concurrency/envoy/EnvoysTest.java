@@ -22,7 +22,7 @@ class EnvoysTest {
     assertThat(envoys.inFlight(0)).isEqualTo(14);
     envoys.left("b", 1);
     assertThat(envoys.inFlight(0)).isEqualTo(9);
-    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 9, 0, true));
+    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 9, 0, true, 0));
   }
 
   @Test
@@ -57,7 +57,7 @@ class EnvoysTest {
     assertThat(envoys.demands(0)).hasSize(10_000);
     envoys.granted(Map.of("edge", 5L));
     envoys.reported("edge", 1, 4, 0);
-    assertThat(envoys.demands(0)).contains(new Demand("edge", 4, 0, true)).hasSize(10_001);
+    assertThat(envoys.demands(0)).contains(new Demand("edge", 4, 0, true, 0)).hasSize(10_001);
   }
 
   @Test
@@ -126,7 +126,7 @@ class EnvoysTest {
   void refusalsAreReportedOnce() {
     envoys.refused("a", 0);
     envoys.refused("a", 0);
-    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 0, 2, false));
+    assertThat(envoys.demands(0)).containsExactly(new Demand("a", 0, 2, false, 0));
     assertThat(envoys.demands(0)).isEmpty();
   }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Replicas that steer Envoys together, in simulated time. */
 class SteeringFleetTest {
@@ -193,6 +194,47 @@ class SteeringFleetTest {
     fleet.limit = 30;
     fleet.pass(6_000);
     assertThat(other.share("up")).isEqualTo(20);
+  }
+
+  /** Its stream is on a replica that hangs, which it does not notice. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theShareOfAnEnvoyWhoseReportsArriveElsewhereStaysReserved(boolean steeringOneHangs) {
+    fleet.limit = 20;
+    Replica hung = fleet.replica(steeringOneHangs ? 0 : 1);
+    FakeEnvoy stuck = hung.connect("stuck");
+    FakeEnvoy other = fleet.replica(2).connect("other");
+    fleet.pass(1_000);
+    hung.network = Network.HELD;
+    for (int second = 0; second < 60; second++) {
+      fleet.replica(2).load("stuck", 1, 3, 3);
+      fleet.pass(1_000);
+    }
+    int last = stuck.share("up");
+    assertThat(last).isPositive();
+    fleet.pass(14_000);
+    assertThat(other.share("up")).isLessThan(20);
+    fleet.limit = 20 + last; // nothing has shown for 15 s that it is there
+    fleet.pass(3_000);
+    assertThat(other.share("up")).isEqualTo(20);
+  }
+
+  /** Its new process reports under the same id. */
+  @Test
+  void theShareOfAnEnvoyThatIsReplacedUnderItsIdIsNotHeldForIt() {
+    fleet.limit = 20;
+    FakeEnvoy first = fleet.replica(1).connect("e");
+    FakeEnvoy other = fleet.replica(2).connect("other");
+    fleet.pass(1_000);
+    FakeEnvoy second = fleet.replica(2).connect("e");
+    fleet.pass(2_000);
+    first.disconnect();
+    fleet.envoys.remove(first); // it has ended
+    for (int i = 0; i < 17; i++) {
+      fleet.replica(2).load("e", 1, 5, 5);
+      fleet.pass(1_000);
+    }
+    assertThat(second.share("up") + other.share("up")).isEqualTo(20);
   }
 
   @Test

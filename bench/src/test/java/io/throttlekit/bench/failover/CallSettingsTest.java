@@ -1,0 +1,37 @@
+package io.throttlekit.bench.failover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CallSettingsTest {
+  /** What is measured is what operators are told to set, and what the command prints. */
+  @Test
+  void theRecommendedSettingsAreThoseOfTheDocumentsAndTheRecipe() throws IOException {
+    String settings = CallSettings.CHECKED + CallSettings.OUTLIERS + CallSettings.BUDGET;
+    for (String file : List.of("docs/REPLICAS.md", "deploy/recipes/envoy/envoy.yaml")) {
+      String text = Files.readString(Path.of("..").resolve(file));
+      for (String line : (settings + CallSettings.RETRY_NOT_SENT).split("\n", -1)) {
+        String field = line.strip().replaceFirst("^(- |common_lb_config: )", "");
+        if (!field.startsWith("explicit_http_config")) { // written in one line or two
+          assertThat(text).as(file).contains(field);
+        }
+      }
+      assertThat(text).as(file).contains(CallSettings.KEEP_ALIVE);
+    }
+  }
+
+  @Test
+  void theTablesOfTheDocumentHaveEveryRow() throws IOException {
+    String text = Files.readString(Path.of("../docs/REPLICAS.md"));
+    for (CallSettings row : CallSettings.ALL) {
+      assertThat(text.split("\\| \\Q" + row.name() + "\\E \\| [0-9]", -1))
+          .as(row.name())
+          .hasSize(3);
+    }
+  }
+}

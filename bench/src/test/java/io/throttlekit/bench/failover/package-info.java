@@ -1,0 +1,4 @@
+@NullMarked
+package io.throttlekit.bench.failover;
+
+import org.jspecify.annotations.NullMarked;
