@@ -33,12 +33,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Calls that are repeated because their answer is lost or late, or concurrently. */
 @RealPostgres
-@Timeout(120)
 class PostgresCallsTest {
   private static final String LEASED = "SELECT max(leased) FROM throttlekit.windows";
   private static final String HELD = "SELECT units FROM throttlekit.escrow";

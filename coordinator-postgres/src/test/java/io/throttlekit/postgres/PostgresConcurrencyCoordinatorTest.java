@@ -24,14 +24,12 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How concurrency limits are stored in PostgreSQL, and calls whose answer is lost or late. */
 @RealPostgres
-@Timeout(180)
 class PostgresConcurrencyCoordinatorTest {
   private static final long START = 1_700_000_000_000L;
   private static final long DELAY_MILLIS = 2_000;

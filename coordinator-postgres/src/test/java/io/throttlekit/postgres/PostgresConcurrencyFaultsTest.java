@@ -13,11 +13,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Heartbeats to a PostgreSQL that hangs or dies. */
 @RealPostgres
-@Timeout(120)
 class PostgresConcurrencyFaultsTest {
   private static final long PROBE_MILLIS = 50;
 

@@ -34,11 +34,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A primary that is killed, and whose standby is promoted. */
 @RealPostgres
-@Timeout(120)
 class PostgresFailoverTest {
   private static final FixedWindow MANY = new FixedWindow(10_000, FIVE.windowMillis());
   private static final FixedWindow HUNDRED = new FixedWindow(100, FIVE.windowMillis());

@@ -34,11 +34,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A PostgreSQL that hangs, dies, is not started yet, or commits without an answer. */
 @RealPostgres
-@Timeout(120)
 class PostgresFaultsTest {
   /** The outage, after which a pool that doubles its pauses would pause for about as long again. */
   private static final long ABSENCE_MILLIS = 3_000;

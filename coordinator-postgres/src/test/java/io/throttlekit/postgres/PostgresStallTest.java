@@ -10,11 +10,9 @@ import io.throttlekit.testkit.postgres.RealPostgres;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 
 /** A PostgreSQL that pauses, for a moment or for longer. */
 @RealPostgres
-@Timeout(180)
 class PostgresStallTest extends StallConformance {
   private final PostgresProcess server = PostgresProcess.startFast();
   private final RecordingListener listener = new RecordingListener();

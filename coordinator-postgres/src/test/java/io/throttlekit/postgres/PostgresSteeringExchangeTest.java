@@ -21,12 +21,10 @@ import java.sql.Statement;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What visits write and lock, their round trips, expired rows and clock steps. */
 @RealPostgres
-@Timeout(180)
 class PostgresSteeringExchangeTest {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 

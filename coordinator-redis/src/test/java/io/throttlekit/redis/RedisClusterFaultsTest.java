@@ -28,11 +28,9 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A Cluster whose slots move, and whose masters die or hang, under load. */
 @RealRedis
-@Timeout(120)
 class RedisClusterFaultsTest {
   private static final int USERS = 60;
   private static final Slots SLOTS = new Slots(new KeyText(""), true);

@@ -10,14 +10,12 @@ import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A Cluster one of whose three masters pauses, or stops for longer: its breaker is its own, and
  * requests for counters of the others do not fail.
  */
 @RealRedis
-@Timeout(180)
 class RedisClusterStallTest extends StallConformance {
   private static final Slots SLOTS = new Slots(new KeyText(""), true);
 

@@ -27,11 +27,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A coordinator whose Redis hangs, dies, is slow, or loses its scripts. */
 @RealRedis
-@Timeout(180)
 class RedisCoordinatorFaultsTest {
   private static final long PROBE_MILLIS = 50;
 

@@ -23,12 +23,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the escrow on Redis beyond the conformance suite. */
 @RealRedis
-@Timeout(180)
 class RedisEscrowTest {
   private static final long HOUR = 3_600_000;
   private static final long WINDOW_END = 1_600_000_010_000L; // by the coordinator's clock

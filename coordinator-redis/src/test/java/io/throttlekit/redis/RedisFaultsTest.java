@@ -30,11 +30,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A Redis that hangs, dies, is slow, or loses its scripts. */
 @RealRedis
-@Timeout(180)
 class RedisFaultsTest {
   private final RedisProcess redis = RedisProcess.start();
   private final TcpProxy proxy = TcpProxy.to(redis.port());

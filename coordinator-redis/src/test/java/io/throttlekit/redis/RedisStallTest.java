@@ -14,11 +14,9 @@ import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A Redis that pauses, stops for longer, or refuses connections. */
 @RealRedis
-@Timeout(180)
 class RedisStallTest extends StallConformance {
   private final RedisProcess redis = RedisProcess.start();
   private final RecordingListener listener = new RecordingListener();

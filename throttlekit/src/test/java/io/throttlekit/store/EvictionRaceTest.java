@@ -18,7 +18,6 @@ import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -28,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>The limit is 1, so every admission has a counter of its own, which is still there when the
  * window ends unless the store counts it as evicted.
  */
-@Timeout(120)
 @Tag("exploration")
 class EvictionRaceTest {
   private static final int THREADS = 4;

@@ -17,12 +17,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Exactly the limit is admitted, however many threads send requests. */
-@Timeout(60)
 class InMemoryStoreConcurrencyTest {
   private static final int THREADS = 4;
   private static final int CHARGES = 3000;
