@@ -42,7 +42,7 @@ class CallsTest {
     held.complete(true);
     assertThat(StoreCalls.answer(running)).isTrue();
     calls.close();
-    assertThat(calls.ended().toCompletableFuture().get(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(calls.ended().toCompletableFuture().get(240, TimeUnit.SECONDS)).isTrue();
     assertThat(made).isFalse();
   }
 
@@ -120,13 +120,13 @@ class CallsTest {
                 .toCompletableFuture());
       }
       calls.close();
-      assertThat(calls.ended().toCompletableFuture().get(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(calls.ended().toCompletableFuture().get(240, TimeUnit.SECONDS)).isTrue();
       long answered =
           replies.stream()
               .filter(reply ->
                   reply
                       .handle((_, failure) -> failure == null)
-                      .completeOnTimeout(false, 60, TimeUnit.SECONDS)
+                      .completeOnTimeout(false, 240, TimeUnit.SECONDS)
                       .join())
               .count();
       assertThat(answered).as("round %d", round).isEqualTo(made.get());

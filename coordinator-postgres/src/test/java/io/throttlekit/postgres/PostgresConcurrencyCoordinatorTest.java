@@ -7,7 +7,6 @@ import static io.throttlekit.postgres.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.TimeSource;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.Heartbeat.Publication;
@@ -32,11 +31,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 @RealPostgres
 class PostgresConcurrencyCoordinatorTest {
   private static final long START = 1_700_000_000_000L;
-  private static final long DELAY_MILLIS = 2_000;
-  private static final long LEASE_DEADLINE_MILLIS = 3_000;
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 
   private final ManualTime clock = new ManualTime(START);
+  private final ManualTime time = new ManualTime(0);
   private final RecordingListener listener = new RecordingListener();
   private final CuttingProxy proxy = CuttingProxy.to(database.port());
   private final List<AutoCloseable> opened = new ArrayList<>(List.of(proxy));
@@ -185,13 +183,15 @@ class PostgresConcurrencyCoordinatorTest {
   @Test
   void aLateAnswerCounts() {
     PostgresConcurrencyCoordinator coordinator =
-        open(
-            Wanted.of(proxied())
-                .connections(1)
-                .deadlines(LEASE_DEADLINE_MILLIS, LEASE_DEADLINE_MILLIS));
+        open(Wanted.of(proxied()).connections(1));
     beat(coordinator, "a", 1);
-    proxy.delayAnswers(DELAY_MILLIS); // two answers take longer than the deadline, and one does not
-    assertThat(beat(coordinator, "a", 2).status()).isEqualTo(Status.MEMBER);
+    proxy.holdAnswers();
+    CompletionStage<ShareGrant> late = coordinator.heartbeat(Heartbeats.of("a", 2));
+    StoreCalls.await("under way", () -> proxy.holding() == 1);
+    time.advance(Wanted.LONG_MILLIS + 10);
+    StoreCalls.await("late", () -> !listener.failures.isEmpty());
+    proxy.passAnswers();
+    assertThat(answer(late).status()).isEqualTo(Status.MEMBER);
     assertThat(listener.failures).as("counted as late").containsExactly(Failure.LEASE_DEADLINE);
   }
 
@@ -241,7 +241,7 @@ class PostgresConcurrencyCoordinatorTest {
             wanted.settings(),
             Coordination.DEFAULT,
             new Database.Surroundings(
-                TimeSource.system(), TestSurroundings.TIMER, listener, clock));
+                time, TestSurroundings.TIMER, listener, clock));
     opened.add(coordinator);
     return coordinator;
   }

@@ -25,7 +25,7 @@ class PostgresConcurrencyFaultsTest {
       new PostgresConcurrencyCoordinator(
           Wanted.of(server.url("postgres"))
               .quickToConnect()
-              .deadlines(200, 1_000)
+              .deadlines(200, 5_000)
               .breaker(5, 300, PROBE_MILLIS)
               .settings(),
           Coordination.DEFAULT,

@@ -70,7 +70,7 @@ class PostgresLimitsApartTest {
             open(
                 Wanted.of(database.url())
                     .connections(1)
-                    .deadlines(400, 4_000)
+                    .deadlines(400, Wanted.LONG_MILLIS)
                     .breaker(1, 60_000, 10));
         Connection holder = database.connect();
         Statement sql = holder.createStatement()) {

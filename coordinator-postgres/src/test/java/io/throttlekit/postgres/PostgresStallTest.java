@@ -7,8 +7,6 @@ import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 
 /** A PostgreSQL that pauses, for a moment or for longer. */
@@ -20,10 +18,10 @@ class PostgresStallTest extends StallConformance {
       new PostgresCounterStore(
           Wanted.of(server.url("postgres"))
               .connections(8)
-              .deadlines(1_000, 10_000)
+              .deadlines(1_000, Wanted.LONG_MILLIS)
               .breaker(5, 1_000, 25)
               .settings(),
-          TestSurroundings.notifying(listener));
+          new Database.Surroundings(time, TestSurroundings.TIMER, listener, null));
 
   @AfterEach
   void stop() {
@@ -39,16 +37,6 @@ class PostgresStallTest extends StallConformance {
   @Override
   protected Claim claim(String user) {
     return StoreCalls.claim(StoreCalls.FIVE, user, 1, DataLoss.REFILL);
-  }
-
-  @Override
-  protected void pause(long millis) {
-    server.hang();
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-      LockSupport.parkNanos(left);
-    }
-    server.goOn();
   }
 
   @Override

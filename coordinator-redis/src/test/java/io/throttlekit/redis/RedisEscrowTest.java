@@ -168,7 +168,7 @@ class RedisEscrowTest {
     long begun = time.monotonicNanos();
     Throwable late = failure(escrow.lease(key("a"), 1));
     assertThat(late).isInstanceOf(StoreException.class).hasMessageContaining("within 500 ms");
-    assertThat((time.monotonicNanos() - begun) / 1_000_000).isBetween(499L, 8_000L);
+    assertThat((time.monotonicNanos() - begun) / 1_000_000).isGreaterThanOrEqualTo(499L);
     await("down", () -> !answers(escrow) && !listener.isUp());
     assertThat(listener.failures).contains(Failure.LEASE_DEADLINE);
     own.goOn();

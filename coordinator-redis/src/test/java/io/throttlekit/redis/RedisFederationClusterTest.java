@@ -36,7 +36,7 @@ class RedisFederationClusterTest {
   @BeforeEach
   void start() {
     nodes = RedisNodes.startWithReplicas();
-    coordinator = Stores.coordinator(Wanted.cluster(nodes.urls()).deadlines(500, 2_000), listener);
+    coordinator = Stores.coordinator(Wanted.cluster(nodes.urls()).deadlines(500, 10_000), listener);
     await("connected", () -> answers(coordinator));
   }
 

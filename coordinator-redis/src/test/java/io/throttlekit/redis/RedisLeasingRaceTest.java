@@ -30,7 +30,7 @@ class RedisLeasingRaceTest {
   private static final int REGIONS = 4;
   private static final int THREADS_EACH = 3;
   private static final int STEPS = 500;
-  private static final long LIMIT = 50;
+  private static final long LIMIT = 20;
   private static final long WINDOW = 200;
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 
