@@ -181,7 +181,7 @@ class PostgresSteeringExchangeTest {
   void leasesAndRecordsWaitForTheStandbyAndReportsDoNot() throws SQLException {
     try (PostgresProcess server = PostgresProcess.start();
         PostgresSteeringExchange exchange =
-            open(Wanted.of(server.url("postgres")));
+            open(Wanted.of(server.url("postgres")).breaker(1_000, 3_600_000, 10));
         Connection admin = server.connect("postgres");
         Statement sql = admin.createStatement()) {
       await("warm", () -> StoreCalls.answers(exchange.health()));

@@ -61,7 +61,7 @@ class EvictionRaceTest {
                 for (int i = 0; i < CHARGES; i++) {
                   own += chargeRandomly(random);
                 }
-                round.await(60, TimeUnit.SECONDS);
+                round.await(240, TimeUnit.SECONDS);
               }
               return own;
             });
@@ -110,7 +110,7 @@ class EvictionRaceTest {
                 for (int i = 0; i < 3 * KEYS; i++) {
                   own += roomy.decide(charge(once, "user" + i % KEYS, 1)).admitted() ? 1 : 0;
                 }
-                round.await(60, TimeUnit.SECONDS);
+                round.await(240, TimeUnit.SECONDS);
               }
               return own;
             });
@@ -148,7 +148,7 @@ class EvictionRaceTest {
       }
       long sum = 0;
       for (Future<Long> count : counts) {
-        sum += count.get(100, TimeUnit.SECONDS);
+        sum += count.get(240, TimeUnit.SECONDS);
       }
       return sum;
     }

@@ -123,8 +123,8 @@ class InMemoryStoreConcurrencyTest {
               return counter.retire(0);
             });
         start.countDown();
-        long admitted = charged.get(10, TimeUnit.SECONDS);
-        assertThat(retired.get(10, TimeUnit.SECONDS)).isEqualTo(admitted > 0);
+        long admitted = charged.get(240, TimeUnit.SECONDS);
+        assertThat(retired.get(240, TimeUnit.SECONDS)).isEqualTo(admitted > 0);
       }
       assertThat(counter.hold()).isFalse();
       assertThat(counter.retire(0)).isFalse();
@@ -178,7 +178,7 @@ class InMemoryStoreConcurrencyTest {
       start.countDown();
       long sum = 0;
       for (Future<Long> count : counts) {
-        sum += count.get(50, TimeUnit.SECONDS);
+        sum += count.get(240, TimeUnit.SECONDS);
       }
       return sum;
     }
