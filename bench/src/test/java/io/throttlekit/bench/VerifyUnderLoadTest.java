@@ -32,8 +32,7 @@ class VerifyUnderLoadTest {
     home = Files.createDirectories(folder.resolve("home"));
     programs = Files.createDirectories(folder.resolve("programs"));
     Files.createDirectories(home.resolve("bin"));
-    Files.copy(
-        root.resolve("bin/verify-under-load"), home.resolve("bin/verify-under-load"));
+    Files.copy(root.resolve("bin/verify-under-load"), home.resolve("bin/verify-under-load"));
     assertThat(home.resolve("bin/verify-under-load").toFile().setExecutable(true)).isTrue();
     Ended made =
         run(

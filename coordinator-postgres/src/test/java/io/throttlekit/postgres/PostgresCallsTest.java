@@ -7,8 +7,8 @@ import static io.throttlekit.postgres.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
-import io.throttlekit.ManualTime;
 import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
@@ -134,9 +134,7 @@ class PostgresCallsTest {
     CompletionStage<LeaseGrant> without = leasing.lease(StoreCalls.lease("b", 1));
     StoreCalls.await("under way", () -> proxy.holding() == 6);
     time.advance(Wanted.LONG_MILLIS + 10);
-    assertThat(failure(without))
-        .as("one without an id")
-        .hasMessageContaining("in time");
+    assertThat(failure(without)).as("one without an id").hasMessageContaining("in time");
 
     StoreCalls.await("late", () -> listener.failures.size() == 7);
     proxy.passAnswers();
@@ -285,8 +283,7 @@ class PostgresCallsTest {
   }
 
   private PostgresCounterStore openStore(Wanted wanted) {
-    PostgresCounterStore next =
-        new PostgresCounterStore(wanted.settings(), surroundings());
+    PostgresCounterStore next = new PostgresCounterStore(wanted.settings(), surroundings());
     opened.add(next);
     return next;
   }
@@ -299,8 +296,7 @@ class PostgresCallsTest {
   }
 
   private PostgresRegionalEscrow openEscrow(Wanted wanted) {
-    PostgresRegionalEscrow next =
-        new PostgresRegionalEscrow(wanted.settings(), surroundings());
+    PostgresRegionalEscrow next = new PostgresRegionalEscrow(wanted.settings(), surroundings());
     opened.add(next);
     return next;
   }

@@ -182,8 +182,7 @@ class PostgresConcurrencyCoordinatorTest {
 
   @Test
   void aLateAnswerCounts() {
-    PostgresConcurrencyCoordinator coordinator =
-        open(Wanted.of(proxied()).connections(1));
+    PostgresConcurrencyCoordinator coordinator = open(Wanted.of(proxied()).connections(1));
     beat(coordinator, "a", 1);
     proxy.holdAnswers();
     CompletionStage<ShareGrant> late = coordinator.heartbeat(Heartbeats.of("a", 2));
@@ -240,8 +239,7 @@ class PostgresConcurrencyCoordinatorTest {
         new PostgresConcurrencyCoordinator(
             wanted.settings(),
             Coordination.DEFAULT,
-            new Database.Surroundings(
-                time, TestSurroundings.TIMER, listener, clock));
+            new Database.Surroundings(time, TestSurroundings.TIMER, listener, clock));
     opened.add(coordinator);
     return coordinator;
   }

@@ -135,8 +135,7 @@ class PostgresFaultsTest {
 
   @Test
   void aCrashEmptiesUnloggedCountersAndIsReportedAsALoss() {
-    PostgresCounterStore store =
-        open(wanted(url()).counters(Durability.UNLOGGED));
+    PostgresCounterStore store = open(wanted(url()).counters(Durability.UNLOGGED));
     acquire(store, "a", 5);
     server.kill();
     server.restart();
@@ -370,8 +369,7 @@ class PostgresFaultsTest {
   private PostgresGlobalCoordinator coordinator(String url) {
     PostgresGlobalCoordinator coordinator =
         new PostgresGlobalCoordinator(
-            wanted(url).connections(1).settings(),
-            TestSurroundings.notifying(listener));
+            wanted(url).connections(1).settings(), TestSurroundings.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }

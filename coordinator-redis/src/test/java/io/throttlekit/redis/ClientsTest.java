@@ -29,7 +29,9 @@ class ClientsTest {
     assertThat(Clients.parse("redis-socket:///run/r.sock").getSocket()).isEqualTo("/run/r.sock");
   }
 
-  /** With the interval of the breaker's probes, requests succeed within 100 ms of Redis's return. */
+  /**
+   * With the interval of the breaker's probes, requests succeed within 100 ms of Redis's return.
+   */
   @Test
   void anAttemptToConnectNeverWaitsLongerThan50Millis() {
     for (int attempt = 1; attempt <= 64; attempt++) {

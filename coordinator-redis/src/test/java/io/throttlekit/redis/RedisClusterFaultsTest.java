@@ -47,7 +47,8 @@ class RedisClusterFaultsTest {
     nodes.keepMasters();
     // While all calls wait for the hanging master, none are sent to the others, which must not
     // count as silence.
-    Wanted wanted = Wanted.cluster(nodes.urls()).deadlines(8_000, 16_000).breaker(1_000, 60_000, 25);
+    Wanted wanted =
+        Wanted.cluster(nodes.urls()).deadlines(8_000, 16_000).breaker(1_000, 60_000, 25);
     store =
         Stores.connected(
             RedisCounterStore.connect(wanted.settings(), TimeSource.system(), listener, null));

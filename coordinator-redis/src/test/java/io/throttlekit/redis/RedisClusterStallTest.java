@@ -22,8 +22,7 @@ class RedisClusterStallTest extends StallConformance {
   private final RecordingListener listener = new RecordingListener();
   private final RedisCounterStore store =
       Stores.connected(
-          RedisCounterStore.connect(
-              Wanted.cluster(nodes.urls()).settings(), time, listener, null));
+          RedisCounterStore.connect(Wanted.cluster(nodes.urls()).settings(), time, listener, null));
 
   /** Masters that suspect none of them which is stopped, however slow the test is. */
   private static RedisNodes startedNodes() {

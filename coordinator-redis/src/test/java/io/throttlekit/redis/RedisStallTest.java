@@ -20,8 +20,7 @@ class RedisStallTest extends StallConformance {
   private final RecordingListener listener = new RecordingListener();
   private final RedisCounterStore store =
       Stores.connected(
-          RedisCounterStore.connect(
-              Wanted.redis(redis.url()).settings(), time, listener, null));
+          RedisCounterStore.connect(Wanted.redis(redis.url()).settings(), time, listener, null));
 
   @AfterEach
   void stop() {

@@ -118,7 +118,7 @@ public abstract class StallConformance {
     warm();
     String user = userOfServer();
     hang();
-    acquire(user, DEADLINE_MILLIS);
+    var _ = acquire(user, DEADLINE_MILLIS);
     CompletableFuture<Outcome> expiring = acquire(user, 900);
     time.advance(995);
     await("a sweep", expiring::isDone);
@@ -186,7 +186,7 @@ public abstract class StallConformance {
         "open",
         () -> {
           time.advance(1);
-          acquire(user, DEADLINE_MILLIS);
+          var _ = acquire(user, DEADLINE_MILLIS);
           return listener().failures.contains(Failure.OPEN);
         });
   }
