@@ -20,9 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(120)
 class CallsTest {
 
   @Test
@@ -44,7 +42,7 @@ class CallsTest {
     held.complete(true);
     assertThat(StoreCalls.answer(running)).isTrue();
     calls.close();
-    assertThat(calls.ended().toCompletableFuture().get(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(calls.ended().toCompletableFuture().get(240, TimeUnit.SECONDS)).isTrue();
     assertThat(made).isFalse();
   }
 
@@ -122,13 +120,13 @@ class CallsTest {
                 .toCompletableFuture());
       }
       calls.close();
-      assertThat(calls.ended().toCompletableFuture().get(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(calls.ended().toCompletableFuture().get(240, TimeUnit.SECONDS)).isTrue();
       long answered =
           replies.stream()
               .filter(reply ->
                   reply
                       .handle((_, failure) -> failure == null)
-                      .completeOnTimeout(false, 60, TimeUnit.SECONDS)
+                      .completeOnTimeout(false, 240, TimeUnit.SECONDS)
                       .join())
               .count();
       assertThat(answered).as("round %d", round).isEqualTo(made.get());

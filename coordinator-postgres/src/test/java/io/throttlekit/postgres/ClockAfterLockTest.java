@@ -26,12 +26,10 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A window that ends while a transaction waits for row locks; by the real clock. */
 @RealPostgres
-@Timeout(180)
 class ClockAfterLockTest {
   private static final long WINDOW = 1_500;
   private static final String WAITING =

@@ -8,11 +8,10 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +41,8 @@ final class CuttingProxy implements AutoCloseable {
   /** Whether the last message was an answer. */
   private final AtomicBoolean answered = new AtomicBoolean(true);
 
-  private volatile long delayMillis;
+  private final AtomicInteger holding = new AtomicInteger();
+  private volatile CountDownLatch held = new CountDownLatch(0);
 
   /** An answer to drop: one that contains {@code answer}, to a request that matches. */
   private record Cut(Pattern request, String answer) {}
@@ -75,9 +75,19 @@ final class CuttingProxy implements AutoCloseable {
     cutAt.set(new Cut(Pattern.compile(ANY), ANY));
   }
 
-  /** Delays each answer. */
-  void delayAnswers(long millis) {
-    delayMillis = millis;
+  /** Holds answers back from here on. */
+  void holdAnswers() {
+    held = new CountDownLatch(1);
+  }
+
+  /** Returns the connections with an answer that is held back. */
+  int holding() {
+    return holding.get();
+  }
+
+  /** Passes on the answers that were held back, and those to come. */
+  void passAnswers() {
+    held.countDown();
   }
 
   /** Returns whether the requested cut has happened. */
@@ -129,16 +139,14 @@ final class CuttingProxy implements AutoCloseable {
         } else if (isCut(request.get(), text)) {
           return;
         }
-        boolean late = isAnswer && delayMillis > 0;
-        if (late) {
-          await(delayMillis);
+        if (isAnswer && held.getCount() > 0) {
+          holding.incrementAndGet();
+          held.await();
+          holding.decrementAndGet();
         }
         out.write(bytes, 0, size);
-        while (late && in.available() > 0) { // the rest of that answer
-          out.write(bytes, 0, in.read(bytes));
-        }
       }
-    } catch (IOException _) {
+    } catch (IOException | InterruptedException _) {
       // the other direction has ended
     }
   }
@@ -149,13 +157,5 @@ final class CuttingProxy implements AutoCloseable {
         && cut.request.matcher(request).find()
         && answer.contains(cut.answer)
         && cutAt.compareAndSet(cut, null);
-  }
-
-  private static void await(long millis) {
-    long begun = System.nanoTime();
-    long nanos = TimeUnit.MILLISECONDS.toNanos(millis);
-    for (long left = nanos; left > 0; left = begun + nanos - System.nanoTime()) {
-      LockSupport.parkNanos(left);
-    }
   }
 }

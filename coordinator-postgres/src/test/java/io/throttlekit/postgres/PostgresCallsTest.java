@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
+import io.throttlekit.ManualTime;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
@@ -33,24 +34,18 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Calls that are repeated because their answer is lost or late, or concurrently. */
 @RealPostgres
-@Timeout(120)
 class PostgresCallsTest {
   private static final String LEASED = "SELECT max(leased) FROM throttlekit.windows";
   private static final String HELD = "SELECT units FROM throttlekit.escrow";
-  private static final long LEASE_MILLIS = 3_000;
-
-  /**
-   * The delay of an answer. Two delayed answers take longer than the lease deadline and one does
-   * not, by a second either way, for busy machines.
-   */
-  private static final long DELAY_MILLIS = 2_000;
 
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
+
+  /** The clock of deadlines. */
+  private final ManualTime time = new ManualTime(0);
 
   private final RecordingListener listener = new RecordingListener();
   private final List<AutoCloseable> opened = new ArrayList<>();
@@ -116,7 +111,7 @@ class PostgresCallsTest {
 
   @Test
   void aLateAnswerToALeaseCounts() {
-    Wanted wanted = Wanted.of(proxied()).connections(1).deadlines(LEASE_MILLIS, LEASE_MILLIS);
+    Wanted wanted = Wanted.of(proxied()).connections(1);
     throughTheProxy(wanted);
     long windowEnd = warm();
     CallId id = new CallId(16, 1);
@@ -126,7 +121,7 @@ class PostgresCallsTest {
     PostgresRegionalEscrow giving = escrow;
     throughTheProxy(wanted);
     var _ = warm();
-    proxy.delayAnswers(DELAY_MILLIS);
+    proxy.holdAnswers();
 
     CompletionStage<LeaseGrant> counted = leasing.lease(request(new CallId(24, 1), 1));
     CompletionStage<Boolean> back = returnUnits(store, new CallId(17, 1), before.windowEndMillis());
@@ -136,10 +131,13 @@ class PostgresCallsTest {
             new BudgetReturn(StoreCalls.budget(FIVE, "b"), "eu", "1", windowEnd, 1));
     CompletionStage<EscrowGrant> given = giving.lease(held, 2, id);
     CompletionStage<Boolean> refilled = refill("2", 4);
-    assertThat(failure(leasing.lease(StoreCalls.lease("b", 1))))
-        .as("one without an id")
-        .hasMessageContaining("in time");
+    CompletionStage<LeaseGrant> without = leasing.lease(StoreCalls.lease("b", 1));
+    StoreCalls.await("under way", () -> proxy.holding() == 6);
+    time.advance(Wanted.LONG_MILLIS + 10);
+    assertThat(failure(without)).as("one without an id").hasMessageContaining("in time");
 
+    StoreCalls.await("late", () -> listener.failures.size() == 7);
+    proxy.passAnswers();
     assertThat(answer(counted).units()).isEqualTo(1);
     assertThat(answer(back)).isTrue();
     assertThat(answer(leased).units()).isEqualTo(3);
@@ -157,7 +155,7 @@ class PostgresCallsTest {
 
   @Test
   void aCallQueuedPastItsDeadlineIsReportedAsNotSent() throws SQLException {
-    throughTheProxy(Wanted.of(database.url()).connections(1).deadlines(10_000, 1_000));
+    throughTheProxy(Wanted.of(database.url()).connections(1).deadlines(10_000, 5_000));
     var _ = warm();
     try (Connection holder = database.connect();
         Statement sql = holder.createStatement()) {
@@ -165,6 +163,7 @@ class PostgresCallsTest {
       sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
       CompletionStage<LeaseGrant> first = store.lease(request(new CallId(16, 1), 1));
       CompletionStage<LeaseGrant> second = store.lease(request(new CallId(24, 1), 1));
+      time.advance(5_010);
       for (CompletionStage<LeaseGrant> each : List.of(first, second)) {
         assertThat(failure(each))
             .isInstanceOfSatisfying(
@@ -275,27 +274,29 @@ class PostgresCallsTest {
     escrow = openEscrow(wanted);
   }
 
+  private Database.Surroundings surroundings() {
+    return new Database.Surroundings(time, TestSurroundings.TIMER, listener, null);
+  }
+
   private String proxied() {
     return "jdbc:postgresql://127.0.0.1:" + proxy.port() + "/" + database.name();
   }
 
   private PostgresCounterStore openStore(Wanted wanted) {
-    PostgresCounterStore next =
-        new PostgresCounterStore(wanted.settings(), TestSurroundings.notifying(listener));
+    PostgresCounterStore next = new PostgresCounterStore(wanted.settings(), surroundings());
     opened.add(next);
     return next;
   }
 
   private PostgresGlobalCoordinator openCoordinator(Wanted wanted) {
     PostgresGlobalCoordinator next =
-        new PostgresGlobalCoordinator(wanted.settings(), TestSurroundings.notifying(listener));
+        new PostgresGlobalCoordinator(wanted.settings(), surroundings());
     opened.add(next);
     return next;
   }
 
   private PostgresRegionalEscrow openEscrow(Wanted wanted) {
-    PostgresRegionalEscrow next =
-        new PostgresRegionalEscrow(wanted.settings(), TestSurroundings.notifying(listener));
+    PostgresRegionalEscrow next = new PostgresRegionalEscrow(wanted.settings(), surroundings());
     opened.add(next);
     return next;
   }

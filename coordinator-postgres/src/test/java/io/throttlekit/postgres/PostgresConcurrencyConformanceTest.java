@@ -5,11 +5,9 @@ import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.ConcurrencyCoordinatorConformance;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealPostgres
-@Timeout(180)
 class PostgresConcurrencyConformanceTest extends ConcurrencyCoordinatorConformance {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 

@@ -5,11 +5,9 @@ import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.ConcurrencyCoordinatorDifferential;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealPostgres
-@Timeout(180)
 class PostgresConcurrencyDifferentialTest extends ConcurrencyCoordinatorDifferential {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 

@@ -13,11 +13,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Heartbeats to a PostgreSQL that hangs or dies. */
 @RealPostgres
-@Timeout(120)
 class PostgresConcurrencyFaultsTest {
   private static final long PROBE_MILLIS = 50;
 
@@ -27,7 +25,7 @@ class PostgresConcurrencyFaultsTest {
       new PostgresConcurrencyCoordinator(
           Wanted.of(server.url("postgres"))
               .quickToConnect()
-              .deadlines(200, 1_000)
+              .deadlines(200, 5_000)
               .breaker(5, 300, PROBE_MILLIS)
               .settings(),
           Coordination.DEFAULT,

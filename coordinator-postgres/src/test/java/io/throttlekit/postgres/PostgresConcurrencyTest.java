@@ -27,14 +27,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several processes at once. */
 @RealPostgres
-@Timeout(120)
 class PostgresConcurrencyTest {
   private static final int PROCESSES = 3;
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();

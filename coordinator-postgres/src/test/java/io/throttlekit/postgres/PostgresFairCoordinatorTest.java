@@ -27,12 +27,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Budgets that tenants share: evictions, several processes, and round trips. */
 @RealPostgres
-@Timeout(600)
 class PostgresFairCoordinatorTest {
   private static final long WINDOW = 10_000;
   private static final long LIMIT = 100;

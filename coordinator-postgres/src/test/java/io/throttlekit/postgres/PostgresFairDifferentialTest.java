@@ -25,12 +25,10 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Random histories of requests, leases and returns, as in memory. */
 @RealPostgres
-@Timeout(600)
 class PostgresFairDifferentialTest {
   private static final long WINDOW = 10_000;
   private static final long START = 1_700_000_000_000L;

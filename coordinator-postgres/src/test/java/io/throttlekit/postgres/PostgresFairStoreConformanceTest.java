@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.FairStoreConformance;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealPostgres
-@Timeout(180)
 class PostgresFairStoreConformanceTest extends FairStoreConformance {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 

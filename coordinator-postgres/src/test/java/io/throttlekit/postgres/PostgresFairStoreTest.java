@@ -26,14 +26,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several processes, and round trips, of counters that tenants share. */
 @RealPostgres
-@Timeout(180)
 class PostgresFairStoreTest {
   private static final int PROCESSES = 3;
   private static final int TENANTS = 6;

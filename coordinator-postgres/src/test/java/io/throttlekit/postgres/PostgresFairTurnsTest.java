@@ -35,14 +35,12 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Calls that wait for the row of a counter that tenants share. */
 @RealPostgres
-@Timeout(120)
 class PostgresFairTurnsTest {
   private static final long LIMIT = 300;
   private static final int INVENTED = 200;

@@ -10,6 +10,7 @@ import static io.throttlekit.postgres.StoreCalls.left;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.EscrowRefill;
@@ -34,11 +35,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A PostgreSQL that hangs, dies, is not started yet, or commits without an answer. */
 @RealPostgres
-@Timeout(120)
 class PostgresFaultsTest {
   /** The outage, after which a pool that doubles its pauses would pause for about as long again. */
   private static final long ABSENCE_MILLIS = 3_000;
@@ -136,8 +135,7 @@ class PostgresFaultsTest {
 
   @Test
   void aCrashEmptiesUnloggedCountersAndIsReportedAsALoss() {
-    PostgresCounterStore store =
-        open(wanted(url()).counters(Durability.UNLOGGED).deadlines(20_000, 2_000));
+    PostgresCounterStore store = open(wanted(url()).counters(Durability.UNLOGGED));
     acquire(store, "a", 5);
     server.kill();
     server.restart();
@@ -148,7 +146,7 @@ class PostgresFaultsTest {
 
   @Test
   void countersSurviveACrash() {
-    PostgresCounterStore store = open(wanted(url()).deadlines(20_000, 2_000));
+    PostgresCounterStore store = open(wanted(url()));
     acquire(store, "a", 4);
     server.kill();
     server.restart();
@@ -168,7 +166,7 @@ class PostgresFaultsTest {
 
   @Test
   void recoversAtOnceAfterAnOutageOfAnyLength() {
-    PostgresCounterStore store = open(shortDeadlines().deadlines(2_000, 10_000));
+    PostgresCounterStore store = open(wanted(url()).breaker(5, 10_000, PROBE_MILLIS));
     await("warm", () -> answers(ask(store, "a", 0)));
     server.kill();
     long away = System.nanoTime();
@@ -230,7 +228,12 @@ class PostgresFaultsTest {
 
   @Test
   void aCallQueuedPastItsDeadlineIsNotExecuted() throws SQLException {
-    PostgresCounterStore store = open(wanted(url()).connections(1).deadlines(2_000, 10_000));
+    ManualTime time = new ManualTime(0);
+    PostgresCounterStore store =
+        new PostgresCounterStore(
+            Wanted.of(url()).connections(1).deadlines(2_000, Wanted.LONG_MILLIS).settings(),
+            new Database.Surroundings(time, TestSurroundings.TIMER, listener, null));
+    opened.add(store);
     await("warm", () -> answers(ask(store, "a", 1)));
     long before = left(store, "a"); // failed calls before it was warm may be counted
     List<CompletionStage<?>> asked = new ArrayList<>();
@@ -242,6 +245,7 @@ class PostgresFaultsTest {
       await("the first is under way", () -> waiting() == 1);
       asked.add(ask(store, "a", 1));
       asked.add(ask(store, "a", 1));
+      time.advance(2_010);
       for (CompletionStage<?> each : asked) {
         assertThat(failure(each)).hasMessageContaining("in time");
       }
@@ -256,7 +260,7 @@ class PostgresFaultsTest {
 
   @Test
   void aHangingCallHoldsLocksNoLongerThanTheLeaseDeadline() throws SQLException {
-    PostgresCounterStore store = open(wanted(url()).deadlines(300, 3_000));
+    PostgresCounterStore store = open(wanted(url()).deadlines(300, 10_000));
     await("warm", () -> answers(ask(store, "a", 1)));
     try (Connection holder = server.connect("postgres");
         Statement sql = holder.createStatement()) {
@@ -280,8 +284,8 @@ class PostgresFaultsTest {
       Database durable = database();
       assertThat(setting(durable, "synchronous_commit")).isEqualTo("on");
       assertThat(setting(durable, "transaction_isolation")).isEqualTo("read committed");
-      assertThat(setting(durable, "statement_timeout")).isEqualTo("20s");
-      assertThat(setting(durable, "idle_in_transaction_session_timeout")).isEqualTo("20s");
+      assertThat(setting(durable, "statement_timeout")).isEqualTo("1min");
+      assertThat(setting(durable, "idle_in_transaction_session_timeout")).isEqualTo("1min");
       assertThat(setting(durable, "search_path")).isEqualTo("throttlekit");
       durable.close();
       answer(durable.ended());
@@ -365,8 +369,7 @@ class PostgresFaultsTest {
   private PostgresGlobalCoordinator coordinator(String url) {
     PostgresGlobalCoordinator coordinator =
         new PostgresGlobalCoordinator(
-            wanted(url).connections(1).deadlines(20_000, 2_000).settings(),
-            TestSurroundings.notifying(listener));
+            wanted(url).connections(1).settings(), TestSurroundings.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }

@@ -33,12 +33,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the deletion of expired rows. */
 @RealPostgres
-@Timeout(180)
 class PostgresGarbageTest {
   private static final long START = 1_700_000_000_000L;
   private static final long EVERY = 7_000;

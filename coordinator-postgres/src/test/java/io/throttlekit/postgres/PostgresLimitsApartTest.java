@@ -22,12 +22,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Faults of one concurrency limit, or of the server, that must not spread or multiply. */
 @RealPostgres
-@Timeout(120)
 class PostgresLimitsApartTest {
   private static final String WAITING =
       "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
@@ -72,7 +70,7 @@ class PostgresLimitsApartTest {
             open(
                 Wanted.of(database.url())
                     .connections(1)
-                    .deadlines(400, 4_000)
+                    .deadlines(400, Wanted.LONG_MILLIS)
                     .breaker(1, 60_000, 10));
         Connection holder = database.connect();
         Statement sql = holder.createStatement()) {

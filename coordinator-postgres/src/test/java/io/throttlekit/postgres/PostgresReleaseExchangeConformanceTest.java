@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.share.ReleaseExchangeConformance;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealPostgres
-@Timeout(180)
 class PostgresReleaseExchangeConformanceTest extends ReleaseExchangeConformance {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 

@@ -18,12 +18,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What calls write, transactions that overtake each other, and the deletion of abandoned rows. */
 @RealPostgres
-@Timeout(180)
 class PostgresReleaseExchangeTest {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
   private static final String PROCESSES =

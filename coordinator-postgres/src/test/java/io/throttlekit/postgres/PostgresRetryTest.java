@@ -21,14 +21,12 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests retries of transactions after conflicts with others. */
 @RealPostgres
-@Timeout(180)
 class PostgresRetryTest {
   private static final String WAITING =
       "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"

@@ -32,12 +32,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the roles of docs/POSTGRES.md with exactly the SQL of that document. */
 @RealPostgres
-@Timeout(180)
 class PostgresRolesTest {
   private static final String OWNER = "throttlekit_owner";
   private static final String SERVICE = "throttlekit_service";

@@ -20,14 +20,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tables that do not exist, are older or newer, or may not be created. */
 @RealPostgres
-@Timeout(180)
 class PostgresSchemaTest {
   private static final String NAME = "own";
   private static final String VERSION = "SELECT max(version) FROM own.schema_version";

@@ -7,14 +7,10 @@ import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StallConformance;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Timeout;
 
 /** A PostgreSQL that pauses, for a moment or for longer. */
 @RealPostgres
-@Timeout(180)
 class PostgresStallTest extends StallConformance {
   private final PostgresProcess server = PostgresProcess.startFast();
   private final RecordingListener listener = new RecordingListener();
@@ -22,10 +18,10 @@ class PostgresStallTest extends StallConformance {
       new PostgresCounterStore(
           Wanted.of(server.url("postgres"))
               .connections(8)
-              .deadlines(1_000, 10_000)
+              .deadlines(1_000, Wanted.LONG_MILLIS)
               .breaker(5, 1_000, 25)
               .settings(),
-          TestSurroundings.notifying(listener));
+          new Database.Surroundings(time, TestSurroundings.TIMER, listener, null));
 
   @AfterEach
   void stop() {
@@ -41,16 +37,6 @@ class PostgresStallTest extends StallConformance {
   @Override
   protected Claim claim(String user) {
     return StoreCalls.claim(StoreCalls.FIVE, user, 1, DataLoss.REFILL);
-  }
-
-  @Override
-  protected void pause(long millis) {
-    server.hang();
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
-    for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) {
-      LockSupport.parkNanos(left);
-    }
-    server.goOn();
   }
 
   @Override

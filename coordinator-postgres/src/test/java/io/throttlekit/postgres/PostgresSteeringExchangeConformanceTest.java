@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.steering.SteeringExchangeConformance;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealPostgres
-@Timeout(180)
 class PostgresSteeringExchangeConformanceTest extends SteeringExchangeConformance {
   @RegisterExtension private static final OwnDatabase database = new OwnDatabase();
 

@@ -16,12 +16,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Counts round trips of a lease from a remote PostgreSQL, and the cost of a lost connection. */
 @RealPostgres
-@Timeout(180)
 class PostgresTripsTest {
   /** Longer than the half second of idleness after which Hikari validates a connection. */
   private static final long IDLE_MILLIS = 700;

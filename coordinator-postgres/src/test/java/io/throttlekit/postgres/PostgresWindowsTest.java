@@ -13,12 +13,10 @@ import io.throttlekit.testkit.postgres.RealPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Windows of a server whose clock steps back, for a process without earlier knowledge. */
 @RealPostgres
-@Timeout(180)
 class PostgresWindowsTest {
   private static final long WINDOW = 10_000;
   private static final long END = 1_700_000_010_000L;

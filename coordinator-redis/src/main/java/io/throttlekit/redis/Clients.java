@@ -124,6 +124,11 @@ final class Clients {
     return new DefaultEventLoopGroupProvider(1).allocate(type);
   }
 
+  /** Returns the pauses between attempts to connect. */
+  static Delay reconnectDelay() {
+    return Delay.exponential(Duration.ofMillis(1), MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS);
+  }
+
   /** Creates an unopened link on {@code loop}, which notifies {@code listener} there. */
   Link<?> link(EventLoop loop, Link.Listener listener) {
     ClientResources onLoop =
@@ -131,9 +136,7 @@ final class Clients {
             .eventLoopGroupProvider(new Only(loop))
             .eventExecutorGroup(loop)
             .timer(timer)
-            .reconnectDelay(
-                Delay.exponential(
-                    Duration.ofMillis(1), MAX_RECONNECT_DELAY, 2, TimeUnit.MILLISECONDS))
+            .reconnectDelay(reconnectDelay())
             .commandLatencyRecorder(CommandLatencyRecorder.disabled())
             .build();
     resources.add(onLoop);

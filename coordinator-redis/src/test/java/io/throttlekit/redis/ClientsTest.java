@@ -3,6 +3,7 @@ package io.throttlekit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.lettuce.core.RedisURI;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class ClientsTest {
@@ -26,5 +27,17 @@ class ClientsTest {
   @Test
   void aSocketHasNoHost() {
     assertThat(Clients.parse("redis-socket:///run/r.sock").getSocket()).isEqualTo("/run/r.sock");
+  }
+
+  /**
+   * With the interval of the breaker's probes, requests succeed within 100 ms of Redis's return.
+   */
+  @Test
+  void anAttemptToConnectNeverWaitsLongerThan50Millis() {
+    for (int attempt = 1; attempt <= 64; attempt++) {
+      assertThat(Clients.reconnectDelay().createDelay(attempt))
+          .as("pause before attempt %d", attempt)
+          .isLessThanOrEqualTo(Duration.ofMillis(50));
+    }
   }
 }

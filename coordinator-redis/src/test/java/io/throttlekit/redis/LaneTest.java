@@ -96,7 +96,7 @@ class LaneTest {
                 });
     lane.open();
     lane.submit(call);
-    assertThat(late.get(10, TimeUnit.SECONDS)).as("the call failed before").isTrue();
+    assertThat(late.get(240, TimeUnit.SECONDS)).as("the call failed before").isTrue();
     assertThat(call.reply).isNotDone();
   }
 

@@ -39,7 +39,7 @@ final class LeasingProcess implements AutoCloseable {
 
   static final int REGIONAL_LEASES = 4;
 
-  private static final long WAIT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(2);
+  private static final long WAIT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   final UnansweredCalls calls = new UnansweredCalls();
 
@@ -94,7 +94,7 @@ final class LeasingProcess implements AutoCloseable {
 
   private static Wanted wanted(TcpProxy proxy) {
     return Wanted.redis("redis://127.0.0.1:" + proxy.port())
-        .deadlines(2_000, 2_000)
+        .deadlines(10_000, 10_000)
         .breaker(1_000, 60_000, 10);
   }
 

@@ -19,11 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the units that a process returns when it shuts down. */
 @RealRedis
-@Timeout(180)
 class RedisCloseTest {
   private static final int COUNTERS = 2_000;
 

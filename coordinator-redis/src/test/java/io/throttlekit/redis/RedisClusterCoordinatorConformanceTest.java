@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.GlobalCoordinatorConformance;
 import io.throttlekit.testkit.redis.RealRedis;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
-@Timeout(120)
 class RedisClusterCoordinatorConformanceTest extends GlobalCoordinatorConformance {
   @RegisterExtension private static final OneCluster cluster = new OneCluster();
 

@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.federation.RegionalEscrowConformance;
 import io.throttlekit.testkit.redis.RealRedis;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
-@Timeout(120)
 class RedisClusterEscrowConformanceTest extends RegionalEscrowConformance {
   @RegisterExtension private static final OneCluster cluster = new OneCluster();
 

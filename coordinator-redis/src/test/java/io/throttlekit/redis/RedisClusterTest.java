@@ -32,13 +32,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Counters in a Cluster of three masters. */
 @RealRedis
-@Timeout(120)
 class RedisClusterTest {
   private static RedisNodes nodes;
   private static RedisCounterStore store;

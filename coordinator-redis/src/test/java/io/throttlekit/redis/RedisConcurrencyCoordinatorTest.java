@@ -29,14 +29,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** How concurrency limits are stored in Redis. */
 @RealRedis
-@Timeout(120)
 class RedisConcurrencyCoordinatorTest {
   private static final long START = 1_700_000_000_000L;
   private static final long HOUR = 3_600_000;

@@ -5,11 +5,9 @@ import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.ConcurrencyCoordinatorDifferential;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.testkit.redis.RealRedis;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
-@Timeout(180)
 class RedisConcurrencyDifferentialTest extends ConcurrencyCoordinatorDifferential {
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 

@@ -25,11 +25,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Heartbeats to a Redis that hangs, dies, is slow, or loses its scripts. */
 @RealRedis
-@Timeout(180)
 class RedisConcurrencyFaultsTest {
   private static final long PROBE_MILLIS = 50;
 

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,7 +26,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Keys of a concurrency limit that another program has written to. */
 @RealRedis
-@Timeout(120)
 class RedisConcurrencyWrittenByOthersTest {
   private static final long START = 1_700_000_000_000L;
   private static final long HOUR = 3_600_000;

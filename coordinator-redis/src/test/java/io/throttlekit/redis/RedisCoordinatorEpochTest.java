@@ -19,12 +19,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A coordinator whose Redis has lost its data. */
 @RealRedis
-@Timeout(180)
 class RedisCoordinatorEpochTest {
   private static final long WINDOW = 10_000;
   private static final long END = 1_700_000_010_000L;

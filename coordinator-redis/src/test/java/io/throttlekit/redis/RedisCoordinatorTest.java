@@ -29,12 +29,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests the coordinator on Redis beyond the conformance suite. */
 @RealRedis
-@Timeout(180)
 class RedisCoordinatorTest {
   /** Texts that would be equal if they were only concatenated. */
   static final List<String> STRANGE =

@@ -22,12 +22,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A Redis that has lost its counters, and the keys that it keeps. */
 @RealRedis
-@Timeout(180)
 class RedisEpochTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;

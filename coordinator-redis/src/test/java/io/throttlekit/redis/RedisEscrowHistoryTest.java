@@ -11,14 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * No unit of a region is spent twice, with any data that its Redis restores. Three of eight units
  * are leased; then the rest is requested from a Redis without that lease.
  */
 @RealRedis
-@Timeout(180)
 class RedisEscrowHistoryTest {
   private static final long END = 1_600_000_010_000L;
 

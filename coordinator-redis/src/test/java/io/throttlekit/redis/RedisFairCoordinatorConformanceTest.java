@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.federation.FairCoordinatorConformance;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.testkit.redis.RealRedis;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
-@Timeout(180)
 class RedisFairCoordinatorConformanceTest extends FairCoordinatorConformance {
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 

@@ -28,12 +28,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Pools of budgets in Redis: random histories as in memory, their keys, and what leases cost. */
 @RealRedis
-@Timeout(600)
 class RedisFairCoordinatorTest {
   private static final long WINDOW = 10_000;
   private static final long START = 1_700_000_000_000L;

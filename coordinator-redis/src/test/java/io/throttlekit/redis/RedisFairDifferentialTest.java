@@ -29,12 +29,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Random histories of pools, with the results of the store in memory. */
 @RealRedis
-@Timeout(600)
 class RedisFairDifferentialTest {
   private static final long WINDOW = 10_000;
   private static final long START = 1_700_000_000_000L;

@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.FairStoreConformance;
 import io.throttlekit.testkit.redis.RealRedis;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
-@Timeout(180)
 class RedisFairStoreConformanceTest extends FairStoreConformance {
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 

@@ -24,14 +24,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The keys of a pool, and what its decisions cost Redis. */
 @RealRedis
-@Timeout(180)
 class RedisFairStoreTest {
   private static final long MINUTE = 60_000;
   private static final long START = 1_700_000_000_000L / MINUTE * MINUTE + 1_000;

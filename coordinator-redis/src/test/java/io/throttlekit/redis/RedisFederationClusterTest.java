@@ -23,11 +23,9 @@ import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A federation's data in a Cluster of three masters, each with a replica. */
 @RealRedis
-@Timeout(120)
 class RedisFederationClusterTest {
   private static final FederationKeys KEYS = new FederationKeys("", true);
 
@@ -38,7 +36,7 @@ class RedisFederationClusterTest {
   @BeforeEach
   void start() {
     nodes = RedisNodes.startWithReplicas();
-    coordinator = Stores.coordinator(Wanted.cluster(nodes.urls()).deadlines(500, 2_000), listener);
+    coordinator = Stores.coordinator(Wanted.cluster(nodes.urls()).deadlines(500, 10_000), listener);
     await("connected", () -> answers(coordinator));
   }
 

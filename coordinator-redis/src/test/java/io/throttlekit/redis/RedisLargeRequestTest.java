@@ -14,10 +14,8 @@ import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 @RealRedis
-@Timeout(180)
 class RedisLargeRequestTest {
   private static final int CHARGES = 20_000;
   private static final long MAX_MICROS = 3_000_000;

@@ -20,19 +20,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Regions that lease and return concurrently, over their own connections, in short windows. */
 @RealRedis
-@Timeout(120)
 class RedisLeasingRaceTest {
   private static final int REGIONS = 4;
   private static final int THREADS_EACH = 3;
   private static final int STEPS = 500;
-  private static final long LIMIT = 50;
+  private static final long LIMIT = 20;
   private static final long WINDOW = 200;
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 

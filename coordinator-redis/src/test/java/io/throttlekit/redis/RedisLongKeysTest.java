@@ -16,12 +16,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Tests what values of 58 KB leave in Redis. */
 @RealRedis
-@Timeout(180)
 class RedisLongKeysTest {
   private static final String VALUE = "x".repeat(58_000);
 

@@ -11,13 +11,11 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Two processes of a region spend a budget. Only units of a process or a Redis that ends are lost.
  */
 @RealRedis
-@Timeout(180)
 class RedisLostLeasesTest {
   private static final long LIMIT = 1_000;
   private static final int ROUNDS = 6;

@@ -25,14 +25,12 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests charges that are undone, at once or after charges of other requests. */
 @RealRedis
-@Timeout(180)
 class RedisRefundTest {
   private static final long START = 1_700_000_000_000L;
   private static final long MINUTE = 60_000;

@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.share.ReleaseExchangeConformance;
 import io.throttlekit.testkit.redis.RealRedis;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
-@Timeout(180)
 class RedisReleaseExchangeConformanceTest extends ReleaseExchangeConformance {
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 

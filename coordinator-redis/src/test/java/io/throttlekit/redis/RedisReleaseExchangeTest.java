@@ -17,11 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Rights, expiry and faults of a Redis through which processes exchange releases. */
 @RealRedis
-@Timeout(180)
 class RedisReleaseExchangeTest {
   private static final String A = "aaaaaa-1";
   private static final String B = "bbbbbb-1";

@@ -23,13 +23,11 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * A Redis that restarts with older data than it has acknowledged, or is promoted from a replica.
  */
 @RealRedis
-@Timeout(180)
 class RedisRestartTest {
   private static final FixedWindow HUNDRED = new FixedWindow(100, StoreCalls.FIVE.windowMillis());
   private static final String[] ALWAYS = {"--appendonly", "yes", "--appendfsync", "always"};

@@ -16,11 +16,9 @@ import io.throttlekit.testkit.redis.RedisProcess;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** A master that dies and whose replica is promoted. */
 @RealRedis
-@Timeout(180)
 class RedisSentinelTest {
   /** Longer than a busy machine delays a Redis. */
   private static final long DEADLINE_MILLIS = 5_000;

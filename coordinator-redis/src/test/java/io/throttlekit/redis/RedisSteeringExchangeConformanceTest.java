@@ -4,11 +4,9 @@ import io.throttlekit.ManualTime;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.steering.SteeringExchangeConformance;
 import io.throttlekit.testkit.redis.RealRedis;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 @RealRedis
-@Timeout(180)
 class RedisSteeringExchangeConformanceTest extends SteeringExchangeConformance {
   @RegisterExtension private static final OneRedis redis = new OneRedis();
 

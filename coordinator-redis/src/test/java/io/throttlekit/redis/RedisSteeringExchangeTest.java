@@ -19,13 +19,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Rights, writes, expiry, loss of data and clock steps of a Redis in which replicas elect. */
 @RealRedis
-@Timeout(180)
 class RedisSteeringExchangeTest {
   private static final long DAY = TimeUnit.DAYS.toMillis(1);
 

@@ -30,13 +30,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A Redis behind TLS, mostly by a proxy, because not every Redis is built with TLS. */
 @RealRedis
-@Timeout(180)
 class RedisTlsTest {
   private static final Authority OURS = Authority.named("ours");
   private static final Authority OTHER = Authority.named("other");

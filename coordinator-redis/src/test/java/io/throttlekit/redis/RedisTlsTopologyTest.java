@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,7 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * each, whose port the others announce.
  */
 @RealRedis
-@Timeout(180)
 class RedisTlsTopologyTest {
   private static final String HOST = "127.0.0.1";
   private static final Authority OURS = Authority.named("ours");

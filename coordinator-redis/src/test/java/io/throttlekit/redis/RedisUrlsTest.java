@@ -25,11 +25,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the ways to connect to a Redis. */
 @RealRedis
-@Timeout(180)
 class RedisUrlsTest {
   private static RedisProcess redis;
   private static Path socket;

@@ -26,12 +26,10 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Requests whose counters are in two stores: that of short windows is called first. */
 @RealRedis
-@Timeout(120)
 class SeveralStoresTest {
   @RegisterExtension private static final OneRedis REDIS = new OneRedis();
 

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionStage;
 
 /** Stores for tests. */
 final class Stores {
-  private static final long LONG_MILLIS = 10_000;
+  private static final long LONG_MILLIS = 60_000;
 
   private Stores() {}
 

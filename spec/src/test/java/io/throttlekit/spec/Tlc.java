@@ -20,7 +20,7 @@ final class Tlc {
   private static final String JAVA =
       Path.of(System.getProperty("java.home"), "bin", "java").toString();
   private static final Path ARCHIVE = MODULES.resolve(Path.of("../../../target/tlc.jsa"));
-  private static final long MAX_SECONDS = 300;
+  private static final long MAX_SECONDS = 3_600;
 
   private final Path scratch;
 

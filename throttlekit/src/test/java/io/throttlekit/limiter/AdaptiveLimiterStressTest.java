@@ -3,11 +3,9 @@ package io.throttlekit.limiter;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.limit.TestLimits;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(120)
 class AdaptiveLimiterStressTest {
   private static final int STEPS = 20_000;
   private static final int LIMIT = 5;

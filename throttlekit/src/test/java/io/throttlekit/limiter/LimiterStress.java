@@ -62,7 +62,7 @@ final class LimiterStress {
             }));
       }
       for (Future<?> run : runs) {
-        run.get(100, TimeUnit.SECONDS);
+        run.get(240, TimeUnit.SECONDS);
       }
     }
     do {

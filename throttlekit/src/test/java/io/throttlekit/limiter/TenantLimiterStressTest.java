@@ -9,12 +9,10 @@ import io.throttlekit.limiter.tenants.PermitTenant;
 import io.throttlekit.limiter.tenants.TenantTerms;
 import java.util.Objects;
 import java.util.random.RandomGenerator;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The permits are those of several tenants. */
-@Timeout(120)
 class TenantLimiterStressTest {
   private static final int STEPS = 10_000;
   private static final int LIMIT = 7;

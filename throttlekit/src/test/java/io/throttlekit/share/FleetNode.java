@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class FleetNode {
   static final String KEY = "shop";
   static final long LONG_LEASE = 3_000_000;
-  private static final long TIMEOUT_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 240;
 
   private final ConcurrencyCoordinator coordinator;
   private final String id;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 public abstract class MembershipConformance {
   static final Coordination PUBLISHED = new Coordination(Aggregate.MIN, Allocation.EQUAL, false);
   static final Coordination ACKNOWLEDGED = new Coordination(Aggregate.MIN, Allocation.EQUAL, true);
-  private static final long TIMEOUT_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 240;
 
   private final List<ConcurrencyCoordinator> opened = new ArrayList<>();
 

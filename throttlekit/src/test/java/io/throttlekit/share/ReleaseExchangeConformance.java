@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 /** The behaviour of every {@link ReleaseExchange}. */
 public abstract class ReleaseExchangeConformance {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
   private static final String A = "aaaaaa-1";
   private static final String B = "zik0zj-mh2k9x1c";
 

@@ -31,7 +31,7 @@ public abstract class RemnantConformance extends MembershipConformance {
     coordinator
         .released(new ReleasedPermits(FleetNode.KEY, Incarnation.process(incarnation), permits))
         .toCompletableFuture()
-        .orTimeout(60, TimeUnit.SECONDS)
+        .orTimeout(240, TimeUnit.SECONDS)
         .join();
   }
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The behaviour of every {@link SteeringExchange}. */
 public abstract class SteeringExchangeConformance {
   private static final long START = 1_700_000_000_000L;
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
   private static final String A = "replica-a";
   private static final String B = "replica-b";
   private static final String C = "replica-c";

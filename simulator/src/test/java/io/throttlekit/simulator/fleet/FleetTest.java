@@ -10,7 +10,6 @@ import java.util.stream.DoubleStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -101,7 +100,6 @@ class FleetTest {
 
   @Test
   @Tag("thorough")
-  @Timeout(1_200)
   void goodputOfHalfAMinuteAndLongerIsThatOfOneProcess() {
     List<FleetRow> rows =
         FleetRow.all().stream().filter(row -> !row.worst() && row.to() - row.from() >= 30).toList();

@@ -41,7 +41,7 @@ public final class EnvoyBinary {
           "985ac86c585204f80c4824adc9dba261511c83164c466a2f29ab5f150deddeaf"); // macOS arm64
 
   private static final Pattern VERSION = Pattern.compile("version: \\w+/([^/\\s]+)/");
-  private static final Duration VERSION_TIMEOUT = Duration.ofSeconds(20);
+  private static final Duration VERSION_TIMEOUT = Duration.ofMinutes(4);
   private static final ReentrantLock ONE_FETCH_PER_PROCESS = new ReentrantLock();
 
   private final @Nullable Path root;

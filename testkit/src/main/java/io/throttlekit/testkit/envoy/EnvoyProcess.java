@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 public final class EnvoyProcess implements AutoCloseable {
   private static final Pattern ADDRESS =
       Pattern.compile("\"local_address\":.*?\"port_value\":\\s*(\\d+)", Pattern.DOTALL);
-  private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(4);
 
   private final ChildProcess process;
   private final HttpClient http;

@@ -29,7 +29,7 @@ public final class PostgresProcess implements AutoCloseable {
   /** The role with all privileges. */
   public static final String SUPERUSER = "postgres";
 
-  private static final int TIMEOUT_MILLIS = 30_000;
+  private static final int TIMEOUT_MILLIS = 240_000;
   private static final int POLL_MILLIS = 10;
 
   private final List<String> options;

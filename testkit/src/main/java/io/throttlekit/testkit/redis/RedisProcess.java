@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  * <p>For one thread.
  */
 public final class RedisProcess implements AutoCloseable {
-  private static final int TIMEOUT_MILLIS = 15_000;
+  private static final int TIMEOUT_MILLIS = 240_000;
   private static final int POLL_MILLIS = 10;
 
   private final List<String> options;

@@ -179,7 +179,8 @@ class RequiredTestsTest {
     Path report =
         Files.writeString(
             folder.resolve("TEST-" + test.getName() + ".xml"),
-            "<testsuite tests='" + tests + "' skipped='" + skipped + "'/>");
+            "<testsuite name='%s' tests='%d' skipped='%d' time='1.0'/>"
+                .formatted(test.getName(), tests, skipped));
     return Files.setLastModifiedTime(report, FileTime.from(STARTED.plusSeconds(1)));
   }
 }
