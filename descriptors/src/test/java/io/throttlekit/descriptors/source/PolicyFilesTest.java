@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
 class PolicyFilesTest {
@@ -190,7 +191,7 @@ class PolicyFilesTest {
 
   /** Reading a pipe or a device could block for ever, or never end. */
   @Test
-  @Timeout(60)
+  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
   void reportsWhatIsNoFileWithoutReadingIt() throws Exception {
     write("a.yaml", "a");
     Path pipe = pipe("b.yaml");
@@ -218,7 +219,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  @Timeout(60)
+  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
   void reportsWhatIsNoFileInARuntimeRootWhereItsNameCounts() throws Exception {
     write("rl/config/a.yaml", "a");
     pipe("rl/config/pipe");

@@ -17,10 +17,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Pipes and links that appear in a folder of policies. */
-@Timeout(60) // a pipe without a writer blocks its reader for ever
+@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
 class UnreadablePoliciesTest {
   @TempDir private Path folder;
   private final PolicyStore store = new PolicyStore();
