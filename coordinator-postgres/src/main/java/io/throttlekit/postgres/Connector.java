@@ -38,35 +38,6 @@ final class Connector implements DataSource {
   private static final String MARKED =
       "SELECT coalesce(current_setting('" + MARKER + "', true), '')";
 
-  /**
-   * Whatever a role or a database may set that changes how transactions end, or what statements
-   * mean. A warning reports a commit without its standby. Settings that the server does not have,
-   * such as {@code transaction_timeout} before PostgreSQL 17, are left out. A server that is
-   * configured as read-only stays so: writes to it are moved elsewhere. A pooler without {@code
-   * server_reset_query} leaves statements that an earlier client prepared.
-   */
-  private static final String SETTINGS =
-      """
-      SET statement_timeout = %2$d;
-      DEALLOCATE ALL;
-      SET search_path = %1$s;
-      SELECT set_config(name, wanted, false) FROM pg_settings JOIN (VALUES
-          ('idle_in_transaction_session_timeout', '%2$d'),
-          ('lock_timeout', '0'),
-          ('transaction_timeout', '0'),
-          ('idle_session_timeout', '0'),
-          ('default_transaction_isolation', 'read committed'), -- sees all commits before a lock
-          ('default_transaction_deferrable', 'off'),
-          ('client_min_messages', 'warning'),
-          ('standard_conforming_strings', 'on'),
-          ('array_nulls', 'on'),
-          ('bytea_output', 'hex'),
-          ('DateStyle', 'ISO')) wishes (name, wanted) USING (name);
-      SELECT set_config(name, 'off', false) FROM pg_settings
-        WHERE name = 'default_transaction_read_only'
-          AND source IN ('database', 'user', 'database user');
-      """;
-
   /** Uses the server's setting, except that commits always wait for the disk. */
   private static final String DURABLE =
       "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
@@ -105,12 +76,43 @@ final class Connector implements DataSource {
             TimeUnit.MILLISECONDS.toSeconds(settings.connectTimeoutMillis() + 999), 1, DAY_SECONDS);
     this.login = login(settings, connectSeconds);
     this.settings =
-        SETTINGS.formatted(settings.schema(), settings.leaseDeadlineMillis())
+        statements(settings.schema(), settings.leaseDeadlineMillis())
             + (durable ? DURABLE : "SET synchronous_commit = off");
     this.connectMillis =
         (int) Math.min(settings.connectTimeoutMillis(), TimeUnit.SECONDS.toMillis(DAY_SECONDS));
     this.listener = listener;
     this.hasConnections = hasConnections;
+  }
+
+  /**
+   * Returns statements for all that a role or a database may set and that changes how transactions
+   * end, or what statements mean. A warning reports a commit without its standby. Settings that the
+   * server does not have, such as {@code transaction_timeout} before PostgreSQL 17, are left out. A
+   * server that is configured as read-only stays so: writes to it are moved elsewhere. A pooler
+   * without {@code server_reset_query} leaves statements that an earlier client prepared.
+   */
+  private static String statements(String schema, long leaseDeadlineMillis) {
+    return """
+    SET statement_timeout = %2$d;
+    DEALLOCATE ALL;
+    SET search_path = %1$s;
+    SELECT set_config(name, wanted, false) FROM pg_settings JOIN (VALUES
+        ('idle_in_transaction_session_timeout', '%2$d'),
+        ('lock_timeout', '0'),
+        ('transaction_timeout', '0'),
+        ('idle_session_timeout', '0'),
+        ('default_transaction_isolation', 'read committed'), -- sees all commits before a lock
+        ('default_transaction_deferrable', 'off'),
+        ('client_min_messages', 'warning'),
+        ('standard_conforming_strings', 'on'),
+        ('array_nulls', 'on'),
+        ('bytea_output', 'hex'),
+        ('DateStyle', 'ISO')) wishes (name, wanted) USING (name);
+    SELECT set_config(name, 'off', false) FROM pg_settings
+      WHERE name = 'default_transaction_read_only'
+        AND source IN ('database', 'user', 'database user');
+    """
+        .formatted(schema, leaseDeadlineMillis);
   }
 
   private static Properties login(PostgresSettings settings, int connectSeconds) {
