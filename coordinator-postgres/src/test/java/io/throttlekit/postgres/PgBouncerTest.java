@@ -83,7 +83,10 @@ class PgBouncerTest {
       useAtOnce(pooler, idle);
       try (PostgresCounterStore store =
           new PostgresCounterStore(
-              Wanted.of(pooler.url(database.name())).quickToConnect().settings(),
+              Wanted.of(pooler.url(database.name()))
+                  .quickToConnect()
+                  .deadlines(20_000, 20_000)
+                  .settings(),
               TestSurroundings.notifying(listener))) {
         assertThat(failure(StoreCalls.ask(store, "a", 1)))
             .as(pooler.log())
@@ -103,7 +106,10 @@ class PgBouncerTest {
     try (PgBouncerProcess pooler = start("pool_mode = statement");
         PostgresCounterStore store =
             new PostgresCounterStore(
-                Wanted.of(pooler.url(database.name())).quickToConnect().settings(),
+                Wanted.of(pooler.url(database.name()))
+                    .quickToConnect()
+                    .deadlines(20_000, 20_000)
+                    .settings(),
                 TestSurroundings.notifying(listener))) {
       assertThat(failure(StoreCalls.ask(store, "a", 1)))
           .hasMessageMatching("(?s).*(statement pooling|pool_mode = session).*");

@@ -94,7 +94,8 @@ class PostgresSessionSettingsTest {
     if (hasTransactionTimeout()) {
       database.run("ALTER %s SET transaction_timeout = '500ms'".formatted(place));
     }
-    PostgresSettings settings = Wanted.of(database.url()).user(ROLE).settings();
+    PostgresSettings settings =
+        Wanted.of(database.url()).user(ROLE).deadlines(20_000, 20_000).settings();
     Pool pool = new Pool(settings, true, TimeSource.system(), listener);
     try (Connection connection = pool.connection()) {
       for (Map.Entry<String, String> wanted : WANTED.entrySet()) {
