@@ -31,7 +31,8 @@ record CallSettings(String name, String cluster, String retry) {
         enforcing_consecutive_5xx: 0
         enforcing_consecutive_gateway_failure: 0
         enforcing_success_rate: 0
-        max_ejection_percent: 50
+        max_ejection_percent: 10
+        always_eject_one_host: true
         base_ejection_time: 5s
         interval: 1s
       """;

@@ -7,6 +7,7 @@ import io.throttlekit.descriptors.source.Problem;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -74,11 +75,11 @@ class DeclaredKeysTest {
         .forEach((name, words) -> {
           if (name.startsWith("only_") && !name.equals("only_hint")) {
             keys.append(name.substring("only_".length())).append(": ");
-            keys.append(words.split(", ")[0]).append(", ");
+            keys.append(words.split(", ", -1)[0]).append(", ");
           }
         });
     keys.append(key.name()).append(": ").append(collection ? "wrong" : "{wrong: 1}");
-    String policy = "{" + POLICIES.get(place).replace("?", keys) + "}";
+    String policy = "{" + Objects.requireNonNull(POLICIES.get(place)).replace("?", keys) + "}";
     String wanted = "`" + key.name() + "` must be ";
 
     return problems(place, policy).stream()
