@@ -28,8 +28,7 @@ class CallsTest {
   void aWaitingCallThatTimesOutEndsBeforeAConnectionIsFree() throws Exception {
     ManualTime time = new ManualTime(0);
     Wanted wanted = Wanted.of("jdbc:postgresql://unused/db").connections(1).deadlines(20, 20);
-    Calls calls =
-        new Calls(wanted.settings(), time, TestSurroundings.TIMER, StoreListener.NONE);
+    Calls calls = new Calls(wanted.settings(), time, TestSurroundings.TIMER, StoreListener.NONE);
     CompletableFuture<Boolean> begun = new CompletableFuture<>();
     CompletableFuture<Boolean> held = new CompletableFuture<>();
     AtomicBoolean made = new AtomicBoolean();
