@@ -3,6 +3,7 @@ package io.throttlekit.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.FairTerms;
@@ -25,16 +26,24 @@ class CallsTest {
 
   @Test
   void aWaitingCallThatTimesOutEndsBeforeAConnectionIsFree() throws Exception {
+    ManualTime time = new ManualTime(0);
     Wanted wanted = Wanted.of("jdbc:postgresql://unused/db").connections(1).deadlines(20, 20);
-    Calls calls =
-        new Calls(
-            wanted.settings(), TimeSource.system(), TestSurroundings.TIMER, StoreListener.NONE);
+    Calls calls = new Calls(wanted.settings(), time, TestSurroundings.TIMER, StoreListener.NONE);
+    CompletableFuture<Boolean> begun = new CompletableFuture<>();
     CompletableFuture<Boolean> held = new CompletableFuture<>();
     AtomicBoolean made = new AtomicBoolean();
     CompletionStage<Boolean> running =
-        calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> held.join());
+        calls.submit(
+            Deadline.NONE,
+            Turns.NO_TENANT,
+            _ -> {
+              begun.complete(true);
+              return held.join();
+            });
+    assertThat(StoreCalls.answer(begun)).isTrue();
     CompletionStage<Boolean> waiting =
         calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> made.getAndSet(true));
+    time.advance(25);
     assertThat(StoreCalls.failure(waiting))
         .isInstanceOfSatisfying(
             StoreException.class, failure -> assertThat(failure.isNotSent()).isTrue());

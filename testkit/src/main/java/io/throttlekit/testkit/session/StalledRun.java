@@ -21,10 +21,13 @@ import org.junit.platform.launcher.TestIdentifier;
 final class StalledRun implements AutoCloseable {
   static final int EXIT_CODE = 86; // of no signal and of no other part of the build
 
+  private static final long TRANSFER_MILLIS = 5_000;
+
   private final Map<String, TestIdentifier> running = new LinkedHashMap<>();
   private final AtomicLong events = new AtomicLong();
   private final ScheduledExecutorService clock =
-      Executors.newSingleThreadScheduledExecutor(
+      Executors.newScheduledThreadPool(
+          2, // a report that blocks does not keep the JVM from being halted
           Thread.ofPlatform().daemon().name("stalled-run").factory());
   private final Duration period;
   private final PrintStream console;
@@ -68,15 +71,17 @@ final class StalledRun implements AutoCloseable {
       seen = now;
       return;
     }
-    console.println(
-        "No test has started or ended for "
-            + period.toSeconds()
-            + " s. Running: "
-            + innermost()
-            + "; "
-            + ThreadStacks.now().getMessage());
+    seen = -1; // reports once
+    // Surefire sends what is printed from a thread of its own. Hooks may hang as the test does.
+    var _ =
+        clock.schedule(
+            () -> Runtime.getRuntime().halt(EXIT_CODE), TRANSFER_MILLIS, TimeUnit.MILLISECONDS);
+    String report =
+        "No test has started or ended for %d s. Running: %s; %s"
+            .formatted(period.toSeconds(), innermost(), ThreadStacks.now().getMessage());
+    console.println(report);
     console.flush();
-    Runtime.getRuntime().halt(EXIT_CODE); // hooks may hang as the test does
+    System.err.println(report); // to the file of the class
   }
 
   /** Returns the running tests, or the containers in which nothing runs. */
