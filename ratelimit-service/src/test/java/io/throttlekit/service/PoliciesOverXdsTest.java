@@ -32,6 +32,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -48,6 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 class PoliciesOverXdsTest {
   private static final Pattern READY =
       Pattern.compile("ready grpc=[^:]+:(\\d+) http=[^:]+:(\\d+) debug=[^:]+:(\\d+).*");
+  private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final String GOOD =
       "name: 'shop' domain: 'shop' descriptors { key: 'k' rate_limit { unit: DAY requests_per_unit:"
           + " 5 } }";
@@ -152,7 +154,8 @@ class PoliciesOverXdsTest {
   private RateLimitService start(Map<String, String> environment) {
     RateLimitService started = LoopbackService.of(environment);
     service = started;
-    assertThat(started.start()).isTrue();
+    // A start without policies waits for them: not longer than this test.
+    assertThat(CompletableFuture.supplyAsync(started::start)).succeedsWithin(LIMIT).isEqualTo(true);
     Matcher ready = READY.matcher(started.readyLine());
     assertThat(ready.matches()).isTrue();
     debugPort = Integer.parseInt(String.valueOf(ready.group(3)));
@@ -179,7 +182,7 @@ class PoliciesOverXdsTest {
         .isThrownBy(this::ask)
         .extracting(e -> e.getStatus().getCode())
         .isEqualTo(Status.Code.UNAVAILABLE);
-    await().until(() -> !controlPlane.requests.isEmpty());
+    await().atMost(LIMIT).until(() -> !controlPlane.requests.isEmpty());
     DiscoveryRequest first = controlPlane.requests.getFirst();
     assertThat(first.getNode().getId()).isEqualTo("envoy-ratelimit");
     assertThat(first.getTypeUrl()).isEqualTo(ControlPlaneUpdates.TYPE_URL);
@@ -190,12 +193,14 @@ class PoliciesOverXdsTest {
             "# version: none, received: never, last accepted: never");
 
     controlPlane.send("1", GOOD);
-    await().until(() -> page("/rlconfig").contains("shop.k: unit=DAY requests_per_unit=5"));
+    await()
+        .atMost(LIMIT)
+        .until(() -> page("/rlconfig").contains("shop.k: unit=DAY requests_per_unit=5"));
     assertThat(ask()).isEqualTo("OK [OK 5/DAY rem=4]");
     assertThat(controlPlane.requests.getLast().getVersionInfo()).isEqualTo("1");
 
     controlPlane.send("2", BAD);
-    await().until(() -> controlPlane.requests.getLast().hasErrorDetail());
+    await().atMost(LIMIT).until(() -> controlPlane.requests.getLast().hasErrorDetail());
     assertThat(controlPlane.requests.getLast().getErrorDetail().getMessage())
         .startsWith("1 error: xds shop: j: the limit needs a window");
     assertThat(ask()).isEqualTo("OK [OK 5/DAY rem=3]");
@@ -217,9 +222,9 @@ class PoliciesOverXdsTest {
             "ratelimit_service_config_load_error 1");
 
     controlPlane.send("3"); // all policies removed, and sent again
-    await().until(() -> !page("/rlconfig").contains("shop.k"));
+    await().atMost(LIMIT).until(() -> !page("/rlconfig").contains("shop.k"));
     controlPlane.send("4", GOOD);
-    await().until(() -> page("/rlconfig").contains("shop.k"));
+    await().atMost(LIMIT).until(() -> page("/rlconfig").contains("shop.k"));
     assertThat(ask()).isEqualTo("OK [OK 5/DAY rem=2]");
   }
 
@@ -229,11 +234,11 @@ class PoliciesOverXdsTest {
     environment.remove("FORCE_START_WITHOUT_INITIAL_CONFIG");
     CompletableFuture<RateLimitService> starting =
         CompletableFuture.supplyAsync(() -> start(environment));
-    await().until(() -> !controlPlane.requests.isEmpty());
+    await().atMost(LIMIT).until(() -> !controlPlane.requests.isEmpty());
     assertThat(starting).isNotDone();
     assertThat(LoopbackService.of(environment).grpcAddress()).isEqualTo("-");
     controlPlane.send("1", GOOD);
-    starting.join();
+    assertThat(starting).succeedsWithin(LIMIT);
     assertThat(ask()).isEqualTo("OK [OK 5/DAY rem=4]");
   }
 
@@ -243,9 +248,9 @@ class PoliciesOverXdsTest {
     environment.remove("FORCE_START_WITHOUT_INITIAL_CONFIG");
     RateLimitService waiting = LoopbackService.of(environment);
     CompletableFuture<Boolean> starting = CompletableFuture.supplyAsync(waiting::start);
-    await().until(() -> !controlPlane.requests.isEmpty());
+    await().atMost(LIMIT).until(() -> !controlPlane.requests.isEmpty());
     assertThat(waiting.stop()).isFalse();
-    assertThat(starting.join()).isFalse();
+    assertThat(starting).succeedsWithin(LIMIT).isEqualTo(false);
   }
 
   @Test
@@ -255,7 +260,7 @@ class PoliciesOverXdsTest {
     environment.put("THROTTLEKIT_POLICIES_XDS_FOLDER", folder.toString());
     controlPlane.send("1", GOOD);
     start(environment).stop();
-    server.shutdownNow().awaitTermination();
+    server.shutdownNow();
     start(environment);
     assertThat(ask()).isEqualTo("OK [OK 5/DAY rem=4]");
     assertThat(page("/rlconfig")).contains("not connected");
