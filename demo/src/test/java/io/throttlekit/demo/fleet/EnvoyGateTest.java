@@ -63,7 +63,6 @@ class EnvoyGateTest {
 
   /** Their Envoys notice by pings and health checks before their shares are given to others. */
   @Test
-  @Timeout(300)
   void sharesNeverSumToMoreThanTheLimitWhileAReplicaWithEnvoysHangs() throws Exception {
     start(StoreKind.REDIS, 5);
     story.through(Fault.SUSPEND, withEnvoys(), 8);
@@ -73,7 +72,6 @@ class EnvoyGateTest {
 
   @Test
   @Tag("thorough")
-  @Timeout(300)
   void sharesNeverSumToMoreThanTheLimitWhileAReplicaWithEnvoysHangsForAMinute() throws Exception {
     start(StoreKind.REDIS, 5);
     story.through(Fault.SUSPEND, withEnvoys(), 60);

@@ -1,6 +1,6 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.LongAwait.await;
+import static org.awaitility.Awaitility.await;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
