@@ -26,8 +26,7 @@ class ControlPlaneAddressTest {
     Server server = NettyServerBuilder.forAddress(new InetSocketAddress("::1", 0)).build().start();
     ManagedChannel channel = address("[::1]:" + server.getPort()).open(Runnable::run);
     try {
-      await()
-          .until(() -> channel.getState(true) == ConnectivityState.READY);
+      await().until(() -> channel.getState(true) == ConnectivityState.READY);
     } finally {
       channel.shutdownNow();
       server.shutdownNow();

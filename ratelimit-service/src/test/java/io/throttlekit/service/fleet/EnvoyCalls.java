@@ -93,6 +93,7 @@ final class EnvoyCalls implements AutoCloseable {
           - name: throttlekit
             type: STATIC
             connect_timeout: 60s
+            circuit_breakers: {thresholds: [{max_requests: 100000, max_pending_requests: 100000}]}
             typed_extension_protocol_options:
               envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
                 "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
