@@ -27,9 +27,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -279,15 +282,11 @@ class RateLimitCallTest {
         Thread.ofPlatform()
             .start(() -> {
               for (int i = 0; i < CALLS; i++) {
-                RateLimitCall call = begun.get(i);
-                while (call == null) {
-                  Thread.yield();
-                  call = begun.get(i);
-                }
+                int number = i;
+                await(() -> begun.get(number) != null);
+                RateLimitCall call = Objects.requireNonNull(begun.get(i));
                 pause(i % 97);
-                while (i % 3 == 1 && answers.get() <= i) {
-                  Thread.yield();
-                }
+                await(() -> number % 3 != 1 || answers.get() > number);
                 call.onCancel();
                 done.set(i + 1);
               }
@@ -297,14 +296,11 @@ class RateLimitCallTest {
       RateLimitCall call = begun(calls[i]);
       begun.set(i, call);
       pause(i % 89);
-      while (i % 3 == 2 && done.get() <= i) {
-        Thread.yield();
-      }
+      int number = i;
+      await(() -> number % 3 != 2 || done.get() > number);
       call.answered(leased());
       answers.set(i + 1);
-      while (done.get() <= i) {
-        Thread.yield();
-      }
+      await(() -> done.get() > number);
     }
     leaving.join();
     long answered = Arrays.stream(calls).filter(call -> !call.events.isEmpty()).count();
@@ -347,6 +343,17 @@ class RateLimitCallTest {
         .filter(line -> line.startsWith(name))
         .mapToLong(line -> Long.parseLong(line.substring(name.length())))
         .sum();
+  }
+
+  /** Spins for a moment, and then leaves a single processor to the other thread. */
+  private static void await(BooleanSupplier condition) {
+    for (int looks = 0; !condition.getAsBoolean(); looks++) {
+      if (looks < 1_000) {
+        Thread.onSpinWait();
+      } else {
+        LockSupport.parkNanos(10_000);
+      }
+    }
   }
 
   private static void pause(int steps) {
