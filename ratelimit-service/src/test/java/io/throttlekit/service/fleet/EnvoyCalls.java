@@ -102,7 +102,7 @@ final class EnvoyCalls implements AutoCloseable {
               - {interval: 0.1s, timeout: 60s, no_traffic_interval: 0.1s, unhealthy_threshold: 2, healthy_threshold: 1,
                  grpc_health_check: {}}
             outlier_detection: {split_external_local_origin_errors: true, enforcing_consecutive_5xx: 0}
-            common_lb_config: {healthy_panic_threshold: {value: 0}}
+            common_lb_config: {healthy_panic_threshold: {value: 0}, update_merge_window: 0s}
             load_assignment:
               cluster_name: throttlekit
               endpoints: [{lb_endpoints: [@REPLICAS@]}]

@@ -42,14 +42,13 @@ class RollingRestartTest {
   private static final int LEASE = 15_000;
 
   /**
-   * Above what a load balancer takes: Envoy checks every 100 ms here, and passes what it learns to
-   * its workers up to 1 s later ({@code update_merge_window}); several times that for a busy
-   * machine.
+   * Many times what a load balancer takes: Envoy checks every 100 ms here, and passes what it learns
+   * to its workers at once.
    */
-  private static final String DELAY = "8s";
+  private static final String DELAY = "4s";
 
   /** Above the delay: calls of before the load balancer's check end after it. */
-  private static final long REPLY_MILLIS = 8_500;
+  private static final long REPLY_MILLIS = 4_500;
 
   private static final int LARGE = 500;
 
