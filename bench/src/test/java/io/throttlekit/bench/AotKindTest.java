@@ -10,14 +10,12 @@ import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests for which kind of counters {@code bin/throttlekit} makes and uses an AOT cache. */
 @Tag("process")
-@Timeout(60)
 class AotKindTest extends AotScene {
   @Test
   void theDryRunDecidesForWhichCountersToTrain() throws Exception {

@@ -111,11 +111,7 @@ abstract class AotScene {
   }
 
   static void eventually(Callable<Boolean> condition) {
-    await()
-        .pollInterval(Duration.ofMillis(20))
-        .atMost(Duration.ofSeconds(30))
-        .ignoreExceptions()
-        .until(condition);
+    await().pollInterval(Duration.ofMillis(20)).ignoreExceptions().until(condition);
   }
 
   List<String> caches() throws IOException {

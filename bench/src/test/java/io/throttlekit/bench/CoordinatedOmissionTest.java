@@ -19,7 +19,6 @@ import java.util.stream.StreamSupport;
 import org.HdrHistogram.AbstractHistogram;
 import org.HdrHistogram.HistogramIterationValue;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests that an open loop reports pauses in full: a client that waits for an answer before it sends
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>Time is simulated: it passes only when the sender reads its clock.
  */
-@Timeout(120)
 class CoordinatedOmissionTest {
   private static final int PER_SECOND = 100;
   private static final Bounds ONE_SECOND = Bounds.lasting(Duration.ofSeconds(1));

@@ -11,7 +11,6 @@ import java.time.Instant;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
  * its calls.
  */
 @Tag("process")
-@Timeout(60)
 class UpToDateTest {
   private static final Instant BEGINNING = Instant.parse("2026-01-01T00:00:00Z");
   private static final String COMPILED =

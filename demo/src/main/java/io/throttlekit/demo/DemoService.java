@@ -18,8 +18,7 @@ import java.util.regex.Pattern;
 public final class DemoService implements AutoCloseable {
   private static final Pattern READY =
       Pattern.compile("(?m)^ready grpc=\\S+:(\\d+) .*?(?:sensors=\\S+:(\\d+))?$");
-  private static final Duration START_TIMEOUT =
-      Duration.ofSeconds(60); // several JVMs start at once
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(5); // several JVMs start at once
 
   private final ChildProcess process;
   private int port;

@@ -33,7 +33,7 @@ final class GrpcSender implements Sender {
       descriptor.addEntriesBuilder().setKey(entries.get(i)).setValue(entries.get(i + 1));
     }
     RateLimitServiceGrpc.newStub(channel)
-        .withDeadlineAfter(5, TimeUnit.SECONDS)
+        .withDeadlineAfter(30, TimeUnit.SECONDS)
         .shouldRateLimit(
             RateLimitRequest.newBuilder().setDomain("demo").addDescriptors(descriptor).build(),
             new Receiver(answered));

@@ -27,7 +27,7 @@ final class HttpSender implements Sender {
     HttpRequest http =
         HttpRequest.newBuilder(URI.create(address + request.path()))
             .header("x-user", request.user())
-            .timeout(Duration.ofSeconds(5))
+            .timeout(Duration.ofSeconds(30))
             .build();
     var _ =
         client

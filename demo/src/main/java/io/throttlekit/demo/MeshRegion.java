@@ -22,7 +22,7 @@ final class MeshRegion {
 
   /** A long store deadline, because many processes share one machine. */
   private static final Map<String, String> LONG_STORE_DEADLINE =
-      Map.of("THROTTLEKIT_STORE_DEADLINE", "500ms");
+      Map.of("THROTTLEKIT_STORE_DEADLINE", "10s");
 
   private final String name;
   private final Path folder;

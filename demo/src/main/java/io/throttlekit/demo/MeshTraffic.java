@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MeshTraffic implements AutoCloseable {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5); // < 1 request a tick
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private final List<URI> envoys;
   private final IntToDoubleFunction rate;

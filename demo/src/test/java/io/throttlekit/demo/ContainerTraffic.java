@@ -18,7 +18,6 @@ import java.util.stream.Stream;
  */
 final class ContainerTraffic implements AutoCloseable {
   private static final MeshScenario SCENARIO = MeshScenario.within(MeshScenario.USUAL_SECONDS);
-  private static final Duration TIMEOUT = Duration.ofMinutes(3);
 
   /** Twice the limit in the part of a window that is far from its borders. */
   private static final int PER_SECOND = 25;
@@ -87,7 +86,6 @@ final class ContainerTraffic implements AutoCloseable {
   void awaitAnswers() {
     sendToAll(SOME_PER_SECOND / 10);
     await()
-        .atMost(TIMEOUT)
         .until(
             () -> IntStream.range(0, answers.length()).allMatch(region -> answers.get(region) > 0));
     sendToAll(0);
@@ -97,7 +95,6 @@ final class ContainerTraffic implements AutoCloseable {
   void sendToAllUntilAWindowReachesTheLimit() {
     await()
         .pollInterval(Duration.ofMillis(20))
-        .atMost(TIMEOUT)
         .until(() -> {
           boolean inside = inWindow() >= FROM_MILLIS && inWindow() < UNTIL_MILLIS;
           sendToAll(inside ? PER_SECOND : 0);
@@ -110,14 +107,11 @@ final class ContainerTraffic implements AutoCloseable {
   /** Sends requests and waits for the responses. Returns the window in which they were sent. */
   long sendSomeInANewWindow(int region) {
     long before = window();
-    await().pollInterval(Duration.ofMillis(20)).atMost(TIMEOUT).until(() -> window() > before);
+    await().pollInterval(Duration.ofMillis(20)).until(() -> window() > before);
     long window = window();
     int answered = answers.get(region);
     rates.set(region, SOME_PER_SECOND);
-    await()
-        .pollInterval(Duration.ofMillis(10))
-        .atMost(TIMEOUT)
-        .until(() -> answers.get(region) >= answered + SOME);
+    await().pollInterval(Duration.ofMillis(10)).until(() -> answers.get(region) >= answered + SOME);
     rates.set(region, 0);
     return window;
   }
@@ -127,7 +121,6 @@ final class ContainerTraffic implements AutoCloseable {
     rates.set(region, MANY_PER_SECOND);
     await()
         .pollInterval(Duration.ofMillis(20))
-        .atMost(TIMEOUT)
         .until(() -> window() > window || counts.window(window).total() >= limit());
     rates.set(region, 0);
     return counts.window(window).total();

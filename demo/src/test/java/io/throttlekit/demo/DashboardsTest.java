@@ -99,7 +99,7 @@ class DashboardsTest {
                 MESH.resolve("policies").toAbsolutePath().normalize(),
                 List.of(
                     "--store=" + store.url(), "--region=eu", "--coordinator=" + coordinator.url()),
-                Map.of("THROTTLEKIT_STORE_DEADLINE", "10s", "THROTTLEKIT_HTTP_JSON", "true"),
+                Map.of("THROTTLEKIT_STORE_DEADLINE", "60s", "THROTTLEKIT_HTTP_JSON", "true"),
                 folder.resolve("log"));
         HttpClient http = HttpClient.newHttpClient()) {
       int _ = service.awaitPort();

@@ -14,7 +14,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -149,9 +148,7 @@ class MeshContainersTest {
   }
 
   private static void awaitHealthy(String container) {
-    await()
-        .atMost(Duration.ofMinutes(4))
-        .until(() -> inspect("{{.State.Health.Status}}", container).equals("healthy"));
+    await().until(() -> inspect("{{.State.Health.Status}}", container).equals("healthy"));
   }
 
   /** A replica is stopped while it holds leased units; the other continues within the limit. */

@@ -11,7 +11,10 @@ import java.util.Objects;
 public final class LoopbackService {
   private LoopbackService() {}
 
-  /** Returns a mutable environment with these policies and free ports. */
+  /**
+   * Returns a mutable environment with these policies, free ports, and deadlines that a store keeps
+   * on a busy machine, too.
+   */
   public static Map<String, String> environment(Path policies) {
     return new HashMap<>(
         Map.of(
@@ -20,12 +23,21 @@ public final class LoopbackService {
             "HOST", "127.0.0.1",
             "GRPC_PORT", "0",
             "PORT", "0",
-            "DEBUG_PORT", "0"));
+            "DEBUG_PORT", "0",
+            "THROTTLEKIT_STORE_DEADLINE", "20s",
+            "THROTTLEKIT_STORE_LEASE_DEADLINE", "20s",
+            "THROTTLEKIT_STORE_CONNECT_TIMEOUT", "20s",
+            "THROTTLEKIT_STORE_BREAKER_AFTER", "20s"));
   }
 
   /** Creates a service that is not started. */
   public static RateLimitService of(Map<String, String> environment) {
+    return of(environment, TimeSource.system());
+  }
+
+  /** Creates a service that is not started, with a clock. */
+  public static RateLimitService of(Map<String, String> environment, TimeSource time) {
     var config = new ConfigLoader(environment).load(Map.of()).config();
-    return new RateLimitService(Objects.requireNonNull(config), TimeSource.system());
+    return new RateLimitService(Objects.requireNonNull(config), time);
   }
 }

@@ -11,12 +11,10 @@ import java.sql.ResultSet;
 import java.sql.Statement;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the warm-up of the path to PostgreSQL. */
 @RealPostgres
-@Timeout(180)
 class PostgresWarmUpTest {
   @TempDir private Path folder;
 
@@ -47,7 +45,7 @@ class PostgresWarmUpTest {
             + postgres.port()
             + "/postgres");
     environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "300");
-    return LoopbackService.of(environment);
+    return LoopbackService.of(environment, new SlowTime(20));
   }
 
   private static long query(PostgresProcess postgres, String sql) throws Exception {

@@ -22,11 +22,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests when a starting service becomes ready. */
-@Timeout(180)
 class ReadinessTest {
   @TempDir private Path folder;
 

@@ -25,12 +25,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A service with the variables by which envoyproxy/ratelimit counts in two Redis servers. */
 @RealRedis
-@Timeout(120)
 class SecondRedisTest {
   private static final Pattern READY = Pattern.compile("ready grpc=(\\S+) http=(\\S+) .*");
   private static final String POLICIES =

@@ -1,8 +1,8 @@
 package io.throttlekit.service;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.Duration;
 import com.google.protobuf.InvalidProtocolBufferException;

@@ -9,7 +9,6 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests timing: an attempt in which the generator itself lagged is void, and one that misses is
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
  */
 @Tag("process")
 @Tag("alone")
-@Timeout(300)
 class ServiceOverloadTest {
   private static final int ATTEMPTS = 6;
 

@@ -9,7 +9,6 @@ import java.time.Duration;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @RealRedis
 @RealPostgres
-@Timeout(1_200)
 @Tag("alone")
 @Tag("thorough")
 class ChaosTest {

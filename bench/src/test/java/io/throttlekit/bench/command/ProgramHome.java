@@ -132,7 +132,7 @@ public record ProgramHome(Path folder) {
 
   /** Starts the program as a child of a process that never reaps it. */
   public Process startUnreaped(String... arguments) throws IOException {
-    List<String> shell = List.of("bash", "-c", "\"$@\" & exec sleep 60", "shell");
+    List<String> shell = List.of("bash", "-c", "\"$@\" & exec sleep 600", "shell");
     return start(Map.of(), Stream.of(shell, command(arguments)).flatMap(List::stream).toList());
   }
 

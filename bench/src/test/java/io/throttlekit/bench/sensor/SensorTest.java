@@ -69,7 +69,7 @@ class SensorTest {
                   3,
                   new Counted(looks),
                   200)
-              .get(30, TimeUnit.SECONDS);
+              .get(5, TimeUnit.MINUTES);
       assertThat(sent).isEqualTo(199);
     }
   }
@@ -88,7 +88,7 @@ class SensorTest {
               TimeSource.system(),
               Long.MAX_VALUE / 2 + TimeSource.system().monotonicNanos());
       server.close();
-      assertThat(stream).failsWithin(Duration.ofSeconds(30));
+      assertThat(stream).failsWithin(Duration.ofMinutes(5));
     }
   }
 

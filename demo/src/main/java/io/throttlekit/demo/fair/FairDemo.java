@@ -12,6 +12,8 @@ import io.throttlekit.testkit.envoy.EnvoyProcess;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,8 +26,18 @@ import java.util.concurrent.TimeUnit;
 public final class FairDemo {
   private static final String POLICY = "fair/policy.yaml";
 
-  /** A second is shown this long after it has ended, when its responses have arrived. */
-  private static final long SHOWN_AFTER_MILLIS = 100;
+  /** Between two looks whether the responses of a second that is over have arrived. */
+  private static final long LOOK_MILLIS = 20;
+
+  /**
+   * Requests of a round of the warm-up, and the time in which they are answered once it is over.
+   */
+  private static final int WARM_UP_REQUESTS = 60;
+
+  private static final long WARM_MILLIS = 300;
+
+  /** Rounds after which the machine is as slow as it stays. */
+  private static final int MAX_WARM_UP_ROUNDS = 20;
 
   private final DemoEnvironment environment;
   private final String filterTimeout;
@@ -64,6 +76,7 @@ public final class FairDemo {
       DemoService service = DemoService.start(file, folder.resolve("service.log"));
       started.push(service::close);
       String url = "http://127.0.0.1:" + envoyPort(envoy, service, folder, started) + "/api";
+      warmUp(URI.create(url));
       environment.report("sending the requests of three tenants to " + url);
       environment.report(
           "try a fourth tenant, which gets 429 after its part: curl -s -i -H 'x-org: you'"
@@ -87,6 +100,27 @@ public final class FairDemo {
     return envoy.port();
   }
 
+  /**
+   * Sends requests one after the other until they are answered fast: the first ones of a fresh
+   * service, Envoy and client take so long that they would be decided in later windows.
+   */
+  private void warmUp(URI uri) throws IOException, InterruptedException {
+    try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
+      long millis = Long.MAX_VALUE;
+      for (int round = 0; round < MAX_WARM_UP_ROUNDS && millis > WARM_MILLIS; round++) {
+        long begun = time.monotonicNanos();
+        for (int i = 0; i < WARM_UP_REQUESTS; i++) {
+          if (environment.awaitStop(0, TimeUnit.MILLISECONDS)) {
+            return;
+          }
+          int tenant = i % FairPlan.TENANTS.size();
+          var _ = client.send(FairTraffic.request(uri, tenant), BodyHandlers.discarding());
+        }
+        millis = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos() - begun);
+      }
+    }
+  }
+
   /** Sends requests from the next window on, and shows each window. */
   private FairSummary show(int seconds, URI uri, FairScreen screen, FairPolicy policy)
       throws InterruptedException {
@@ -96,12 +130,16 @@ public final class FairDemo {
     try (FairTraffic traffic = new FairTraffic(uri, tally, time, startMillis)) {
       traffic.start();
       for (int second = 0; seconds == 0 || second < seconds; second++) {
-        long due = startMillis + (second + 1) * 1_000L + SHOWN_AFTER_MILLIS;
-        if (environment.awaitStop(due - time.wallMillis(), TimeUnit.MILLISECONDS)) {
+        long due = startMillis + (second + 1) * 1_000L + LOOK_MILLIS;
+        boolean stopped = environment.awaitStop(due - time.wallMillis(), TimeUnit.MILLISECONDS);
+        while (!stopped && !tally.isAnswered(second)) {
+          stopped = environment.awaitStop(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        if (stopped) {
           break;
         }
         List<Figures> figures = tally.figures(second);
-        tally.forget(second);
+        tally.forget(second - 1);
         summary = summary.plus(figures);
         screen.show(second, figures);
       }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FairTraffic implements AutoCloseable {
   private static final long TICK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
-  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   /** The part of a second in which requests are sent. */
   private static final long SENDING_MILLIS = 920;
@@ -60,13 +60,17 @@ final class FairTraffic implements AutoCloseable {
     }
     double seconds = (double) (sendingUntil(now) - sendingUntil(lastMillis)) / SENDING_MILLIS;
     lastMillis = now;
-    int second = (int) ((now - startMillis) / 1_000);
+    int second = second(now);
     for (int tenant = 0; tenant < due.length; tenant++) {
       due[tenant] += FairPlan.perSecond(FairPlan.TENANTS.get(tenant), second) * seconds;
       for (; due[tenant] >= 1; due[tenant]--) {
         send(second, tenant);
       }
     }
+  }
+
+  private int second(long wallMillis) {
+    return (int) ((wallMillis - startMillis) / 1_000);
   }
 
   /** Returns the ms since the start in which requests were sent. */
@@ -76,17 +80,10 @@ final class FairTraffic implements AutoCloseable {
   }
 
   private void send(int second, int tenant) {
-    Tenant from = FairPlan.TENANTS.get(tenant);
-    HttpRequest request =
-        HttpRequest.newBuilder(uri)
-            .header("x-org", from.org())
-            .header("x-plan", from.plan())
-            .timeout(TIMEOUT)
-            .build();
     tally.sent(second, tenant);
     var _ =
         client
-            .sendAsync(request, BodyHandlers.discarding())
+            .sendAsync(request(uri, tenant), BodyHandlers.discarding())
             .whenComplete((response, _) -> {
               if (!stopped.get()) { // requests aborted at the end have not failed
                 answered(second, tenant, response);
@@ -95,11 +92,22 @@ final class FairTraffic implements AutoCloseable {
   }
 
   private void answered(int second, int tenant, @Nullable HttpResponse<Void> response) {
-    tally.answered(second, tenant, response == null ? 0 : response.statusCode());
     long limit = limit(response);
     if (limit >= 0) {
       tally.limit(second, tenant, limit);
     }
+    int status = response == null ? 0 : response.statusCode();
+    tally.answered(second, second(time.wallMillis()), tenant, status);
+  }
+
+  /** Returns a request of a tenant. */
+  static HttpRequest request(URI uri, int tenant) {
+    Tenant from = FairPlan.TENANTS.get(tenant);
+    return HttpRequest.newBuilder(uri)
+        .header("x-org", from.org())
+        .header("x-plan", from.plan())
+        .timeout(TIMEOUT)
+        .build();
   }
 
   /** Returns the number at the beginning of {@code x-ratelimit-limit: 40, 40;w=1}; else -1. */

@@ -29,7 +29,7 @@ public final class Replica {
           "THROTTLEKIT_STORE_DEADLINE", "500ms",
           "THROTTLEKIT_GRPC_PERMIT_KEEP_ALIVE_TIME", "500ms"); // Envoys notice a pause by pings
 
-  private static final Duration PAGE_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration PAGE_TIMEOUT = Duration.ofSeconds(10);
 
   private final String name;
   private final Path policy;

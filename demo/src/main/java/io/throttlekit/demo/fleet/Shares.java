@@ -39,6 +39,8 @@ final class Shares implements AutoCloseable {
   private int counted;
   private int max;
   private long longestAtZeroNanos;
+  private long readNanos;
+  private long longestGapNanos;
   private @Nullable IOException failure;
 
   /** The share of an Envoy. */
@@ -56,7 +58,8 @@ final class Shares implements AutoCloseable {
     this.limit = limit;
     this.time = time;
     this.aboveZeroNanos = new long[envoys.size()];
-    Arrays.fill(aboveZeroNanos, time.monotonicNanos());
+    this.readNanos = time.monotonicNanos();
+    Arrays.fill(aboveZeroNanos, readNanos);
   }
 
   /**
@@ -67,9 +70,15 @@ final class Shares implements AutoCloseable {
    * @param max highest sum
    * @param violations readings whose sum was above the limit, at most 20 of them
    * @param longestAtZeroMillis longest time between two readings above 0 of an Envoy
+   * @param longestGapMillis longest time between two readings, by which a busy machine is known
    */
   record Figures(
-      int read, int counted, int max, List<String> violations, long longestAtZeroMillis) {}
+      int read,
+      int counted,
+      int max,
+      List<String> violations,
+      long longestAtZeroMillis,
+      long longestGapMillis) {}
 
   /** Starts to read. */
   void start() {
@@ -91,11 +100,18 @@ final class Shares implements AutoCloseable {
       throw new IOException("an Envoy does not show its share", failure);
     }
     Figures figures =
-        new Figures(read, counted, max, List.copyOf(violations), longestAtZeroNanos / 1_000_000);
+        new Figures(
+            read,
+            counted,
+            max,
+            List.copyOf(violations),
+            longestAtZeroNanos / 1_000_000,
+            longestGapNanos / 1_000_000);
     read = 0;
     counted = 0;
     max = 0;
     longestAtZeroNanos = 0;
+    longestGapNanos = 0;
     violations.clear();
     return figures;
   }
@@ -120,6 +136,8 @@ final class Shares implements AutoCloseable {
   private synchronized void add(List<Integer> shares) {
     read++;
     long now = time.monotonicNanos();
+    longestGapNanos = Math.max(longestGapNanos, now - readNanos);
+    readNanos = now;
     for (int i = 0; i < aboveZeroNanos.length; i++) {
       longestAtZeroNanos = Math.max(longestAtZeroNanos, now - aboveZeroNanos[i]);
       if (shares.get(i) > 0) {

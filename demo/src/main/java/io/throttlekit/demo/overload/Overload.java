@@ -29,7 +29,6 @@ import java.util.stream.Collectors;
  * Envoy and an upstream of its own, and receives the same requests at the same time. Used once.
  */
 public final class Overload {
-  private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(1);
   private static final int ARRIVALS = 1; // a random stream of its own
 
   /** One event loop for all clients, one for all upstreams. */
@@ -37,6 +36,7 @@ public final class Overload {
 
   private final DemoEnvironment environment;
   private final Capacity capacity;
+  private final Duration clientTimeout;
   private final TimeSource time = TimeSource.system();
 
   /** Creates a demo with upstreams of 125 requests a second. */
@@ -47,6 +47,7 @@ public final class Overload {
   Overload(DemoEnvironment environment, Capacity capacity) {
     this.environment = environment;
     this.capacity = capacity;
+    this.clientTimeout = capacity.deadline().multipliedBy(5).dividedBy(2); // usually 1 s
   }
 
   /**
@@ -69,10 +70,10 @@ public final class Overload {
       started.push(() -> loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly());
       var setting =
           new Arm.Setting(
-              envoy, capacity, CLIENT_TIMEOUT, plan.seed(), loops.next(), loops.next(), time);
+              envoy, capacity, clientTimeout, plan.seed(), loops.next(), loops.next(), time);
       List<Arm> arms = new ArrayList<>();
       for (Limiter limiter : plan.arms()) {
-        Course course = new Course(schedule.seconds(), capacity.deadline(), CLIENT_TIMEOUT);
+        Course course = new Course(schedule.seconds(), capacity.deadline(), clientTimeout);
         arms.add(Arm.start(limiter, setting, course, folder.resolve(limiter.word()), started));
       }
       OpenLoad load =
@@ -82,7 +83,7 @@ public final class Overload {
               schedule.seconds(),
               second -> schedule.at(second).load() * capacity.perSecond(),
               (second, intended) -> arms.forEach(arm -> arm.send(second, intended)),
-              CLIENT_TIMEOUT,
+              clientTimeout,
               time);
       int seconds = offer(load, schedule, arms, new OverloadScreen(out, terminal, schedule));
       return summary(plan, arms, seconds, load);

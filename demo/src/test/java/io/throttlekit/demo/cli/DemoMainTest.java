@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
@@ -12,7 +11,6 @@ import picocli.CommandLine;
 class DemoMainTest {
 
   @ParameterizedTest
-  @Timeout(20)
   @CsvSource({
     "--seconds 0,     --seconds is a whole number from 1 to 86400",
     "--seconds -1,    --seconds is a whole number from 1 to 86400",

@@ -58,9 +58,9 @@ class FairScreenTest {
     FairSummary summary = FairSummary.of(POLICY).plus(tally.figures(LENT));
     List<Figures> starved =
         List.of(
-            new Figures(45, 31, 14, 0, 40), // 9 below its guarantee
-            new Figures(60, 20, 40, 0, 20),
-            new Figures(5, 4, 0, 1, 10));
+            new Figures(45, 31, 14, 0, 40, 45, 31), // 9 below its guarantee
+            new Figures(60, 20, 40, 0, 20, 60, 20),
+            new Figures(5, 4, 0, 1, 10, 4, 4));
     summary = summary.plus(starved);
     assertThat(summary.json())
         .isEqualTo(
@@ -70,7 +70,7 @@ class FairScreenTest {
                 + "{\"tenant\":\"globex\",\"plan\":\"silver\",\"part\":20,\"sent\":120,\"admitted\":66,"
                 + "\"extra\":26,\"refused\":54,\"failed\":0,\"missing\":0},"
                 + "{\"tenant\":\"initech\",\"plan\":\"bronze\",\"part\":10,\"sent\":155,\"admitted\":28,"
-                + "\"extra\":14,\"refused\":126,\"failed\":1,\"missing\":1}]}");
+                + "\"extra\":14,\"refused\":126,\"failed\":1,\"missing\":0}]}");
     assertThat(summary.words())
         .contains(
             "acme was admitted 31 of 45, 0 of them extra, and lacked at most 9 of its"
@@ -86,7 +86,7 @@ class FairScreenTest {
   private void count(int tenant, int sent, int admitted, long guarantee) {
     for (int i = 0; i < sent; i++) {
       tally.sent(LENT, tenant);
-      tally.answered(LENT, tenant, i < admitted ? 200 : 429);
+      tally.answered(LENT, LENT, tenant, i < admitted ? 200 : 429);
     }
     tally.limit(LENT, tenant, guarantee + 1); // with a unit beyond it
     tally.limit(LENT, tenant, guarantee);

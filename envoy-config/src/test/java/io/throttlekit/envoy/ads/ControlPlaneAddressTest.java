@@ -12,7 +12,6 @@ import java.io.IOException;
 import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,9 +26,7 @@ class ControlPlaneAddressTest {
     Server server = NettyServerBuilder.forAddress(new InetSocketAddress("::1", 0)).build().start();
     ManagedChannel channel = address("[::1]:" + server.getPort()).open(Runnable::run);
     try {
-      await()
-          .atMost(Duration.ofMinutes(1))
-          .until(() -> channel.getState(true) == ConnectivityState.READY);
+      await().until(() -> channel.getState(true) == ConnectivityState.READY);
     } finally {
       channel.shutdownNow();
       server.shutdownNow();

@@ -83,7 +83,7 @@ class EnvoyLimitTest {
 
       List<String> tokens = limits.tokens();
       servers.removeFirst().shutdownNow().awaitTermination();
-      await().atMost(TIMEOUT).until(() -> connected(envoy).contains("connected_state: 0"));
+      await().until(() -> connected(envoy).contains("connected_state: 0"));
       assertThat(passOf(3, envoy)).isEqualTo(1);
 
       SteeredLimits other = serve(port, 2);
@@ -114,14 +114,10 @@ class EnvoyLimitTest {
     String three =
         bootstrap(servers.getFirst().getPort()).replace("max_requests: 100", "max_requests: 3");
     try (EnvoyProcess envoy = start(three)) {
-      await()
-          .atMost(TIMEOUT)
-          .until(() -> envoy.admin("/runtime").contains("circuit_breakers.upstream"));
+      await().until(() -> envoy.admin("/runtime").contains("circuit_breakers.upstream"));
       assertThat(passOf(2, envoy)).isZero();
       limits.withdraw("upstream", Priority.DEFAULT);
-      await()
-          .atMost(TIMEOUT)
-          .until(() -> !envoy.admin("/runtime").contains("circuit_breakers.upstream"));
+      await().until(() -> !envoy.admin("/runtime").contains("circuit_breakers.upstream"));
       assertThat(passOf(4, envoy)).isEqualTo(3);
     }
   }
@@ -182,7 +178,7 @@ class EnvoyLimitTest {
   }
 
   private void awaitAcknowledged(int requests) {
-    await().atMost(TIMEOUT).until(() -> acknowledged.contains(requests));
+    await().until(() -> acknowledged.contains(requests));
     acknowledged.clear();
   }
 
@@ -196,7 +192,7 @@ class EnvoyLimitTest {
     for (int i = 0; i < requests; i++) { // one by one: two workers may each admit one too many
       int before = upstream.held();
       var request = send(envoy);
-      await().atMost(TIMEOUT).until(() -> request.isDone() || upstream.held() > before);
+      await().until(() -> request.isDone() || upstream.held() > before);
       passed += request.isDone() ? 0 : 1;
       assertThat(request.isDone() ? request.get().statusCode() : 503).isEqualTo(503);
     }
@@ -211,14 +207,13 @@ class EnvoyLimitTest {
     for (int i = 1; i <= requests; i++) {
       int held = i;
       sent.add(send(envoy));
-      await().atMost(TIMEOUT).until(() -> upstream.held() == held);
+      await().until(() -> upstream.held() == held);
     }
     return sent;
   }
 
   private static void awaitIdle(EnvoyProcess envoy) {
     await()
-        .atMost(TIMEOUT)
         .until(() ->
             envoy
                 .admin("/stats?filter=cluster.upstream.upstream_rq_active")

@@ -143,10 +143,12 @@ public final class ControlPlaneUpdates implements AutoCloseable {
     return store.book() != null;
   }
 
+  /** Ends the connection, and waits a limited time until the policies in effect are saved. */
   @Override
   public void close() {
     subscription.close();
     timer.shutdownNow();
+    policies.close();
   }
 
   private void poll() {

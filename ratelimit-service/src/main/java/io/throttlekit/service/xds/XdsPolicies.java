@@ -37,7 +37,7 @@ import org.slf4j.LoggerFactory;
  * resources, is not loaded again. One without resources ends all rules. Counters belong to entries
  * and windows, so they go on when a rule comes back. Thread-safe.
  */
-final class XdsPolicies implements ConfigListener {
+final class XdsPolicies implements ConfigListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(XdsPolicies.class);
   private static final int MAX_LOGGED = 20; // problems of one load
   private static final int MAX_KEPT = 1_000; // problems, and rejected parts, that pages show
@@ -78,10 +78,18 @@ final class XdsPolicies implements ConfigListener {
       PolicyStore store,
       TimeSource time,
       PolicyReloader.Listener listener) {
-    this(config, options, store, time, listener, maxParts());
+    this(
+        config,
+        options,
+        store,
+        time,
+        listener,
+        config.folder() == null ? null : new SavedConfigs(config.folder()),
+        maxParts());
   }
 
   /**
+   * @param saved policies of an earlier process, and for the next one; null to save none
    * @param maxParts of a response that is applied
    */
   XdsPolicies(
@@ -90,6 +98,7 @@ final class XdsPolicies implements ConfigListener {
       PolicyStore store,
       TimeSource time,
       PolicyReloader.Listener listener,
+      @Nullable SavedConfigs saved,
       int maxParts) {
     this.maxParts = maxParts;
     this.minuteNanos = time.monotonicNanos();
@@ -99,7 +108,7 @@ final class XdsPolicies implements ConfigListener {
     this.loader = new PartialLoader(options);
     this.overrides =
         config.overrides() == null ? null : new OverridesFile(config.overrides(), options);
-    this.saved = config.folder() == null ? null : new SavedConfigs(config.folder());
+    this.saved = saved;
     store.controlPlane(ControlPlaneStatus.of(config.server()));
   }
 
@@ -145,6 +154,17 @@ final class XdsPolicies implements ConfigListener {
         attempt(() -> apply(configs, status().version()));
       }
       logOverrides(overrides);
+    }
+  }
+
+  /**
+   * Waits until policies that took effect are saved, for a limited time. Those that arrive later
+   * are not saved.
+   */
+  @Override
+  public void close() { // without the lock: a load that lasts must not block a stop
+    if (saved != null) {
+      saved.close();
     }
   }
 
@@ -264,11 +284,12 @@ final class XdsPolicies implements ConfigListener {
     if (outcome.book() != null) {
       accepted = Collections.unmodifiableSortedMap(outcome.accepted());
     }
+    if (outcome.book() != null && saved != null) {
+      // Before they take effect: a stop then finds them, and the disk's time delays no policies.
+      saved.save(version, accepted);
+    }
     take(outcome, problems, version);
     store.controlPlane(status().withRejectedParts(bounded(outcome.rejected())));
-    if (outcome.book() != null && saved != null) {
-      saved.write(version, accepted);
-    }
   }
 
   private void take(PartialLoader.Outcome outcome, List<Problem> problems, String version) {

@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
@@ -11,7 +11,6 @@ import java.net.Socket;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
@@ -26,7 +25,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Limits by external authorization: the example, and the same with the filters swapped. */
 @MeshTest
 class EnvoyAuthzTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
   private static final String QUEUED =
       "throttlekit_concurrency_queued{domain=\"ext-authz\",rule=\"queue\"}";
 
@@ -141,9 +139,9 @@ class EnvoyAuthzTest {
     try (Socket _ = sent(mesh, "/?hold", "x-queue: a", "x-user: ivan")) {
       awaitMetric(mesh, "throttlekit_concurrency_live_leases", 1);
       try (Socket _ = sent(mesh, "/", "x-queue: a", "x-user: ivan")) {
-        await().atMost(LONG).until(() -> metric(mesh, QUEUED) == 1);
+        await().until(() -> metric(mesh, QUEUED) == 1);
       }
-      await().atMost(LONG).until(() -> metric(mesh, QUEUED) == 0);
+      await().until(() -> metric(mesh, QUEUED) == 0);
     }
     awaitMetric(mesh, "throttlekit_concurrency_live_leases", 0);
     assertThat(metric(mesh, "throttlekit_concurrency_leases_total")).isEqualTo(before + 1);
@@ -155,7 +153,7 @@ class EnvoyAuthzTest {
     long before = finished(mesh);
     assertThat(admitted(8, "x-user", "gina")).isEqualTo(5);
     assertThat(admitted(1, "x-user", "hans")).as("the last of them").isEqualTo(1);
-    await().atMost(LONG).until(() -> finished(mesh) >= before + 6);
+    await().until(() -> finished(mesh) >= before + 6);
     assertThat(finished(mesh)).isEqualTo(before + 6);
   }
 
@@ -169,20 +167,19 @@ class EnvoyAuthzTest {
     try (Mesh swapped = Mesh.start(other, EnvoyExample.EXT_AUTHZ, changes)) {
       AtomicInteger users = new AtomicInteger(); // a Check that timed out in Envoy was charged too
       await()
-          .atMost(LONG)
           .untilAsserted(() -> {
             HttpResponse<String> first =
                 swapped.get("/", "x-user", "warm" + users.getAndIncrement());
             assertThat(first.statusCode()).as("%s", first.headers().map()).isEqualTo(200);
           });
-      await().atMost(LONG).until(() -> finished(swapped) == users.get());
+      await().until(() -> finished(swapped) == users.get());
       long before = users.get();
       int refused = 0;
       for (int i = 0; i < 8; i++) {
         refused += swapped.status("/", "x-user", "gina") == 200 ? 0 : 1;
       }
       assertThat(refused).isGreaterThanOrEqualTo(3);
-      await().atMost(LONG).until(() -> finished(swapped) == before + 8);
+      await().until(() -> finished(swapped) == before + 8);
       assertThat(metric(swapped, "throttlekit_concurrency_stale_releases_total"))
           .as("a denial names no lease, so its stream releases none")
           .isZero();
@@ -196,7 +193,6 @@ class EnvoyAuthzTest {
       try (Socket _ = sent(swapped, "/?hold", "x-queue: a", "x-user: holds")) {
         awaitMetric(swapped, "throttlekit_concurrency_live_leases", 1);
         await()
-            .atMost(LONG)
             .untilAsserted(() -> {
               HttpResponse<String> waited = swapped.get("/", "x-queue", "a", "x-user", "waits");
               assertThat(waited.statusCode()).isEqualTo(503);
@@ -273,7 +269,7 @@ class EnvoyAuthzTest {
   }
 
   private static void awaitMetric(Mesh mesh, String name, long value) {
-    await().atMost(LONG).until(() -> metric(mesh, name) == value);
+    await().until(() -> metric(mesh, name) == value);
   }
 
   /** Returns the value of a metric, by its name or its beginning and labels. */

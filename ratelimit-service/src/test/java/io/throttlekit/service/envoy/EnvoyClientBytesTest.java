@@ -1,14 +1,13 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +19,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Bytes that are not UTF-8 in headers of clients, as a real Envoy passes them on. */
 @MeshTest
 class EnvoyClientBytesTest {
-  private static final Duration LONG = Duration.ofSeconds(60);
   private static final String RELEASED =
       "throttlekit_concurrency_released_total{by=\"access_log\"}";
 
@@ -76,10 +74,10 @@ class EnvoyClientBytesTest {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, four)) {
       assertThat(statuses(mesh, 4, "x-request-id", "\u00ff", "x-forwarded-for", "\u00fe"))
           .containsOnly(200);
-      await().atMost(LONG).until(() -> metric(mesh, RELEASED) == 4);
+      await().until(() -> metric(mesh, RELEASED) == 4);
       assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
       assertThat(statuses(mesh, 4, "x-request-id", "\u00ff")).containsOnly(200);
-      await().atMost(LONG).until(() -> metric(mesh, RELEASED) == 8);
+      await().until(() -> metric(mesh, RELEASED) == 8);
       assertThat(Files.readString(folder.resolve("service.log"))).doesNotContain("Exception");
     }
   }

@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.load.LoadOptions;
@@ -110,12 +110,12 @@ class EnvoyFilterTest {
             Integer.parseInt(ports.group(1)),
             Integer.parseInt(ports.group(2)),
             Objects.requireNonNull(upstream).port(),
-            Duration.ofSeconds(10),
+            Duration.ofSeconds(60),
             Path.of("/dev/null"));
     startEnvoy(
         EnvoyExample.FILTER_FROM_POLICIES
             .bootstrap(wiring)
-            .replace("initial_fetch_timeout: 1s", "initial_fetch_timeout: 10s"));
+            .replace("initial_fetch_timeout: 1s", "initial_fetch_timeout: 60s"));
     for (int i = 0; i < 5; i++) {
       assertThat(status("/", "x-user-id", "ann")).isEqualTo(200);
     }
@@ -153,7 +153,7 @@ class EnvoyFilterTest {
     environment.put("THROTTLEKIT_HTTP_PORT", "0");
     environment.put("THROTTLEKIT_DEBUG_PORT", "0");
     environment.put("THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
-    environment.put("THROTTLEKIT_SENSORS_FILTER_TIMEOUT", "10s"); // after it Envoy admits
+    environment.put("THROTTLEKIT_SENSORS_FILTER_TIMEOUT", "60s"); // after it Envoy admits
     environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
     environment.put("THROTTLEKIT_POLICIES_POLL_INTERVAL", "50ms");
     Map<String, List<String>> flags =
@@ -183,8 +183,8 @@ class EnvoyFilterTest {
         .replace("port_value: 18001}", "port_value: " + service.group(2) + "}")
         .replace(
             "port_value: 8000}", "port_value: " + Objects.requireNonNull(upstream).port() + "}")
-        .replace("timeout: 0.1s", "timeout: 10s")
-        .replace("connect_timeout: 1s", "connect_timeout: 10s");
+        .replace("timeout: 0.1s", "timeout: 60s")
+        .replace("connect_timeout: 1s", "connect_timeout: 60s");
   }
 
   private void startEnvoy(String bootstrap) throws IOException {
@@ -196,7 +196,7 @@ class EnvoyFilterTest {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
             .header(header, value)
-            .timeout(Duration.ofSeconds(30))
+            .timeout(Duration.ofMinutes(2))
             .build();
     try {
       return client.send(request, BodyHandlers.ofString()).statusCode();

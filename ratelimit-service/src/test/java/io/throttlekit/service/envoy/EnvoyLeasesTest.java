@@ -1,14 +1,13 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Leases are sent in Envoy's dynamic metadata, and released when streams are done or logged. */
 @MeshTest
 class EnvoyLeasesTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
 
   private static final String POLICY =
       """
@@ -84,7 +82,7 @@ class EnvoyLeasesTest {
   void areReleasedWhenTheClientDisconnectsDuringTheRequest() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes)) {
       try (Socket _ = mesh.sent("/export?hold")) {
-        await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
+        await().until(() -> mesh.upstream().requests() == 1);
         assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isEqualTo(1);
         assertThat(mesh.status("/export")).as("one is in flight").isEqualTo(429);
       }
@@ -118,7 +116,7 @@ class EnvoyLeasesTest {
   void areNotHeldByAClientThatDisconnectsDuringTheCall() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.COSTS_AND_REFUNDS, changes(", queue: {}"))) {
       try (Socket _ = mesh.sent("/export?hold")) {
-        await().atMost(LONG).until(() -> mesh.upstream().requests() == 1);
+        await().until(() -> mesh.upstream().requests() == 1);
         assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isEqualTo(1);
         try (Socket _ = mesh.sent("/export")) {
           awaitMetric(mesh, "throttlekit_concurrency_queued", 1);
@@ -140,7 +138,7 @@ class EnvoyLeasesTest {
         awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"access_log\"}", i);
       }
       try (Socket _ = mesh.sent("/?hold")) {
-        await().atMost(LONG).until(() -> mesh.upstream().requests() == 6);
+        await().until(() -> mesh.upstream().requests() == 6);
         assertThat(mesh.status("/")).as("one is in flight").isEqualTo(429);
       }
       awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"access_log\"}", 6);
@@ -196,7 +194,7 @@ class EnvoyLeasesTest {
   }
 
   private static void awaitMetric(Mesh mesh, String name, long value) {
-    await().atMost(LONG).until(() -> metric(mesh, name) == value);
+    await().until(() -> metric(mesh, name) == value);
   }
 
   /** Returns the value of a metric, by its name or its beginning and labels. */

@@ -1,14 +1,13 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -157,9 +156,7 @@ class EnvoyLimitsTest {
 
   private static void awaitRemaining(Mesh mesh, int expected, String... entries) {
     try (Remaining remaining = new Remaining(mesh.servicePort())) {
-      await()
-          .atMost(Duration.ofSeconds(20))
-          .until(() -> remaining.of("costs-and-refunds", entries) == expected);
+      await().until(() -> remaining.of("costs-and-refunds", entries) == expected);
     }
   }
 }

@@ -1,13 +1,12 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 @MeshTest
 class EnvoyReloadTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
 
   @TempDir Path folder;
 
@@ -30,15 +28,15 @@ class EnvoyReloadTest {
   void aReloadUnderTrafficAppliesTheNewPolicyAndKeepsCounts() throws Exception {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.FAIL_CLOSED, Changes.policy(_ -> limit(30)))) {
       Traffic traffic = Traffic.start(mesh);
-      await().atMost(LONG).until(() -> traffic.seen(429) >= 20);
+      await().until(() -> traffic.seen(429) >= 20);
       assertThat(traffic.seen(200)).isEqualTo(30);
 
       mesh.policy(limit(45));
-      await().atMost(LONG).until(() -> traffic.seen(200) == 45);
+      await().until(() -> traffic.seen(200) == 45);
 
       int refused = traffic.seen(429);
       mesh.policy("domain: fail-closed\ndescriptors: [{key: backend, rate_limit: {unit: dya}}]");
-      await().atMost(LONG).until(() -> traffic.seen(429) >= refused + 50);
+      await().until(() -> traffic.seen(429) >= refused + 50);
       traffic.stop();
       assertThat(traffic.statuses()).as("a bad file changes nothing").containsOnlyKeys(200, 429);
       assertThat(traffic.seen(200)).as("counts from before the reload are kept").isEqualTo(45);

@@ -1,14 +1,13 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Envoy reports beside each release how the request ended, with the example for ext_authz. */
 @MeshTest
 class EnvoyStreamReportsTest {
-  private static final Duration LONG = Duration.ofSeconds(30);
 
   /** The same route with a timeout before the example's. */
   private static final Changes WITH_A_TIMEOUT =
@@ -47,7 +45,7 @@ class EnvoyStreamReportsTest {
       awaitEnd(mesh, "timed_out", 1);
       int before = mesh.upstream().requests();
       try (Socket _ = mesh.sent("/?hold")) {
-        await().atMost(LONG).until(() -> mesh.upstream().requests() > before);
+        await().until(() -> mesh.upstream().requests() > before);
       }
       awaitEnd(mesh, "no_response", 1);
       try (Socket leaves = mesh.sent("/?part")) {
@@ -80,6 +78,6 @@ class EnvoyStreamReportsTest {
   private static void awaitEnd(Mesh mesh, String kind, int count) {
     String line =
         "\nthrottlekit_concurrency_reported_ends_total{kind=\"%s\"} %d.0\n".formatted(kind, count);
-    await().atMost(LONG).untilAsserted(() -> assertThat(mesh.metrics()).contains(line));
+    await().untilAsserted(() -> assertThat(mesh.metrics()).contains(line));
   }
 }

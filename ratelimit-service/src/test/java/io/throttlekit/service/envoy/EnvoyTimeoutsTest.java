@@ -141,7 +141,7 @@ class EnvoyTimeoutsTest {
       socket.close();
     }
     steering.close();
-    server.shutdownNow().awaitTermination(10, TimeUnit.SECONDS);
+    server.shutdownNow().awaitTermination(5, TimeUnit.MINUTES);
     upstream.close();
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.ByteString;
 import io.opentelemetry.proto.trace.v1.Span;
@@ -96,7 +96,7 @@ class EnvoyTracingTest {
     Map<String, String> environment =
         Map.of(
             "THROTTLEKIT_STORE_URI", near.url(),
-            "THROTTLEKIT_STORE_DEADLINE", "10s",
+            "THROTTLEKIT_FEDERATION_DEADLINE", "20s",
             "THROTTLEKIT_FEDERATION_REGION", "eu",
             "THROTTLEKIT_FEDERATION_COORDINATOR", far.url(),
             "THROTTLEKIT_TELEMETRY_TRACING", "true",
@@ -113,7 +113,7 @@ class EnvoyTracingTest {
         Files.readString(files.resolve("envoy.yaml"))
             .replace("0.0.0.0, port_value: 9901", "127.0.0.1, port_value: 0")
             .replace("0.0.0.0, port_value: 10000", "127.0.0.1, port_value: 0")
-            .replace("timeout: 0.1s", "timeout: 20s") // a busy machine
+            .replace("timeout: 0.1s", "timeout: 60s") // a busy machine
             .replace("throttlekit, port_value: 8081", "127.0.0.1, port_value: " + service.port())
             .replace("upstream, port_value: 8000", "127.0.0.1, port_value: " + upstream.port())
             .replace(

@@ -48,8 +48,7 @@ class EnvoysFleetTest {
   }
 
   private Mesh mesh(RedisProcess redis, String name) throws IOException {
-    Map<String, String> store =
-        Map.of("THROTTLEKIT_STORE_URI", redis.url(), "THROTTLEKIT_STORE_DEADLINE", "2s");
+    Map<String, String> store = Map.of("THROTTLEKIT_STORE_URI", redis.url());
     Changes leased =
         Changes.policy(policy ->
             policy.replace(

@@ -24,7 +24,7 @@ final class Mesh implements AutoCloseable {
   /** A window of a thousand years since 1970, so that none ends during a test. */
   static final String ENDLESS = "every: 365000d";
 
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private final Path folder;
   private final Upstream upstream;
@@ -129,7 +129,7 @@ final class Mesh implements AutoCloseable {
 
   private HttpResponse<String> get(int port, String path, String... headers) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + port + path);
-    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(30));
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofMinutes(2));
     if (headers.length > 0) {
       request.headers(headers);
     }

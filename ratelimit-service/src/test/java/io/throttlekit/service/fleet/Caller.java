@@ -20,7 +20,6 @@ import org.awaitility.Awaitility;
 /** Calls one process of the service, as Envoy and as an operator. */
 final class Caller implements AutoCloseable {
   private static final String FEDERATION = "throttlekit_federation_";
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private final String domain;
   private final ManagedChannel channel;
@@ -46,7 +45,7 @@ final class Caller implements AutoCloseable {
   /** Returns the answer to one request with one entry. */
   Code ask(String key, String value) {
     RateLimitServiceBlockingStub stub =
-        RateLimitServiceGrpc.newBlockingStub(channel).withDeadlineAfter(Duration.ofSeconds(10));
+        RateLimitServiceGrpc.newBlockingStub(channel).withDeadlineAfter(Duration.ofMinutes(2));
     return stub.shouldRateLimit(
             RateLimitRequest.newBuilder()
                 .setDomain(domain)
@@ -75,6 +74,11 @@ final class Caller implements AutoCloseable {
     }
   }
 
+  /** Waits until the store has answered: a slow first connection does not delay a start. */
+  void awaitStore() {
+    Awaitility.await("the store").until(() -> page("/rlconfig").contains(" answers\n"));
+  }
+
   /** Returns the value of a counter or gauge without labels; -1 if there is none. */
   double metric(String name) throws IOException, InterruptedException {
     return page("/metrics")
@@ -90,7 +94,6 @@ final class Caller implements AutoCloseable {
     AtomicReference<List<String>> last = new AtomicReference<>(List.of());
     Awaitility.await("no leases")
         .during(quiet)
-        .atMost(TIMEOUT)
         .until(() -> {
           List<String> now =
               page("/metrics").lines().filter(line -> line.startsWith(FEDERATION)).toList();

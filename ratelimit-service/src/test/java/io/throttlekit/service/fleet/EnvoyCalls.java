@@ -10,7 +10,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,7 +28,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class EnvoyCalls implements AutoCloseable {
   private static final long TICK_MILLIS = 10;
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String BOOTSTRAP =
       """
       admin: {address: {socket_address: {address: 127.0.0.1, port_value: 0}}}
@@ -59,7 +57,7 @@ final class EnvoyCalls implements AutoCloseable {
                           typed_config:
                             "@type": type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.RateLimit
                             domain: fleet
-                            timeout: 20s
+                            timeout: 120s
                             failure_mode_deny: true
                             rate_limit_service:
                               transport_api_version: V3
@@ -94,16 +92,17 @@ final class EnvoyCalls implements AutoCloseable {
                     - endpoint: {address: {socket_address: {address: 127.0.0.1, port_value: @UPSTREAM@}}}
           - name: throttlekit
             type: STATIC
-            connect_timeout: 5s
+            connect_timeout: 60s
+            circuit_breakers: {thresholds: [{max_requests: 100000, max_pending_requests: 100000}]}
             typed_extension_protocol_options:
               envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
                 "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
                 explicit_http_config: {http2_protocol_options: {}}
             health_checks:
-              - {interval: 0.1s, timeout: 1s, no_traffic_interval: 0.1s, unhealthy_threshold: 2, healthy_threshold: 1,
+              - {interval: 0.1s, timeout: 60s, no_traffic_interval: 0.1s, unhealthy_threshold: 2, healthy_threshold: 1,
                  grpc_health_check: {}}
             outlier_detection: {split_external_local_origin_errors: true, enforcing_consecutive_5xx: 0}
-            common_lb_config: {healthy_panic_threshold: {value: 0}}
+            common_lb_config: {healthy_panic_threshold: {value: 0}, update_merge_window: 0s}
             load_assignment:
               cluster_name: throttlekit
               endpoints: [{lb_endpoints: [@REPLICAS@]}]
@@ -138,14 +137,13 @@ final class EnvoyCalls implements AutoCloseable {
   void awaitHealthy(int replicas) {
     String healthy = "cluster.throttlekit.membership_healthy: " + replicas + "\n";
     Awaitility.await("healthy replicas")
-        .atMost(TIMEOUT)
         .until(() -> envoy.admin("/stats?filter=membership_healthy").contains(healthy));
   }
 
   /** Stops sending, and waits for the last answers. */
   void stop() {
     ticks.close();
-    Awaitility.await("the last answers").atMost(TIMEOUT).until(() -> underWay.get() == 0);
+    Awaitility.await("the last answers").until(() -> underWay.get() == 0);
   }
 
   /** Returns how many decisions Envoy has received. */

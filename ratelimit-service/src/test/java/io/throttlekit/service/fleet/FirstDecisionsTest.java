@@ -22,12 +22,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A fresh process with its defaults, and the first decisions that it makes by a Redis. */
+/** A fresh process, and the first decisions that it makes by a Redis. */
 @RealRedis
-@Timeout(120)
 class FirstDecisionsTest {
   private static final int DECISIONS = 1_000;
   private static final int IN_FLIGHT = 32;

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Requests to one process that hold leases of a concurrency limit, as Envoy's. */
 final class LeasedCalls implements AutoCloseable {
-  private static final Duration DEADLINE = Duration.ofSeconds(10);
+  private static final Duration DEADLINE = Duration.ofMinutes(2);
 
   private final ManagedChannel channel;
 

@@ -32,13 +32,16 @@ import org.awaitility.Awaitility;
 /**
  * Requests for one counter at a steady rate to each node of a fleet, from when it is made until
  * {@link #stop}, counted by the windows of this machine's clock, which is also that of every
- * process and store.
+ * process and store. Requests to a node are held back while many of its answers are outstanding, so
+ * that a machine slower than the rate is not overloaded.
  */
 final class Offered implements AutoCloseable {
   private static final long TICK_MILLIS = 5;
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final Duration POLL = Duration.ofMillis(20);
-  private static final long ANSWER_SECONDS = 5;
+  private static final Duration DEADLINE = Duration.ofMinutes(2);
+
+  /** Of each node. */
+  private static final int MAX_UNDER_WAY = 100;
 
   /** The requests that are sent to each node in turn. */
   private final List<List<RateLimitRequest>> requests;
@@ -48,11 +51,11 @@ final class Offered implements AutoCloseable {
   private final AtomicLongArray lastAdmittedNanos;
   private final WindowTally admitted;
   private final WindowTally asked;
+  private final WindowTally refusedRequests;
   private final AtomicLongArray refusedSince;
   private final LongAdder refused = new LongAdder();
   private final ConcurrentMap<String, Integer> failures = new ConcurrentHashMap<>();
   private final AtomicLongArray underWay;
-  private volatile int maxUnderWay = Integer.MAX_VALUE;
   private final ScheduledExecutorService ticks = Executors.newSingleThreadScheduledExecutor();
   private volatile Rate rate;
 
@@ -118,6 +121,7 @@ final class Offered implements AutoCloseable {
     this.requests = requests;
     this.admitted = new WindowTally(windowMillis, ports.size());
     this.asked = new WindowTally(windowMillis, ports.size());
+    this.refusedRequests = new WindowTally(windowMillis, ports.size());
     this.lastAdmittedNanos = new AtomicLongArray(ports.size());
     this.refusedSince = new AtomicLongArray(ports.size());
     this.underWay = new AtomicLongArray(ports.size());
@@ -145,14 +149,6 @@ final class Offered implements AutoCloseable {
         .build();
   }
 
-  /**
-   * Holds requests to a node back while so many of its answers are outstanding, so that a machine
-   * slower than the rate is not overloaded.
-   */
-  void atMostUnderWay(int most) {
-    maxUnderWay = most;
-  }
-
   /** Continues at another rate. */
   void goOnWith(List<Integer> perSecond) {
     rate = Rate.fromNow(perSecond);
@@ -161,7 +157,6 @@ final class Offered implements AutoCloseable {
   /** Waits for a condition while requests are offered. */
   void await(String what, BooleanSupplier condition) {
     Awaitility.await(what)
-        .atMost(TIMEOUT)
         .pollInterval(POLL)
         .pollDelay(Duration.ZERO)
         .until(condition::getAsBoolean);
@@ -221,6 +216,21 @@ final class Offered implements AutoCloseable {
     return whole.size() < 2 ? List.of() : whole.subList(1, whole.size() - 1);
   }
 
+  /**
+   * Returns whether each of these nodes surely refused so many requests in a window: the fleet had
+   * time to spend all units, however slow this machine is.
+   */
+  boolean isExhausted(Window window, int refusals, List<Integer> nodes) {
+    Window refused = refusedRequests.window(window.endMillis());
+    return nodes.stream().allMatch(node -> refused.by(node) >= refusals);
+  }
+
+  /** Returns how many requests of one unit to a node were surely decided in a window. */
+  long decided(Window window, int node) {
+    long endMillis = window.endMillis();
+    return admitted.window(endMillis).by(node) + refusedRequests.window(endMillis).by(node);
+  }
+
   long refused() {
     return refused.sum();
   }
@@ -260,7 +270,7 @@ final class Offered implements AutoCloseable {
     Rate now = rate;
     for (int node = 0; node < channels.size(); node++) {
       long due = now.due(node);
-      while (now.sent.get(node) < due && underWay.get(node) < maxUnderWay) {
+      while (now.sent.get(node) < due && underWay.get(node) < MAX_UNDER_WAY) {
         long turn = now.sent.getAndIncrement(node);
         List<RateLimitRequest> inTurn = requests.get(node);
         sendRequest(node, inTurn.get(Math.toIntExact(turn % inTurn.size())));
@@ -272,7 +282,7 @@ final class Offered implements AutoCloseable {
     underWay.incrementAndGet(node);
     int cost = request.getHitsAddend();
     RateLimitServiceGrpc.newStub(channels.get(node))
-        .withDeadlineAfter(Duration.ofSeconds(ANSWER_SECONDS))
+        .withDeadlineAfter(DEADLINE)
         .shouldRateLimit(request, new Counting(node, cost));
   }
 
@@ -291,6 +301,7 @@ final class Offered implements AutoCloseable {
     public void onNext(RateLimitResponse response) {
       if (response.getOverallCode() != Code.OK) {
         refused.increment();
+        refusedRequests.admitted(node, sentMillis, System.currentTimeMillis());
         refusedSince.incrementAndGet(node);
         return;
       }

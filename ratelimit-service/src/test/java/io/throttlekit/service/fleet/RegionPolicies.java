@@ -7,7 +7,7 @@ final class RegionPolicies {
   /** Units of a window. */
   static final long LIMIT = 100;
 
-  static final long WINDOW_MILLIS = 1_000;
+  static final long WINDOW_MILLIS = 2_000;
 
   /** Of a process. */
   static final long LEASE = 5;

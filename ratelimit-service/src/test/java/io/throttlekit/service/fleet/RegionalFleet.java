@@ -126,12 +126,14 @@ final class RegionalFleet implements AutoCloseable {
     Map<String, String> environment = new HashMap<>();
     LeaseStore store = stores.get(region);
     environment.put("THROTTLEKIT_STORE_URI", store.uri(store.port()));
-    environment.put("THROTTLEKIT_STORE_DEADLINE", "1s");
-    environment.put("THROTTLEKIT_STORE_BREAKER_AFTER", "500ms");
+    // Tests await what follows a deadline, which a busy machine must not miss for another reason.
+    environment.put("THROTTLEKIT_STORE_DEADLINE", "5s");
+    environment.put("THROTTLEKIT_STORE_LEASE_DEADLINE", "5s");
+    environment.put("THROTTLEKIT_STORE_BREAKER_AFTER", "3s");
     environment.put("THROTTLEKIT_STORE_BREAKER_PROBE_AFTER", "100ms");
     environment.put("THROTTLEKIT_FEDERATION_REGION", REGIONS.get(region));
     environment.put("THROTTLEKIT_FEDERATION_COORDINATOR", coordinator.uri(ways.get(region).port()));
-    environment.put("THROTTLEKIT_FEDERATION_DEADLINE", "1s");
+    environment.put("THROTTLEKIT_FEDERATION_DEADLINE", "5s");
     environment.put("THROTTLEKIT_FEDERATION_PROBE_AFTER", "200ms");
     environment.put("THROTTLEKIT_FEDERATION_REGIONAL_LEASES", "4");
     return ServiceProcess.start(

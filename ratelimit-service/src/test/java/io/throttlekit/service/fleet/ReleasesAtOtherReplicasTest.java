@@ -1,7 +1,7 @@
 package io.throttlekit.service.fleet;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.UInt64Value;
 import io.envoyproxy.envoy.extensions.common.ratelimit.v3.RateLimitDescriptor;
@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,7 +34,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Two replicas that share a store; permits of one are released at the other. */
 @RealRedis
 @RealPostgres
-@Timeout(180)
 class ReleasesAtOtherReplicasTest {
   private static final int REQUESTS = 20;
   private static final String POLICIES =
@@ -108,8 +106,6 @@ class ReleasesAtOtherReplicasTest {
   private Replica start(String store) {
     Map<String, String> environment = LoopbackService.environment(folder.resolve("policies.yaml"));
     environment.put("THROTTLEKIT_STORE_URI", store);
-    environment.put("THROTTLEKIT_STORE_DEADLINE", "10s");
-    environment.put("THROTTLEKIT_STORE_LEASE_DEADLINE", "10s");
     environment.put("THROTTLEKIT_WARM_UP_REQUESTS", "0");
     RateLimitService service = LoopbackService.of(environment);
     assertThat(service.start()).isTrue();

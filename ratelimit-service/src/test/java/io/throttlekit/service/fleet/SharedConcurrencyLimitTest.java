@@ -1,7 +1,7 @@
 package io.throttlekit.service.fleet;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.throttlekit.testkit.net.TcpProxy;
@@ -20,12 +20,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Processes that share concurrency limits through one Redis, as callers and operators see them. */
 @RealRedis
-@Timeout(180)
 class SharedConcurrencyLimitTest {
   private static final int LIMIT = 12;
 
@@ -79,16 +77,16 @@ class SharedConcurrencyLimitTest {
     }
     Caller first = caller(replicas.getFirst());
     await()
-        .untilAsserted(() ->
-            assertThat(first.page("/concurrency"))
-                .contains("# node: a\n")
-                .containsPattern(
-                    "up\\S*: share=\\d+ limit=12 in_flight=\\d+ nodes=3 steering=[abc]"));
-    assertThat(first.page("/metrics"))
-        .contains(
-            "throttlekit_concurrency_fleet_limit{domain=\"shop\",rule=\"up\"} 12.0",
-            "throttlekit_concurrency_nodes{domain=\"shop\",rule=\"up\"} 3.0",
-            "throttlekit_concurrency_fenced{domain=\"shop\",rule=\"up\"} 0.0");
+        .untilAsserted(() -> {
+          assertThat(first.page("/concurrency"))
+              .contains("# node: a\n")
+              .containsPattern("up\\S*: share=\\d+ limit=12 in_flight=\\d+ nodes=3 steering=[abc]");
+          assertThat(first.page("/metrics"))
+              .contains(
+                  "throttlekit_concurrency_fleet_limit{domain=\"shop\",rule=\"up\"} 12.0",
+                  "throttlekit_concurrency_nodes{domain=\"shop\",rule=\"up\"} 3.0",
+                  "throttlekit_concurrency_fenced{domain=\"shop\",rule=\"up\"} 0.0");
+        });
   }
 
   @Test

@@ -25,8 +25,6 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,7 +33,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * message, and none is admitted that the policy denies. 20,000 requests of each seed, half damaged;
  * 340,000 in the profile {@code thorough}.
  */
-@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 @Tag("slow")
 class GeneratedChecksTest {
   private static final int REQUESTS = Boolean.getBoolean("throttlekit.thorough") ? 170_000 : 10_000;

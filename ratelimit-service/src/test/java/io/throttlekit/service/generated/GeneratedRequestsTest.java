@@ -10,8 +10,6 @@ import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -22,7 +20,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * the profile {@code thorough}.
  */
 @Tag("exploration")
-@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 @Tag("slow")
 class GeneratedRequestsTest {
   private static final int SERVICES = Boolean.getBoolean("throttlekit.thorough") ? 120 : 12;

@@ -43,8 +43,6 @@ import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -53,7 +51,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * apply more than the limit, and reports of an honest Envoy beside them count. 36,000 messages of
  * each kind, 1,000,000 in the profile {@code thorough}.
  */
-@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // for what hangs
 @Tag("slow")
 class GeneratedSensorsTest {
   private static final int ROUNDS = Boolean.getBoolean("throttlekit.thorough") ? 1_000 : 36;

@@ -13,12 +13,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A page whose name leads to loopback must not read a port on loopback (DNS rebinding). */
-@Timeout(60)
 class AcceptedHostsTest {
   @ParameterizedTest
   @ValueSource(

@@ -1,8 +1,8 @@
 package io.throttlekit.service.http;
 
-import static io.throttlekit.service.LongAwait.await;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.TimeSource;
 import java.io.ByteArrayOutputStream;
@@ -22,12 +22,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests that hostile clients use bounded resources of a listener, and health is answered meanwhile.
  */
-@Timeout(180)
 @Tag("slow")
 class HostileClientsTest {
   private static final int PAGE = 2 << 20;

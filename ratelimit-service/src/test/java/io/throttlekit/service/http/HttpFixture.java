@@ -47,6 +47,6 @@ final class HttpFixture implements AutoCloseable {
 
   private HttpRequest.Builder request(String path) {
     return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port() + path))
-        .timeout(Duration.ofSeconds(10));
+        .timeout(Duration.ofMinutes(2));
   }
 }

@@ -10,13 +10,10 @@ import io.throttlekit.service.rls.RequestFields;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Damaged bodies are refused, or parsed as protobuf's own parser does. */
-@Timeout(value = 1_800, threadMode = ThreadMode.SEPARATE_THREAD) // in case a call hangs
 @Tag("slow")
 class RequestJsonFuzzTest {
   /** Mutations of each of two seeds. */

@@ -15,9 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(180)
 class SharedPageTest {
   private final AtomicInteger renderings = new AtomicInteger();
   private final Semaphore allowed = new Semaphore(0);

@@ -1,7 +1,7 @@
 package io.throttlekit.service.policies;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.policy.PolicyBook;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Pipes and links that appear in a folder of policies. */
-@Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
+@Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
 class UnreadablePoliciesTest {
   @TempDir private Path folder;
   private final PolicyStore store = new PolicyStore();

@@ -24,10 +24,8 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests Checks over a connection. */
-@Timeout(180)
 class CheckTest {
   private static final String POLICY =
       """
@@ -115,7 +113,7 @@ class CheckTest {
         AuthorizationGrpc.newFutureStub(channel).check(asking("up", "payments"));
     await().until(() -> queued() == 1);
     authorizing.gate.permits().streamDone(lease(first), StreamReport.NONE);
-    assertThat(lease(waiting.get(30, TimeUnit.SECONDS))).isNotEmpty();
+    assertThat(lease(waiting.get(5, TimeUnit.MINUTES))).isNotEmpty();
   }
 
   /**
@@ -139,7 +137,7 @@ class CheckTest {
     assertThat(waiting.isDone()).isFalse();
     assertThat(queued()).isEqualTo(1);
     authorizing.advance(11); // timers may be 10 ms late
-    CheckResponse refused = waiting.get(30, TimeUnit.SECONDS);
+    CheckResponse refused = waiting.get(5, TimeUnit.MINUTES);
     assertThat(refused.getDeniedResponse().getStatus().getCodeValue()).isEqualTo(503);
     assertThat(refused.getDynamicMetadata().getFieldsMap()).doesNotContainKey("lease");
   }

@@ -19,10 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the configured bounds of a connection from the client's end. */
-@Timeout(180)
 @Tag("slow")
 class ConnectionBoundsTest {
   private static final int NO_ERROR = 0;

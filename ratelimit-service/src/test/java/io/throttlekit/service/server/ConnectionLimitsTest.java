@@ -19,10 +19,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the limits of connections, of their idle time and of their resets. */
-@Timeout(180)
 class ConnectionLimitsTest {
   private static final int ENHANCE_YOUR_CALM = 11;
   private static final Duration NEVER = Duration.ZERO;
@@ -71,9 +69,10 @@ class ConnectionLimitsTest {
 
   @Test
   void onlyAConnectionWithoutCallsGetsGoaway() throws Exception {
-    GrpcServer listening = listening(Duration.ofMillis(300), 10, 1_000);
-    try (RawConnection idle = new RawConnection(listening);
-        RawConnection used = new RawConnection(listening)) {
+    // A call begins long before the time has passed, on a busy machine too.
+    GrpcServer listening = listening(Duration.ofSeconds(3), 10, 1_000);
+    try (RawConnection used = new RawConnection(listening);
+        RawConnection idle = new RawConnection(listening)) {
       used.beginCall();
       idle.await(frame -> frame.type() == RawConnection.GOAWAY);
       answersPing(used);
@@ -108,7 +107,7 @@ class ConnectionLimitsTest {
 
   /** Returns whether the connection was closed, with or without a reset. */
   private static boolean isClosed(Socket socket) throws IOException {
-    socket.setSoTimeout(15_000);
+    socket.setSoTimeout(300_000);
     try {
       return socket.getInputStream().read() < 0;
     } catch (SocketException reset) {

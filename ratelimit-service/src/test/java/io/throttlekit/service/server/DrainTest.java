@@ -62,16 +62,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(180)
 class DrainTest {
   private final AtomicReference<@Nullable String> lastRefusal = new AtomicReference<>();
   private final Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
 
   @Test
   void underLoadEveryCallThatReachedTheServerIsAnswered() throws Exception {
-    GrpcServer leaving = serve(Duration.ofSeconds(10), Duration.ofMillis(100));
+    GrpcServer leaving = serve(Duration.ofMinutes(5), Duration.ofMillis(100));
     GrpcServer staying = setup.serve(Setup.loopback());
     AtomicInteger answered = new AtomicInteger();
     AtomicInteger moved = new AtomicInteger();
@@ -114,7 +112,7 @@ class DrainTest {
 
   @Test
   void duringTheDelayHealthIsNotServingAndCallsAreAnswered() throws Exception {
-    GrpcServer server = serve(Duration.ofSeconds(5), Duration.ofSeconds(30));
+    GrpcServer server = serve(Duration.ofSeconds(5), Duration.ofMinutes(10));
     ManagedChannel channel = Channels.to(server);
     ManagedChannel later = Channels.to(server); // the first may not see its end yet
     Thread stopping = Thread.ofVirtual().start(server::stop);
@@ -130,7 +128,7 @@ class DrainTest {
 
   @Test
   void aCallInProgressEndsBeforeTheServerDoes() throws Exception {
-    GrpcServer server = serve(Duration.ofSeconds(30), Duration.ZERO);
+    GrpcServer server = serve(Duration.ofMinutes(5), Duration.ZERO);
     ManagedChannel channel = Channels.to(server);
     CompletableFuture<Status> ended = new CompletableFuture<>();
     var call = open(channel, ended);
@@ -160,7 +158,7 @@ class DrainTest {
 
   @Test
   void aClientThatOnlyKeepsItsConnectionOpenHasNoCallInProgress() throws Exception {
-    GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
+    GrpcServer server = serve(Duration.ofMinutes(5), Duration.ZERO);
     try (RawConnection silent = new RawConnection(server); // it never answers a GOAWAY's ping
         Logged logged = Logged.by(GrpcServer.class)) {
       silent.beginCall(1, Map.of());
@@ -282,7 +280,7 @@ class DrainTest {
     CheckFixture checked = CheckFixture.by(policy.formatted("d"), header("up"));
     GrpcServer server =
         gated.serve(
-            Setup.listener(null, null, Duration.ofSeconds(25), Duration.ZERO),
+            Setup.listener(null, null, Duration.ofMinutes(5), Duration.ZERO),
             List.of(() -> CallHandler.ofChecks(checked.frontEnd, null, checked.time).definition()));
     ManagedChannel channel = Channels.to(server);
     var limits = RateLimitServiceGrpc.newFutureStub(channel);

@@ -1,12 +1,12 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.LongAwait.await;
 import static io.throttlekit.service.authz.CheckFixture.asking;
 import static io.throttlekit.service.authz.CheckFixture.header;
 import static io.throttlekit.service.server.TestRequests.entries;
 import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.config.core.v3.Node;
 import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
@@ -73,7 +73,7 @@ class EventLoopTest {
     for (int i = 0; i < 2_000; i++) {
       assertThat(callService(channel, "max")).isEqualTo(Code.OK);
     }
-    assertNoCallBlocked(loop, waits);
+    assertNoCallBlocked(loop, waits, 2_000);
     assertThat(onlyOne(clock.askedOn)).isSameAs(loop);
     assertThat(loop.getName()).startsWith(Transport.THREADS);
     channel.shutdownNow();
@@ -121,7 +121,7 @@ class EventLoopTest {
       log.onNext(tenFailures(i));
     }
     await().until(() -> reader.read.get() == 20_010);
-    assertNoCallBlocked(loop, waits);
+    assertNoCallBlocked(loop, waits, 2_000);
     assertThat(onlyOne(reader.threads)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -141,7 +141,7 @@ class EventLoopTest {
     for (int i = 0; i < 1_000; i++) {
       acquireAndRelease(channel); // the limit is 1
     }
-    assertNoCallBlocked(loop, waits);
+    assertNoCallBlocked(loop, waits, 1_000);
     assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -173,7 +173,7 @@ class EventLoopTest {
       refused += stub.check(asking("up", "a")).getStatus().getCode() == 0 ? 0 : 1;
     }
     assertThat(refused).as("some find no room").isBetween(1, 999);
-    assertNoCallBlocked(loop, waits);
+    assertNoCallBlocked(loop, waits, 1_000);
     assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -203,7 +203,7 @@ class EventLoopTest {
       limits.offer("up", i);
       acknowledgements.await(i);
     }
-    assertNoCallBlocked(loop, waits);
+    assertNoCallBlocked(loop, waits, 1_000);
     assertThat(onlyOne(acknowledgements.threads)).isSameAs(loop);
     channel.shutdownNow();
     server.stop();
@@ -258,8 +258,9 @@ class EventLoopTest {
     return threads.iterator().next();
   }
 
-  private static void assertNoCallBlocked(Thread loop, long waitsBefore) {
-    assertThat(waits(loop)).isEqualTo(waitsBefore);
+  /** A blocking call waits each time; a lock whose holder a busy machine suspends, now and then. */
+  private static void assertNoCallBlocked(Thread loop, long waitsBefore, int calls) {
+    assertThat(waits(loop) - waitsBefore).isLessThan(calls / 100);
   }
 
   /**
@@ -317,7 +318,7 @@ class EventLoopTest {
 
     void await(int requests) throws InterruptedException {
       while (newest != requests) {
-        assertThat(changes.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
+        assertThat(changes.tryAcquire(5, TimeUnit.MINUTES)).isTrue();
       }
     }
   }

@@ -17,10 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Tests the bound of memory that clients hold by incomplete requests or unread answers. */
-@Timeout(60)
 class HeldByClientsTest {
   private static final Duration NEVER = Duration.ofHours(1);
   private static final int MANY = 10_000;

@@ -1,8 +1,8 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.LongAwait.await;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.Struct;
 import com.google.protobuf.Value;

@@ -24,7 +24,7 @@ import java.util.function.Predicate;
 
 /**
  * An HTTP/2 connection without automatic replies (RFC 9113 §6): it answers pings only when the test
- * calls for it. A read that takes longer than {@value #PATIENCE_MILLIS} ms fails. Not thread-safe.
+ * calls for it. A read that takes longer than {@value #TIMEOUT_MILLIS} ms fails. Not thread-safe.
  */
 final class RawConnection implements AutoCloseable {
   private static final int DATA = 0;
@@ -39,7 +39,7 @@ final class RawConnection implements AutoCloseable {
   private static final int END_HEADERS = 4;
   private static final byte CANCEL = 8;
   private static final byte INITIAL_WINDOW_SIZE = 4;
-  private static final int TIMEOUT_MILLIS = 15_000;
+  private static final int TIMEOUT_MILLIS = 300_000;
 
   private final Socket socket;
   private final DataInputStream in;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.gson.JsonObject;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitRequest;
@@ -12,6 +12,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.fleet.ServiceJvm;
+import io.throttlekit.testkit.AwaitLimit;
 import io.throttlekit.testkit.envoy.ChildProcess;
 import java.io.IOException;
 import java.net.http.HttpClient;
@@ -30,22 +31,23 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Compares recorded answers of envoyproxy/ratelimit with those of the whole program, which gets
  * only the environment variables of envoyproxy/ratelimit.
  */
-@Timeout(180)
 @Tag("process")
 class RlsCasesProcessTest {
 
   private static final Pattern READY =
       Pattern.compile("(?m)^ready grpc=127\\.0\\.0\\.1:(\\d+) http=(\\S+) ");
 
-  /** Longer than any case takes once the process has answered a request. */
-  private static final long MARGIN_MILLIS = 700;
+  /** Longer than any case takes on most machines, once the process has answered a request. */
+  private static final long MARGIN_MILLIS = 800;
+
+  /** Of a run in which a window ended during a case, as on a busy machine. */
+  private static final int MAX_REPETITIONS = 50;
 
   private static final TimeSource CLOCK = TimeSource.system();
 
@@ -122,8 +124,47 @@ class RlsCasesProcessTest {
         .orElseThrow();
   }
 
+  /** A case failed while a window ended: answers of two windows prove nothing. */
+  private static final class WindowEndedException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    WindowEndedException(Throwable failure) {
+      super(failure);
+    }
+  }
+
+  /** Starts a server without counts, checks a run, and stops the server. */
+  interface Attempt {
+    /**
+     * Makes an attempt.
+     *
+     * @param number from 0
+     */
+    void make(int number) throws IOException;
+  }
+
+  /** Repeats an attempt during which a window ended. */
+  static void untilNoWindowEnds(Attempt attempt) throws IOException {
+    for (int number = 0; number < MAX_REPETITIONS; number++) {
+      try {
+        attempt.make(number);
+        return;
+      } catch (WindowEndedException repeated) {
+        System.err.println("a window ended during a case: " + repeated.getMessage());
+      }
+    }
+    throw new AssertionError("a window ended in each of " + MAX_REPETITIONS + " attempts");
+  }
+
   private static void check(Run run, List<String> environment, Path root, @Nullable Runnable forget)
       throws IOException {
+    untilNoWindowEnds(number ->
+        attempt(
+            run, environment, Files.createDirectories(root.resolve("attempt" + number)), forget));
+  }
+
+  private static void attempt(
+      Run run, List<String> environment, Path root, @Nullable Runnable forget) throws IOException {
     if (forget != null) {
       forget.run();
     }
@@ -133,7 +174,7 @@ class RlsCasesProcessTest {
     try (ChildProcess process =
         ChildProcess.start(
             command(root, run.stops(), environment), Map.of(), root.resolve("log"))) {
-      MatchResult ready = process.awaitLog(READY, Duration.ofSeconds(60));
+      MatchResult ready = process.awaitLog(READY, AwaitLimit.LIMIT);
       channel =
           NettyChannelBuilder.forAddress("127.0.0.1", Integer.parseInt(ready.group(1)))
               .usePlaintext()
@@ -163,7 +204,15 @@ class RlsCasesProcessTest {
   static void check(Run run, Function<RateLimitRequest, RateLimitResponse> server) {
     for (JsonObject testCase : run.cases()) {
       awaitWindow();
-      RlsCases.check(testCase, server);
+      long second = CLOCK.wallMillis() / 1_000;
+      try {
+        RlsCases.check(testCase, server);
+      } catch (AssertionError e) {
+        if (CLOCK.wallMillis() / 1_000 > second) {
+          throw new WindowEndedException(e);
+        }
+        throw e;
+      }
     }
   }
 

@@ -1,10 +1,10 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.LongAwait.await;
 import static io.throttlekit.service.server.TestRequests.entries;
 import static io.throttlekit.service.server.TestRequests.x;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
@@ -85,10 +85,7 @@ class ServerTlsTest {
     ManagedChannel before = Channels.tls(serving, authority, null);
     assertThat(callService(before)).isEqualTo(Code.OK);
     write(issued(otherAuthority, "ratelimit.test"));
-    await()
-        .atMost(Duration.ofSeconds(10))
-        .ignoreExceptions()
-        .until(() -> callService(otherAuthority, null) == Code.OK);
+    await().ignoreExceptions().until(() -> callService(otherAuthority, null) == Code.OK);
     assertThatThrownBy(() -> callService(authority, null))
         .isInstanceOf(StatusRuntimeException.class);
     assertThat(callService(before)).isEqualTo(Code.OK);
@@ -108,7 +105,7 @@ class ServerTlsTest {
     LastingCall ofKept = LastingCall.watch(kept);
     await().until(() -> ofRemoved.answers.get() == 1 && ofKept.answers.get() == 1);
     Files.writeString(folder.resolve("ca.pem"), authority.getCertificatePEM());
-    await().atMost(Duration.ofSeconds(10)).until(ofRemoved.ended::get);
+    await().until(ofRemoved.ended::get);
     assertThatThrownBy(() -> callService(removed)).isInstanceOf(StatusRuntimeException.class);
     assertThat(ofKept.ended).isFalse();
     assertThat(callService(kept)).isEqualTo(Code.OK);
@@ -160,15 +157,9 @@ class ServerTlsTest {
   void invalidFilesKeepTheOldCertificateUntilValidOnesExist() throws IOException {
     serve(null, null);
     Files.writeString(folder.resolve("cert.pem"), "no certificate");
-    await()
-        .during(Duration.ofMillis(300))
-        .atMost(Duration.ofSeconds(5))
-        .until(() -> callService(authority, null) == Code.OK);
+    await().during(Duration.ofMillis(300)).until(() -> callService(authority, null) == Code.OK);
     write(issued(otherAuthority, "ratelimit.test"));
-    await()
-        .atMost(Duration.ofSeconds(10))
-        .ignoreExceptions()
-        .until(() -> callService(otherAuthority, null) == Code.OK);
+    await().ignoreExceptions().until(() -> callService(otherAuthority, null) == Code.OK);
   }
 
   @Test
@@ -234,7 +225,7 @@ class ServerTlsTest {
     Setup setup = new Setup(Book.X, Setup.NATIVE, Setup.BARE);
     long before = followers();
     assertThatThrownBy(() -> setup.serve(bad)).isInstanceOf(IllegalArgumentException.class);
-    await().atMost(Duration.ofSeconds(5)).until(() -> followers() <= before);
+    await().until(() -> followers() <= before);
   }
 
   private static long followers() {

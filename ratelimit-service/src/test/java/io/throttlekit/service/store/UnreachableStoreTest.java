@@ -1,7 +1,7 @@
 package io.throttlekit.service.store;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -39,7 +39,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,7 +46,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests that the first message about a backend that cannot be reached has the reason. */
 @RealRedis
 @RealPostgres
-@Timeout(180)
 class UnreachableStoreTest {
   /** Clients, which log each attempt. */
   private static final List<Logger> CLIENTS =

@@ -1,5 +1,6 @@
 package io.throttlekit.service.xds;
 
+import com.google.common.util.concurrent.MoreExecutors;
 import com.google.protobuf.Any;
 import com.google.protobuf.TextFormat;
 import io.throttlekit.ManualTime;
@@ -32,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +47,7 @@ final class ControlPlaneFixture {
   final List<Boolean> loads = new ArrayList<>();
   final XdsPolicies policies;
   private int faults;
+  private boolean stopsAtNextLoad;
   private final InMemoryStore counters = new InMemoryStore(time, 1_000);
   private final PolicyAdmission admission =
       new PolicyAdmission(
@@ -67,6 +70,21 @@ final class ControlPlaneFixture {
    * @param faults number of loads that fail because of a fault of the program
    */
   ControlPlaneFixture(@Nullable Path folder, @Nullable Path overrides, int maxParts, int faults) {
+    this(
+        folder == null
+            ? null
+            : savedBy(folder, MoreExecutors.newDirectExecutorService(), Duration.ofMinutes(1)),
+        overrides,
+        maxParts,
+        faults);
+  }
+
+  ControlPlaneFixture(SavedConfigs saved) {
+    this(saved, null, 100_000, 0);
+  }
+
+  private ControlPlaneFixture(
+      @Nullable SavedConfigs saved, @Nullable Path overrides, int maxParts, int faults) {
     this.faults = faults;
     XdsConfig config =
         new XdsConfig(
@@ -78,9 +96,9 @@ final class ControlPlaneFixture {
             new XdsConfig.Backoff(
                 Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(1), 2, 0),
             1 << 20,
-            folder,
+            null,
             overrides);
-    this.policies = new XdsPolicies(config, OPTIONS, store, time, this::loaded, maxParts);
+    this.policies = new XdsPolicies(config, OPTIONS, store, time, this::loaded, saved, maxParts);
     policies.loadSaved();
   }
 
@@ -96,10 +114,22 @@ final class ControlPlaneFixture {
     this(null, null);
   }
 
+  static SavedConfigs savedBy(Path folder, ExecutorService writer, Duration maxWait) {
+    return new SavedConfigs(folder, 1 << 20, writer, maxWait);
+  }
+
+  /** Lets the process stop as soon as the next policies have taken effect. */
+  void stopAtNextLoad() {
+    stopsAtNextLoad = true;
+  }
+
   private void loaded(boolean good) {
     if (good && faults > 0) {
       faults--;
       throw new IllegalStateException("fault");
+    }
+    if (stopsAtNextLoad) {
+      policies.close();
     }
     loads.add(good);
   }

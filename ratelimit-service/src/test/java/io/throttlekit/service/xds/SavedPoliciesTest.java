@@ -7,9 +7,15 @@ import io.throttlekit.service.policies.ControlPlaneStatus.RejectedPart;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -159,5 +165,59 @@ class SavedPoliciesTest {
       assertThat(logged.lines().stream().filter(line -> line.contains("is not written, and")))
           .hasSize(1);
     }
+  }
+
+  @Test
+  void aStopRightAfterAChangeWaitsUntilItIsSaved() {
+    ExecutorService writer = Executors.newSingleThreadExecutor();
+    ControlPlaneFixture service =
+        new ControlPlaneFixture(ControlPlaneFixture.savedBy(folder, writer, Duration.ofMinutes(2)));
+    service.receiveDomain(GOOD.formatted("a", 1));
+    service.stopAtNextLoad();
+    service.receiveDomain(GOOD.formatted("a", 2));
+    assertThat(writer.isTerminated()).isTrue();
+    assertThat(start().rules()).containsExactly("a: 2 per hour (fixed_window)");
+  }
+
+  @Test
+  void aDiskThatHangsDelaysNeitherPoliciesNorTheStopAndTheNewestOnesAreWrittenAfterIt()
+      throws Exception {
+    CountDownLatch hanging = new CountDownLatch(1);
+    ExecutorService writer = Executors.newSingleThreadExecutor();
+    Future<?> hung =
+        writer.submit(() -> {
+          hanging.await();
+          return null;
+        });
+    try (Logged logged = Logged.by(SavedConfigs.class)) {
+      ControlPlaneFixture service =
+          new ControlPlaneFixture(ControlPlaneFixture.savedBy(folder, writer, Duration.ofNanos(1)));
+      for (int limit = 1; limit <= 3; limit++) {
+        assertThat(service.receiveDomain(GOOD.formatted("a", limit))).isEmpty();
+        assertThat(service.rules()).containsExactly("a: " + limit + " per hour (fixed_window)");
+      }
+      service.policies.close();
+      assertThat(logged.lines())
+          .endsWith(
+              "WARNING "
+                  + file()
+                  + " may lack the newest policies: the disk is too slow for the"
+                  + " stop");
+      assertThat(file()).doesNotExist();
+    } finally {
+      hanging.countDown();
+    }
+    hung.get();
+    assertThat(writer.awaitTermination(2, TimeUnit.MINUTES)).isTrue();
+    assertThat(start().rules()).containsExactly("a: 3 per hour (fixed_window)");
+  }
+
+  @Test
+  void policiesThatArriveAfterTheStopAreNotSaved() {
+    start().receiveDomain(GOOD.formatted("a", 1));
+    ControlPlaneFixture stopped = new ControlPlaneFixture(new SavedConfigs(folder));
+    stopped.policies.close();
+    assertThat(stopped.receiveDomain(GOOD.formatted("a", 2))).isEmpty();
+    assertThat(start().rules()).containsExactly("a: 1 per hour (fixed_window)");
   }
 }

@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 @RealRedis
-@Timeout(60)
 class StoreServerTest {
 
   @Test
