@@ -27,6 +27,7 @@ CONSTANTS
   Removed     \* names of safeguards that are switched off
 
 Safeguards == {
+  "grant what is left",    \* a coordinator grants at most what its row has not counted yet
   "credit once",           \* a grant is credited by its answer, not by each waiting request
   "answer once",           \* an answer that arrives twice is credited once
   "credit to own window",  \* a grant that arrives after its window is not spent in another one
@@ -281,7 +282,8 @@ Grant(n, k) ==
       reading == IF l.stage = "read" THEN l.since ELSE Clock
       current == Current(reading)
       window == IF k = "next" THEN l.window ELSE current
-      units == Min(Batch + (IF k = "next" THEN 0 ELSE Surplus), Limit - Leased(window))
+      wanted == Batch + (IF k = "next" THEN 0 ELSE Surplus)
+      units == IF Kept("grant what is left") THEN Min(wanted, Limit - Leased(window)) ELSE wanted
       time == Max(reading, End(current - 1)) IN
   /\ l.stage = IF Kept("clock after lock") THEN "asked" ELSE "read"
   /\ IF window \in {current, current + 1}

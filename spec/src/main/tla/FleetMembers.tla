@@ -35,6 +35,7 @@ CONSTANTS
   Removed    \* names of safeguards that are switched off
 
 Safeguards == {
+  "grant what is free",            \* a share rises only by what is not reserved for others
   "own incarnation",               \* a process begins with an incarnation that is unused
   "new incarnation after a fence", \* one whose lease has ended does not use it again
   "first heartbeat joins",         \* a later one of an unknown incarnation has no effect
@@ -227,7 +228,7 @@ Heartbeat(i, k, new) ==
       granted == Granted(Reported(m, k, beats[i][k]), new) IN
   /\ k <= Len(beats[i])
   /\ Recorded(m, k)
-  /\ new <= Max(free, m.share)
+  /\ new <= Max(free, m.share) \/ ~Kept("grant what is free")
   /\ member' = [member EXCEPT ![i] = granted]
   /\ answers' = [p \in Processes |->
                    IF current[p] = i /\ k > worthless[p]

@@ -30,6 +30,7 @@ CONSTANTS
   Removed       \* names of safeguards that are switched off
 
 Safeguards == {
+  "grant what is left",      \* the store grants at most what it has not counted yet
   "credit once",            \* a grant is credited by its reply, not by each waiting request
   "check on landing",       \* a reply is worth nothing when its window has ended
   "check on spending",      \* so are unspent units of a lease when its window has ended
@@ -205,7 +206,8 @@ GiveBack(n) ==
 
 (* Grants what is left, at most the lease, and possibly nothing. *)
 Grant(n) ==
-  LET units == Min(lease[n].wanted, Limit - used) IN
+  LET units == IF Kept("grant what is left") THEN Min(lease[n].wanted, Limit - used)
+               ELSE lease[n].wanted IN
   /\ lease[n].stage = "asked"
   /\ used' = used + units
   /\ lease' = [lease EXCEPT ![n] =

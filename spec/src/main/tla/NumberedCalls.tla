@@ -27,6 +27,7 @@ CONSTANTS
   Removed       \* names of safeguards that are switched off
 
 Safeguards == {
+  "grant what is left", \* a store grants at most what it has not counted yet
   "same answer",        \* a store executes a number once, and repeats its answer
   "refuse overtaken",   \* a number below the last one of its sender has no effect
   "until the end",      \* numbers are kept until the window ends
@@ -168,7 +169,8 @@ Act(p, r) ==
       window == WindowOf(now)
       again == known.number = r.number /\ Kept("same answer")
       overtaken == known.number > r.number /\ Kept("refuse overtaken")
-      more == IF again \/ overtaken THEN 0 ELSE Min(Batch, Limit - leased)
+      left == IF Kept("grant what is left") THEN Limit - leased ELSE Batch
+      more == IF again \/ overtaken THEN 0 ELSE Min(Batch, left)
       answer == [kind |-> "answer", number |-> r.number, asked |-> r.asked, window |-> window,
                  units |-> IF again THEN known.units ELSE more, rest |-> End(window) - now] IN
   /\ r \in flying[p]

@@ -85,6 +85,7 @@ class FederatedWindowsSpecTest {
 
   @ParameterizedTest(name = "without \"{0}\", in {1} states")
   @CsvSource({
+    "grant what is left, 9",
     "credit once, 6",
     "answer once, 7",
     "forfeit leftover, 11",
@@ -97,6 +98,13 @@ class FederatedWindowsSpecTest {
   void exceedsTheLimitWithoutASafeguard(String safeguard, int states)
       throws IOException, InterruptedException {
     assertRefuted(TICKS_IN_WINDOWS, safeguard, states);
+  }
+
+  @Test
+  void aRowHoldsMoreThanTheLimitIfMoreIsGrantedThanIsLeft()
+      throws IOException, InterruptedException {
+    Configuration generous = without("grant what is left", WHOLE);
+    tlc.assertRefuted(generous.invariants("RowLimit"), "RowLimit", 4);
   }
 
   @Test

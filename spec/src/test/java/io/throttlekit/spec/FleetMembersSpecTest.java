@@ -60,6 +60,13 @@ class FleetMembersSpecTest {
     tlc.assertHolds(THREE_INCARNATIONS.with("MaxBeats", 3), 79_935);
   }
 
+  @ParameterizedTest(name = "{0}, in {1} states")
+  @CsvSource({"GrantLimit, 7", "InFlightLimit, 11"})
+  void moreThanTheLimitIsGrantedIfSharesRiseIntoWhatIsReserved(String violated, int states)
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(WHOLE.without("grant what is free").invariants(violated), violated, states);
+  }
+
   @ParameterizedTest(name = "without \"{0}\": in {1} states")
   @CsvSource({
     "own incarnation, 8",

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -121,6 +122,32 @@ class LeasedTierSpecTest {
             .with("Costs", "{1}")
             .with("Limit", 2);
     assertRefuted(onlyOnNeed, "CarryLimit");
+  }
+
+  @ParameterizedTest(name = "without \"{0}\": {1}, in {2} states")
+  @CsvSource({
+    "grant what is left, StoreLimit, 4",
+    "grant what is left, WindowLimit, 5",
+    "credit once, Accounted, 5",
+    "return once, Accounted, 6",
+    "return to own window, Accounted, 8",
+  })
+  void losesCountOfUnitsWithoutASafeguard(String safeguard, String violated, int states)
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(without(safeguard, ONE_NODE).invariants(violated), violated, states);
+  }
+
+  @ParameterizedTest(name = "without \"{0}\": in {1} states")
+  @CsvSource({"credit once, 5", "return once, 6", "check on spending, 7"})
+  void losesCountOfUnitsWithRefundsWithoutASafeguard(String safeguard, int states)
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(without(safeguard, REFUNDING).invariants("Covered"), "Covered", states);
+  }
+
+  /** A refund may lower the counter below the units of a return, so it reads high. */
+  @Test
+  void countsMoreThanThereIsWithRefunds() throws IOException, InterruptedException {
+    tlc.assertRefuted(REFUNDING.invariants("Accounted"), "Accounted", 7);
   }
 
   @Test

@@ -71,6 +71,18 @@ class LimitSharesSpecTest {
     assertThat(verdict.violated()).as(verdict.output()).isEqualTo("Covered");
   }
 
+  @ParameterizedTest(name = "without \"{0}\", in {1} states")
+  @CsvSource({
+    "reserve the largest, 6",
+    "the last grant counts, 7",
+    "reserve for the absent, 7",
+    "a part for each stream, 5"
+  })
+  void withoutASafeguardMoreThanTheLimitIsAppliedWhenAllHaveAcknowledged(
+      String safeguard, int states) throws IOException, InterruptedException {
+    tlc.assertRefuted(without(safeguard).invariants("Answered"), "Answered", states);
+  }
+
   @Test
   void moreThanTheLimitIsReservedIfSharesRiseWithoutRoom()
       throws IOException, InterruptedException {

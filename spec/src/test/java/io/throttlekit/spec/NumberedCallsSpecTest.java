@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("tlc")
 class NumberedCallsSpecTest {
   private static final Configuration WHOLE = Configuration.of("NumberedCalls");
+  private static final Configuration SCARCE = WHOLE.with("Limit", 1);
   private static final String STORE_REMOVED =
       "{\"same answer\", \"refuse overtaken\", \"until the end\"}";
 
@@ -54,6 +55,19 @@ class NumberedCallsSpecTest {
   void everyGrantCountsOnceInLargerConfigurations() throws IOException, InterruptedException {
     tlc.assertHolds(WHOLE, 66_938);
     tlc.assertHolds(WHOLE.with("Windows", 3).with("Length", 1), 86_148);
+  }
+
+  /** In the other configurations all calls together ask for no more than the limit. */
+  @Test
+  void aStoreGrantsNoMoreThanItsLimit() throws IOException, InterruptedException {
+    tlc.assertHolds(SCARCE.with("Length", 1), 3_462);
+  }
+
+  @ParameterizedTest(name = "{0}, in {1} states")
+  @CsvSource({"StoreLimit, 6", "WindowLimit, 9"})
+  void aStoreThatGrantsMoreThanIsLeftExceedsTheLimit(String violated, int states)
+      throws IOException, InterruptedException {
+    tlc.assertRefuted(SCARCE.without("grant what is left").invariants(violated), violated, states);
   }
 
   /** As in releases that keep no records of calls: only utilization is lost. */

@@ -63,6 +63,36 @@ class ExplorerTest {
         .isEqualTo(Explorer.explore(new Jugs(3, 5, 4), 100));
   }
 
+  @Test
+  void findsAnEventThatBreaksAnInvariantAndLeavesTheSnapshotAsItWas() {
+    assertThat(Explorer.explore(new Replay<>(Refusing::new), 10).broken()).isEqualTo("refused");
+  }
+
+  /** Breaks its only invariant by an event that changes nothing that can be seen. */
+  private static final class Refusing implements Subject<String> {
+    private boolean refused;
+
+    @Override
+    public List<String> enabled() {
+      return List.of("refuse");
+    }
+
+    @Override
+    public void apply(String event) {
+      refused = true;
+    }
+
+    @Override
+    public Object snapshot() {
+      return "unchanged";
+    }
+
+    @Override
+    public @Nullable String broken() {
+      return refused ? "refused" : null;
+    }
+  }
+
   private record Level(int small, int big) {}
 
   /** Two jugs that are filled, emptied and poured into each other. */

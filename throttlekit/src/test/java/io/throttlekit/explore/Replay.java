@@ -65,9 +65,11 @@ public final class Replay<E> implements Model<Replay.Moment<E>> {
     return moment.broken();
   }
 
+  /** A broken moment is new even if its subject looks as it did in a moment that was not broken. */
   @Override
   public Object identity(Moment<E> moment) {
-    return moment.snapshot();
+    String broken = moment.broken();
+    return broken == null ? moment.snapshot() : List.of(moment.snapshot(), broken);
   }
 
   private Moment<E> after(List<E> history) {

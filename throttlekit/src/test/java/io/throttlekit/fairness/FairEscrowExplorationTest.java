@@ -3,11 +3,13 @@ package io.throttlekit.fairness;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.Overrun;
 import io.throttlekit.explore.Exploration;
 import io.throttlekit.explore.Explorer;
 import io.throttlekit.explore.Replay;
 import io.throttlekit.explore.Subject;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -31,10 +33,47 @@ class FairEscrowExplorationTest {
   @CsvSource({"5, 2, 3, 1087", "5, 1, 3, 849", "4, 1, 1, 571", "5, 2, 1, 1113", "7, 2, 2, 2015"})
   void keepsEveryInvariantInAsManyStatesAsTheModel(
       int limit, int maxCost, int inventedFrom, long distinct) {
-    Exploration seen =
-        Explorer.explore(new Replay<>(() -> new Pool(limit, maxCost, inventedFrom)), MAX_STATES);
+    Set<String> reached = new HashSet<>();
+    Exploration seen = explore(limit, maxCost, inventedFrom, Defect.NONE, reached);
     assertThat(seen.violation()).isNull();
     assertThat(seen.distinct()).isEqualTo(distinct);
+    assertThat(reached)
+        .contains(
+            "the whole limit is admitted",
+            "a tenant borrows",
+            "a request is refused while units are left",
+            "a tenant joins when others have used units");
+  }
+
+  @ParameterizedTest(name = "{0}: {4}")
+  @CsvSource({
+    "LIMIT_TOO_HIGH, 5, 2, 3, WithinLimit",
+    "RESERVES_FORGOTTEN, 5, 1, 3, Reserved",
+    "NONE_INVENTED, 4, 1, 1, Shielded",
+    "CHARGED_TWICE, 5, 1, 3, Late",
+  })
+  void findsADefect(Defect defect, int limit, int maxCost, int inventedFrom, String broken) {
+    assertThat(explore(limit, maxCost, inventedFrom, defect, new HashSet<>()).broken())
+        .isEqualTo(broken);
+  }
+
+  private static Exploration explore(
+      int limit, int maxCost, int inventedFrom, Defect defect, Set<String> reached) {
+    return Explorer.explore(
+        new Replay<>(() -> new Pool(limit, maxCost, inventedFrom, defect, reached)), MAX_STATES);
+  }
+
+  /** A fault beside the escrow that an exploration must find. */
+  enum Defect {
+    NONE,
+    /** The escrow has one unit more than the limit. */
+    LIMIT_TOO_HIGH,
+    /** A request is admitted although its units are reserved for other tenants. */
+    RESERVES_FORGOTTEN,
+    /** The escrow takes invented tenants for listed ones. */
+    NONE_INVENTED,
+    /** An admitted request is charged once more. */
+    CHARGED_TWICE
   }
 
   /** A request, or the beginning of a window if {@code cost} is 0. */
@@ -53,6 +92,8 @@ class FairEscrowExplorationTest {
     private final int limit;
     private final int maxCost;
     private final int inventedFrom;
+    private final Defect defect;
+    private final Set<String> reached;
     private final WeightedFairEscrow escrow;
     private final CounterKey[] keys = Keys.tenants(TENANTS);
     private long window = 1;
@@ -63,11 +104,14 @@ class FairEscrowExplorationTest {
     private boolean invaded;
     private boolean late;
 
-    Pool(int limit, int maxCost, int inventedFrom) {
+    Pool(int limit, int maxCost, int inventedFrom, Defect defect, Set<String> reached) {
       this.limit = limit;
       this.maxCost = maxCost;
       this.inventedFrom = inventedFrom;
-      this.escrow = new WeightedFairEscrow(FairTerms.of(limit, WINDOW));
+      this.defect = defect;
+      this.reached = reached;
+      int more = defect == Defect.LIMIT_TOO_HIGH ? 1 : 0;
+      this.escrow = new WeightedFairEscrow(FairTerms.of(limit + more, WINDOW));
     }
 
     @Override
@@ -103,14 +147,30 @@ class FairEscrowExplorationTest {
       disturbed |= joins && isListed(tenant);
       invaded |= joins && !isListed(tenant);
       seen.add(tenant);
+      if (joins && admitted > 0) {
+        reached.add("a tenant joins when others have used units");
+      }
       FairDecision decision = escrow.tryAcquire(keys[tenant], weight(tenant), cost, now());
       long used = state(tenant).used();
+      boolean fits = cost <= limit - admitted;
       late |=
-          isListed(tenant)
-              && !decision.admitted()
-              && used + cost <= decision.guarantee()
-              && cost <= limit - admitted;
-      admitted += decision.admitted() ? cost : 0;
+          isListed(tenant) && !decision.admitted() && used + cost <= decision.guarantee() && fits;
+      if (!decision.admitted() && fits) {
+        reached.add("a request is refused while units are left");
+      }
+      boolean admits = decision.admitted() || (defect == Defect.RESERVES_FORGOTTEN && fits);
+      if (admits) {
+        admitted += cost;
+        if (defect == Defect.CHARGED_TWICE) {
+          var _ = escrow.charge(keys[tenant], weight(tenant), cost, Overrun.OVERDRAFT, now());
+        }
+      }
+      if (used > decision.guarantee()) {
+        reached.add("a tenant borrows");
+      }
+      if (admitted == limit) {
+        reached.add("the whole limit is admitted");
+      }
     }
 
     @Override
@@ -158,7 +218,8 @@ class FairEscrowExplorationTest {
     }
 
     private TenantWeight weight(int tenant) {
-      return new TenantWeight(tenant == 0 ? 2 : 1, isListed(tenant));
+      boolean listed = isListed(tenant) || defect == Defect.NONE_INVENTED;
+      return new TenantWeight(tenant == 0 ? 2 : 1, listed);
     }
 
     private long now() {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param nodes how many; the limit is never below it
  * @param limit at first
  * @param falls of the limit
+ * @param flaw of the fleet that an exploration must find
  * @param reached the names of states that some orders included
  */
 record FallingLimitModel(
@@ -25,6 +26,7 @@ record FallingLimitModel(
     int falls,
     Allocation allocation,
     boolean acknowledged,
+    Flaw flaw,
     Set<String> reached)
     implements Model<FallingLimitModel.State> {
 
@@ -39,6 +41,15 @@ record FallingLimitModel(
 
   /** What distinguishes a node. */
   private record Identity(int share, int mayApply, int inFlight, int peak, boolean left) {}
+
+  /** A fault that breaks a promise. */
+  enum Flaw {
+    NONE,
+    /** A heartbeat has no effect once the limit has fallen. */
+    REPORT_LOST,
+    /** The fleet divides one permit more than the limit. */
+    LIMIT_TOO_HIGH
+  }
 
   private Coordination terms() {
     return new Coordination(Aggregate.POOLED, allocation, acknowledged);
@@ -89,7 +100,10 @@ record FallingLimitModel(
     String event = "n%s has %s, acknowledges %s".formatted(i, inFlight, generation);
     for (int peak : new int[] {inFlight, Math.max(inFlight, node.share())}) {
       Heartbeat beat = heartbeat(i, node.sequence() + 1, inFlight, peak, generation, null);
-      steps.add(step(event, state, state.falls, i, beat));
+      steps.add(
+          flaw == Flaw.REPORT_LOST && state.falls < falls
+              ? new Step<>(event, after(state, state.fleet, state.reported | 1 << i, state.falls))
+              : step(event, state, state.falls, i, beat));
     }
   }
 
@@ -110,10 +124,11 @@ record FallingLimitModel(
   }
 
   private @Nullable String broken(FleetState from, FleetState next, int reported) {
-    if (acknowledged && next.reserved() > Math.max(next.limit(), from.reserved())) {
+    int most = next.limit() - (flaw == Flaw.LIMIT_TOO_HIGH ? 1 : 0);
+    if (acknowledged && next.reserved() > Math.max(most, from.reserved())) {
       return "Σ reserved rises";
     }
-    if (shares(next) > Math.max(next.limit(), shares(from))) {
+    if (shares(next) > Math.max(most, shares(from))) {
       return "Σ share rises";
     }
     boolean allReported = true;

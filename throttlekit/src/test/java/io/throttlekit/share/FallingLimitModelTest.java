@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.explore.Exploration;
 import io.throttlekit.explore.Explorer;
 import io.throttlekit.share.Coordination.Allocation;
+import io.throttlekit.share.FallingLimitModel.Flaw;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
@@ -30,13 +31,26 @@ class FallingLimitModelTest {
     Set<String> reached = new HashSet<>();
     Exploration seen =
         Explorer.explore(
-            new FallingLimitModel(nodes, limit, falls, allocation, acknowledged, reached),
+            new FallingLimitModel(
+                nodes, limit, falls, allocation, acknowledged, Flaw.NONE, reached),
             MAX_STATES);
     assertThat(seen.violation()).isNull();
     assertThat(seen.distinct()).isGreaterThan(1_000);
     assertThat(reached)
         .containsExactlyInAnyOrder(
             "shares above the limit", "more reserved than the limit and the shares");
+  }
+
+  @ParameterizedTest(name = "{0}, acknowledged {1}: {2}")
+  @CsvSource({
+    "REPORT_LOST, true, Σ share stays above the limit",
+    "LIMIT_TOO_HIGH, true, Σ reserved rises",
+    "LIMIT_TOO_HIGH, false, Σ share rises",
+  })
+  void findsAFlaw(Flaw flaw, boolean acknowledged, String broken) {
+    FallingLimitModel flawed =
+        new FallingLimitModel(2, 6, 2, Allocation.EQUAL, acknowledged, flaw, new HashSet<>());
+    assertThat(Explorer.explore(flawed, MAX_STATES).broken()).isEqualTo(broken);
   }
 
   @ParameterizedTest(name = "{0} nodes, limit {1}, {2} falls, {3}, acknowledged {4}")

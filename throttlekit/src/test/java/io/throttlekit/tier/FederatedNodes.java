@@ -50,7 +50,8 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
    * @param limit units per window, leased one batch at a time
    * @param beginMillis the part of the first window that has passed at the beginning
    * @param tickMillis that pass at once
-   * @param requests to all nodes together
+   * @param requests to all nodes together; more than the limit, or no order of events could exceed
+   *     it
    * @param regionalOnly whether a coordinator that does not answer receives only probes
    */
   record Scope(
@@ -64,7 +65,31 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
       int ticks,
       int requests,
       boolean regionalOnly,
-      Faults most) {}
+      Faults most) {
+
+    Scope {
+      if (requests <= limit) {
+        throw new IllegalArgumentException(requests + " requests cannot exceed the limit");
+      }
+    }
+  }
+
+  /** A fault of the coordinator or the escrow that breaks the limit, or hides an event. */
+  enum Defect {
+    NONE,
+    /** A process is told of twice as many units as the coordinator has counted. */
+    GRANTED_TWICE,
+    /** A process is told that the window lasts one window longer. */
+    OUTLIVES_WINDOW,
+    /** The coordinator does not subtract returned units. */
+    RETURN_LOST,
+    /** A process is told of twice as many units as the escrow gave away. */
+    TAKEN_TWICE,
+    /** The escrow ignores the id of a refill. */
+    REFILLED_AGAIN,
+    /** The escrow keeps the units that it has released. */
+    RELEASED_AND_KEPT
+  }
 
   /**
    * The number of faults.
@@ -90,6 +115,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   }
 
   private final Scope scope;
+  private final Defect defect;
   private final Set<String> reached;
   private final ManualTime farTime;
   private final ManualTime escrowTime;
@@ -109,15 +135,17 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
   /**
    * Creates nodes in their first state.
    *
+   * @param defect of the coordinator or the escrow
    * @param reached receives the names of the events that happened
    */
-  FederatedNodes(Scope scope, Set<String> reached) {
+  FederatedNodes(Scope scope, Defect defect, Set<String> reached) {
     this.scope = scope;
+    this.defect = defect;
     this.reached = reached;
     this.farTime = new ManualTime(START + scope.beginMillis());
     this.escrowTime = new ManualTime(farTime.wallMillis() + ESCROW_AHEAD_MILLIS);
     this.coordinator = new InMemoryCoordinator(farTime);
-    this.escrow = new HeldUnits(escrowTime, reached);
+    this.escrow = new HeldUnits(escrowTime, defect, reached);
     FixedWindow window = new FixedWindow(scope.limit(), scope.windowMillis());
     Tier tier =
         new Tier.Global(
@@ -139,7 +167,7 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
     FederationState known = new FederationState(time, reached);
     Federation federation =
         new Federation(
-            new DelayedCoordinator(coordinator, calls, known),
+            new DelayedCoordinator(coordinator, calls, known, defect),
             scope.together() ? new DelayedEscrow(escrow, calls, known) : null,
             new Clocks(time, (_, _) -> {}),
             new FederationSettings(
@@ -291,6 +319,9 @@ final class FederatedNodes implements Subject<FederatedNodes.Event> {
       if (nodes.get(n).counted.late > 0) {
         reached.add("node: units too late");
       }
+    }
+    if (admitted.containsValue(scope.limit())) {
+      reached.add("window: the whole limit admitted");
     }
   }
 }

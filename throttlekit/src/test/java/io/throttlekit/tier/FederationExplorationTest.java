@@ -1,11 +1,13 @@
 package io.throttlekit.tier;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.throttlekit.explore.Exploration;
 import io.throttlekit.explore.Explorer;
 import io.throttlekit.explore.Replay;
+import io.throttlekit.tier.FederatedNodes.Defect;
 import io.throttlekit.tier.FederatedNodes.Faults;
 import io.throttlekit.tier.FederatedNodes.Scope;
 import java.util.HashSet;
@@ -37,7 +39,7 @@ class FederationExplorationTest {
     return Stream.of(
         arguments(
             "a region of one process, calls lost, late and twice, and what it gives back",
-            new Scope(1, false, 2, 2, 3, BEGUN, 1, TICKS - BEGUN, 2, false, new Faults(1, 1, 1)),
+            new Scope(1, false, 2, 2, 3, BEGUN, 1, TICKS - BEGUN, 3, false, new Faults(1, 1, 1)),
             Set.of(
                 "lease: lost",
                 "lease: answer lost",
@@ -65,7 +67,7 @@ class FederationExplorationTest {
                 "lease: twice")),
         arguments(
             "an escrow when its window ends, calls lost and twice",
-            new Scope(2, true, 2, 1, 12, 4, 4, 2, 2, false, new Faults(1, 1, 0)),
+            new Scope(1, true, 2, 1, 12, 4, 4, 2, 3, false, new Faults(1, 1, 0)),
             Set.of(
                 "refill: lost",
                 "refill: answer lost",
@@ -87,7 +89,7 @@ class FederationExplorationTest {
                 "node: units forfeited")),
         arguments(
             "a process that gives back what it has, and what the escrow has",
-            new Scope(2, true, 2, 1, 12, 0, 4, 1, 2, false, ONE_EVICTION),
+            new Scope(1, true, 2, 1, 12, 0, 4, 1, 3, false, ONE_EVICTION),
             Set.of("refill: put in", "take: given", "release: given", "return: taken")),
         arguments(
             "a coordinator that is left alone when it does not answer",
@@ -100,7 +102,7 @@ class FederationExplorationTest {
   void neverAdmitsMoreThanTheLimitWhenAWindowEndsByTheMs() {
     neverAdmitsMoreThanTheLimitInAnyOrderOfEvents(
         "an escrow when its window ends, by the ms",
-        new Scope(2, true, 2, 1, 6, 2, 1, 4, 2, false, NONE),
+        new Scope(1, true, 2, 1, 6, 2, 1, 4, 3, false, NONE),
         Set.of(
             "refill: put in",
             "refill: too late",
@@ -114,10 +116,65 @@ class FederationExplorationTest {
   void neverAdmitsMoreThanTheLimitInAnyOrderOfEvents(
       String what, Scope scope, Set<String> interesting) {
     Set<String> reached = new HashSet<>();
-    Exploration seen =
-        Explorer.explore(new Replay<>(() -> new FederatedNodes(scope, reached)), MAX_STATES);
+    Exploration seen = explore(scope, Defect.NONE, reached);
     assertThat(seen.violation()).as(what).isNull();
     assertThat(seen.distinct()).isGreaterThan(5_000);
-    assertThat(reached).as(what).containsAll(interesting);
+    assertThat(reached)
+        .as(what)
+        .containsAll(interesting)
+        .contains("window: the whole limit admitted");
+  }
+
+  @ParameterizedTest(name = "{0}: {1}")
+  @MethodSource("scopes")
+  void exceedsTheLimitInEveryScopeIfGrantsAreCreditedTwice(
+      String what, Scope scope, Set<String> interesting) {
+    assertExceedsTheLimit(Defect.GRANTED_TWICE, scope);
+  }
+
+  @Test
+  void exceedsTheLimitIfUnitsOfTheEscrowCountTwice() {
+    assertExceedsTheLimit(
+        Defect.TAKEN_TWICE, new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, false, NONE));
+    assertExceedsTheLimit(
+        Defect.REFILLED_AGAIN,
+        new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, false, new Faults(0, 1, 0)));
+  }
+
+  @Test
+  @Tag("thorough")
+  void exceedsTheLimitIfUnitsOutliveTheirWindowOrTheirReturn() {
+    assertExceedsTheLimit(
+        Defect.OUTLIVES_WINDOW,
+        new Scope(1, false, 2, 2, 3, 0, 1, 4, 3, false, new Faults(1, 1, 1)));
+    assertExceedsTheLimit(
+        Defect.RELEASED_AND_KEPT, new Scope(2, true, 2, 1, 12, 0, 4, 1, 3, false, ONE_EVICTION));
+  }
+
+  private static void assertExceedsTheLimit(Defect defect, Scope scope) {
+    assertThat(explore(scope, defect, new HashSet<>()).broken())
+        .isEqualTo("at most " + scope.limit() + " per window");
+  }
+
+  @Test
+  void missesAnEventIfReturnsAreLost() {
+    Scope small = new Scope(1, false, 2, 2, 3, 1, 1, 1, 3, false, ONE_EVICTION);
+    Set<String> reached = new HashSet<>();
+    explore(small, Defect.NONE, reached);
+    assertThat(reached).contains("return: taken");
+    Set<String> reachedWithoutReturns = new HashSet<>();
+    explore(small, Defect.RETURN_LOST, reachedWithoutReturns);
+    assertThat(reachedWithoutReturns).doesNotContain("return: taken");
+  }
+
+  @Test
+  void aScopeHasMoreRequestsThanItsLimit() {
+    assertThatThrownBy(() -> new Scope(1, true, 2, 1, 12, 0, 4, 1, 2, false, NONE))
+        .hasMessage("2 requests cannot exceed the limit");
+  }
+
+  private static Exploration explore(Scope scope, Defect defect, Set<String> reached) {
+    return Explorer.explore(
+        new Replay<>(() -> new FederatedNodes(scope, defect, reached)), MAX_STATES);
   }
 }

@@ -7,6 +7,7 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.InMemoryEscrow;
 import io.throttlekit.federation.RegionalEscrow;
 import io.throttlekit.store.CallId;
+import io.throttlekit.tier.FederatedNodes.Defect;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -14,20 +15,27 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The in-memory escrow with a record of its calls. For one thread. */
+/**
+ * The in-memory escrow with a record of its calls, and with a defect if a test expects that an
+ * exploration finds it. For one thread.
+ */
 final class HeldUnits implements RegionalEscrow {
   private final TimeSource time;
   private final InMemoryEscrow escrow;
+  private final Defect defect;
   private final Set<String> reached;
   private final Set<String> refills = new HashSet<>();
+  private @Nullable EscrowRefill lastRefill;
+  private int renamed;
 
   /** Units by window, and the end of each by this clock. */
   private final Map<Long, Long> units = new TreeMap<>();
 
   private final Map<Long, Long> ends = new TreeMap<>();
 
-  HeldUnits(TimeSource time, Set<String> reached) {
+  HeldUnits(TimeSource time, Defect defect, Set<String> reached) {
     this.time = time;
+    this.defect = defect;
     this.escrow = new InMemoryEscrow(time);
     this.reached = reached;
   }
@@ -46,13 +54,25 @@ final class HeldUnits implements RegionalEscrow {
             reached.add("take: given");
             units.merge(grant.windowEndMillis(), -grant.units(), Long::sum);
           }
-        });
+        })
+        .thenApply(grant -> defect == Defect.TAKEN_TWICE ? doubled(grant) : grant);
+  }
+
+  private static EscrowGrant doubled(EscrowGrant grant) {
+    return new EscrowGrant(
+        2 * grant.units(),
+        grant.windowEndMillis(),
+        grant.beginsMillis(),
+        grant.endsMillis(),
+        grant.nowMillis(),
+        grant.left());
   }
 
   @Override
   public CompletionStage<Boolean> refill(EscrowRefill refill) {
+    lastRefill = refill;
     return escrow
-        .refill(refill)
+        .refill(defect == Defect.REFILLED_AGAIN ? renamed(refill, refill.units()) : refill)
         .whenComplete((taken, _) -> {
           if (taken && refills.add(refill.id())) {
             reached.add("refill: put in");
@@ -64,6 +84,17 @@ final class HeldUnits implements RegionalEscrow {
         });
   }
 
+  /** Returns a refill that the escrow does not know. */
+  private EscrowRefill renamed(EscrowRefill refill, long some) {
+    return new EscrowRefill(
+        refill.key(),
+        refill.id() + "-" + renamed++,
+        refill.windowEndMillis(),
+        refill.beginsMillis(),
+        refill.endsMillis(),
+        some);
+  }
+
   @Override
   public CompletionStage<Long> release(CounterKey key, long windowEndMillis, @Nullable CallId id) {
     return escrow
@@ -72,6 +103,9 @@ final class HeldUnits implements RegionalEscrow {
           units.remove(windowEndMillis);
           if (released > 0) {
             reached.add("release: given");
+            if (defect == Defect.RELEASED_AND_KEPT && lastRefill != null) {
+              var _ = escrow.refill(renamed(lastRefill, released));
+            }
           }
         });
   }

@@ -35,7 +35,8 @@ final class InFlightCalls {
 
     /** Returns the first word of its description. */
     String kind() {
-      return what.substring(0, what.indexOf(' '));
+      int end = what.indexOf(' ');
+      return end < 0 ? what : what.substring(0, end);
     }
 
     boolean hasArrived() {

@@ -1,16 +1,15 @@
 package io.throttlekit.tier;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.Overrun;
 import io.throttlekit.explore.Subject;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.rate.FixedWindow;
-import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim.Role;
-import io.throttlekit.store.InMemoryStore;
+import io.throttlekit.tier.InFlightCalls.InFlightCall;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +20,14 @@ import org.jspecify.annotations.Nullable;
 final class LeasingNodes implements Subject<LeasingNodes.Event> {
   private static final long START = 1_200_000;
 
-  /** The configuration of a run. */
+  /**
+   * The configuration of a run.
+   *
+   * @param requests to all nodes together; more than the bound, or no order of events could exceed
+   *     it
+   * @param faults whether calls and answers are lost, and a node returns all units once
+   * @param coupled whether units are worth nothing once their window has ended
+   */
   record Scope(
       int nodes,
       long limit,
@@ -30,7 +36,23 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
       int ticks,
       int requests,
       boolean faults,
-      boolean coupled) {}
+      boolean coupled) {
+
+    Scope {
+      if (requests <= bound(nodes, limit, batch, coupled)) {
+        throw new IllegalArgumentException(requests + " requests cannot exceed the bound");
+      }
+    }
+
+    /** Returns how many units may be admitted per window. */
+    long bound() {
+      return bound(nodes, limit, batch, coupled);
+    }
+
+    private static long bound(int nodes, long limit, long batch, boolean coupled) {
+      return coupled ? limit : limit + nodes * (batch - 1);
+    }
+  }
 
   /** An event of a run. */
   record Event(String what, int node, int index) {
@@ -41,23 +63,31 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
   }
 
   private final Scope scope;
+  private final Set<String> reached;
   private final ManualTime storeTime = new ManualTime(START);
-  private final InMemoryStore counters = new InMemoryStore(storeTime, 100);
+  private final WatchedStore counters;
   private final List<SlowStore> stores = new ArrayList<>();
   private final List<Node> nodes = new ArrayList<>();
   private final List<List<Node.Reply>> open = new ArrayList<>();
   private final List<List<Integer>> calledAt = new ArrayList<>();
-  private final int[] requests;
   private final TreeMap<Long, Long> admitted = new TreeMap<>();
   private final TieredClaim claim;
+  private int requests;
   private int ticks;
   private int evictions;
 
-  LeasingNodes(Scope scope) {
+  /**
+   * Creates nodes in their first state.
+   *
+   * @param defect of the store
+   * @param reached receives the names of the events that happened
+   */
+  LeasingNodes(Scope scope, WatchedStore.Defect defect, Set<String> reached) {
     this.scope = scope;
-    this.requests = new int[scope.nodes()];
+    this.reached = reached;
     Tier tier = new Tier.Leased(new LeaseSize.Fixed(scope.batch()), scope.coupled(), 0, 0);
     FixedWindow window = new FixedWindow(scope.limit(), scope.windowMillis());
+    this.counters = new WatchedStore(storeTime, Node.key("user"), window, defect, reached);
     this.claim = Node.claim(Role.ENFORCED, tier, "user", window, 1);
     for (int n = 0; n < scope.nodes(); n++) {
       SlowStore store = new SlowStore(counters);
@@ -72,7 +102,7 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
   public List<Event> enabled() {
     List<Event> events = new ArrayList<>();
     for (int n = 0; n < scope.nodes(); n++) {
-      if (requests[n] < scope.requests()) {
+      if (requests < scope.requests()) {
         events.add(new Event("request", n, -1));
       }
       for (int i = 0; i < stores.get(n).calls().size(); i++) {
@@ -95,12 +125,16 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
   public void apply(Event event) {
     switch (event.what()) {
       case "request" -> {
-        requests[event.node()]++;
+        requests++;
         open.get(event.node()).add(nodes.get(event.node()).ask(claim));
         calledAt.get(event.node()).add(ticks);
       }
       case "move" -> stores.get(event.node()).move(event.index());
-      case "lose" -> stores.get(event.node()).lose(event.index());
+      case "lose" -> {
+        InFlightCall<?> call = stores.get(event.node()).calls().get(event.index());
+        reached.add(call.kind() + (call.hasArrived() ? ": answer lost" : ": lost"));
+        stores.get(event.node()).lose(event.index());
+      }
       case "evict" -> {
         evictions++;
         nodes.get(event.node()).tiers.leases.close();
@@ -120,9 +154,10 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
   @Override
   public Object snapshot() {
     StringBuilder text = new StringBuilder();
-    text.append(ticks).append(' ').append(admitted).append(" used ").append(used());
+    text.append(ticks).append(' ').append(admitted).append(" used ").append(counters.used());
+    text.append(", ").append(requests).append(" asked");
     for (int n = 0; n < scope.nodes(); n++) {
-      text.append("\n    node ").append(n).append(": ").append(requests[n]).append(" asked, open ");
+      text.append("\n    node ").append(n).append(": open ");
       text.append(calledAt.get(n)).append(", ").append(nodes.get(n).tiers.leases.toString());
       text.append(", calls ").append(stores.get(n).calls());
     }
@@ -131,10 +166,8 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
 
   @Override
   public @Nullable String broken() {
-    long most =
-        scope.coupled() ? scope.limit() : scope.limit() + scope.nodes() * (scope.batch() - 1);
-    return admitted.values().stream().anyMatch(units -> units > most)
-        ? "at most " + most + " per window"
+    return admitted.values().stream().anyMatch(units -> units > scope.bound())
+        ? "at most " + scope.bound() + " per window"
         : null;
   }
 
@@ -154,16 +187,23 @@ final class LeasingNodes implements Subject<LeasingNodes.Event> {
           admitted.merge(window(storeTime.wallMillis()), byLease ? 1L : 0L, Long::sum);
         }
       }
+      look(nodes.get(n).counted);
+    }
+    if (admitted.containsValue(scope.bound())) {
+      reached.add("window: as many admitted as may be");
     }
   }
 
-  private long used() {
-    Charge look = new Charge(Node.key("user"), window(), 0, Overrun.COUNT);
-    return scope.limit() - counters.decide(look).remaining();
-  }
-
-  private FixedWindow window() {
-    return new FixedWindow(scope.limit(), scope.windowMillis());
+  private void look(Node.Counted counted) {
+    if (counted.riders > 0) {
+      reached.add("node: a request joined a lease");
+    }
+    if (counted.forfeited > 0) {
+      reached.add("node: units forfeited");
+    }
+    if (counted.late > 0) {
+      reached.add("node: units too late");
+    }
   }
 
   private long window(long millis) {

@@ -60,8 +60,13 @@ class MixedTiersTest {
     long worthless = 0;
     long forfeited = 0;
     long refunded = 0;
+    long wholeLimits = 0;
     for (long seed = 1; seed <= SEEDS; seed++) {
       MixedFleet fleet = run(seed, true, false);
+      wholeLimits +=
+          fleet.spent().entrySet().stream()
+              .filter(spent -> spent.getValue() == MixedRequests.limit(spent.getKey().key()))
+              .count();
       fleet.reached().forEach((what, times) -> reached.merge(what, times, Integer::sum));
       late += fleet.late();
       worthless += fleet.store().ineffectiveReturns();
@@ -70,6 +75,7 @@ class MixedTiersTest {
     }
     assertThat(reached).containsOnlyKeys(Reached.values());
     assertThat(reached.values()).as("%s", reached).allMatch(times -> times >= SEEDS);
+    assertThat(wholeLimits).as("windows that admit their whole limit").isGreaterThan(SEEDS);
     assertThat(late).isPositive();
     assertThat(worthless).isPositive();
     assertThat(forfeited).isPositive();

@@ -72,7 +72,7 @@ final class SlowStore implements CounterStore {
   public CompletionStage<Void> returnUnits(LeaseRequest lease, long windowEndMillis, long units) {
     return journeys
         .tell(
-            "give back " + units + " of " + lease.key() + " until " + windowEndMillis,
+            "return " + units + " of " + lease.key() + " until " + windowEndMillis,
             () -> {
               var _ = store.returnUnits(lease, windowEndMillis, units).toCompletableFuture().join();
               return true;

@@ -10,6 +10,7 @@ import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.fairness.TenantWeight;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,11 +38,55 @@ class PermitSharesExplorationTest {
   @CsvSource({"2, 4, 3, 1632", "3, 4, 1, 1632", "0, 3, 3, 1014", "2, 3, 1, 1014"})
   void keepTheirPromisesInAsManyStatesAsTheModel(
       int low, int high, int inventedFrom, long distinct) {
-    Exploration seen =
-        Explorer.explore(
-            new Replay<>(() -> new Shares(List.of(low, high), inventedFrom)), MAX_STATES);
+    Set<String> reached = new HashSet<>();
+    Exploration seen = explore(low, high, inventedFrom, Defect.NONE, reached);
     assertThat(seen.violation()).isNull();
     assertThat(seen.distinct()).isEqualTo(distinct);
+    assertThat(reached)
+        .contains(
+            "the whole limit is in flight",
+            "more is in flight than the limit",
+            "a tenant borrows",
+            "a request waits while a permit is free",
+            "a request overtakes another one in the queue");
+  }
+
+  @ParameterizedTest(name = "{0}: {4}")
+  @CsvSource({
+    "LIMIT_TOO_HIGH, 2, 4, 3, BelowLimit",
+    "RESERVES_FORGOTTEN, 2, 4, 3, StaysCovered",
+    "LATEST_FIRST, 2, 4, 3, InOrder",
+    "PARTS_FORGOTTEN, 2, 4, 3, Sure",
+    "NONE_INVENTED, 3, 4, 1, Half",
+    "LEFT_UNNOTICED, 2, 4, 3, active tenants",
+  })
+  void findsADefect(Defect defect, int low, int high, int inventedFrom, String broken) {
+    assertThat(explore(low, high, inventedFrom, defect, new HashSet<>()).broken())
+        .isEqualTo(broken);
+  }
+
+  private static Exploration explore(
+      int low, int high, int inventedFrom, Defect defect, Set<String> reached) {
+    return Explorer.explore(
+        new Replay<>(() -> new Shares(List.of(low, high), inventedFrom, defect, reached)),
+        MAX_STATES);
+  }
+
+  /** A fault beside the shares that an exploration must find. */
+  enum Defect {
+    NONE,
+    /** Permits are granted as if the limit were higher by one. */
+    LIMIT_TOO_HIGH,
+    /** A permit is granted although it is reserved for another tenant. */
+    RESERVES_FORGOTTEN,
+    /** The request that came last is served first. */
+    LATEST_FIRST,
+    /** A tenant whose part is not in flight gets only what is not reserved. */
+    PARTS_FORGOTTEN,
+    /** Invented tenants are taken for listed ones. */
+    NONE_INVENTED,
+    /** A tenant that has been idle is not forgotten. */
+    LEFT_UNNOTICED
   }
 
   private enum Kind {
@@ -69,6 +114,8 @@ class PermitSharesExplorationTest {
   private static final class Shares implements Subject<Event> {
     private final List<Integer> limits;
     private final int inventedFrom;
+    private final Defect defect;
+    private final Set<String> reached;
     private final PermitShares<Integer> shares =
         new PermitShares<>(new TenantTerms(FairTerms.ALL / 2, TENANTS, SECOND));
     private final int[] inFlight = new int[TENANTS];
@@ -82,9 +129,11 @@ class PermitSharesExplorationTest {
     private long nanos;
     private @Nullable String broken;
 
-    Shares(List<Integer> limits, int inventedFrom) {
+    Shares(List<Integer> limits, int inventedFrom, Defect defect, Set<String> reached) {
       this.limits = limits;
       this.inventedFrom = inventedFrom;
+      this.defect = defect;
+      this.reached = reached;
       this.limit = limits.getFirst();
     }
 
@@ -149,13 +198,16 @@ class PermitSharesExplorationTest {
       boolean covered = isCovered();
       boolean lent = !isBelow(number);
       if (inFlight() >= limit) {
-        broken = "BelowLimit";
+        breaks("BelowLimit");
       }
       shares.took(tenant);
       inFlight[number]++;
+      if (lent) {
+        reached.add("a tenant borrows");
+      }
       staysCovered(covered);
       if (lent && !isCovered()) {
-        broken = "LentWhenCovered";
+        breaks("LentWhenCovered");
       }
     }
 
@@ -167,10 +219,13 @@ class PermitSharesExplorationTest {
     private void serve() {
       Integer next = next();
       if (next == null || next != expected()) {
-        broken = "InOrder";
+        breaks("InOrder");
         return;
       }
       int number = waiting(next);
+      if (!next.equals(queue.keySet().iterator().next())) {
+        reached.add("a request overtakes another one in the queue");
+      }
       take(number, arrive(number));
       leave(next);
     }
@@ -196,16 +251,23 @@ class PermitSharesExplorationTest {
 
     /** Lets all other tenants send a request just before this one has been idle for a second. */
     private void forget(int number) {
-      nanos += SECOND - 1;
-      active.stream().filter(each -> each != number).forEach(this::arrive);
-      nanos++;
-      shares.expire(nanos);
+      if (defect != Defect.LEFT_UNNOTICED) {
+        nanos += SECOND - 1;
+        active.stream().filter(each -> each != number).forEach(this::arrive);
+        nanos++;
+        shares.expire(nanos);
+      }
       active.remove(number);
+    }
+
+    /** Keeps the first promise that is broken. */
+    private void breaks(String promise) {
+      broken = broken == null ? promise : broken;
     }
 
     private void staysCovered(boolean before) {
       if (before && !isCovered()) {
-        broken = "StaysCovered";
+        breaks("StaysCovered");
       }
     }
 
@@ -223,6 +285,7 @@ class PermitSharesExplorationTest {
       if (broken != null) {
         return broken;
       }
+      look();
       if (shares.figures(limit, inFlight(), nanos).tenants() != active.size()) {
         return "active tenants";
       }
@@ -244,9 +307,21 @@ class PermitSharesExplorationTest {
       return !alone && others > limit / 2 ? "Half" : null;
     }
 
+    private void look() {
+      if (inFlight() == limit) {
+        reached.add("the whole limit is in flight");
+      } else if (inFlight() > limit) {
+        reached.add("more is in flight than the limit");
+      } else if (!queue.isEmpty() && next() == null) {
+        reached.add("a request waits while a permit is free");
+      }
+    }
+
     private @Nullable Integer next() {
-      Integer first = queue.isEmpty() ? null : queue.keySet().iterator().next();
-      return shares.next(first, limit, inFlight());
+      List<Integer> waiting = List.copyOf(queue.keySet());
+      Integer first = waiting.isEmpty() ? null : waiting.getFirst();
+      Integer next = shares.next(first, limit, inFlight());
+      return next != null && defect == Defect.LATEST_FIRST ? waiting.getLast() : next;
     }
 
     private boolean isCovered() {
@@ -262,7 +337,12 @@ class PermitSharesExplorationTest {
     }
 
     private boolean admits(int tenant) {
-      return figures(tenant).free() > 0;
+      return switch (defect) {
+        case LIMIT_TOO_HIGH -> inFlight() <= limit;
+        case RESERVES_FORGOTTEN -> inFlight() < limit;
+        case PARTS_FORGOTTEN -> figures(tenant).free() > 0 && !isBelow(tenant);
+        default -> figures(tenant).free() > 0;
+      };
     }
 
     private TenantFigures figures(int tenant) {
@@ -279,7 +359,9 @@ class PermitSharesExplorationTest {
 
     private PermitTenant tenantOf(int tenant) {
       return new PermitTenant(
-          "t" + tenant, new TenantWeight(tenant == 0 ? 2 : 1, tenant < inventedFrom));
+          "t" + tenant,
+          new TenantWeight(
+              tenant == 0 ? 2 : 1, tenant < inventedFrom || defect == Defect.NONE_INVENTED));
     }
   }
 }
