@@ -211,7 +211,8 @@ class SensorsTest {
       await().until(() -> service().readyLine().matches(".* sensors=127\\.0\\.0\\.1:\\d+"));
       assertThat(subscribeToLimits(sensors()).join().getLayer().getFieldsMap()).hasSize(1);
       assertThat(sample("throttlekit_sensors_connections")).isEqualTo("1.0");
-      assertThat(sample("throttlekit_sensors_closed_connections_total")).isEqualTo("0.0");
+      assertThat(sample("throttlekit_sensors_closed_connections_total{reason=\"memory\"}"))
+          .isEqualTo("0.0");
       Files.writeString(folder.resolve("policy.yaml"), plain);
       await().until(() -> !service().readyLine().contains("sensors="));
       assertThatThrownBy(() -> sample("throttlekit_sensors_connections"))
@@ -355,11 +356,11 @@ class SensorsTest {
 
   /** Subscribes over ADS as Envoy does. */
   private static CompletableFuture<Runtime> subscribeToLimits(ManagedChannel client) {
-    CompletableFuture<Runtime> notified = new CompletableFuture<>();
     return subscribeToLimits(client, "edge-1");
   }
 
   private static CompletableFuture<Runtime> subscribeToLimits(ManagedChannel client, String node) {
+    CompletableFuture<Runtime> notified = new CompletableFuture<>();
     StreamObserver<DiscoveryRequest> ask =
         AggregatedDiscoveryServiceGrpc.newStub(client)
             .streamAggregatedResources(
