@@ -211,7 +211,8 @@ class SensorsTest {
       await().until(() -> service().readyLine().matches(".* sensors=127\\.0\\.0\\.1:\\d+"));
       assertThat(subscribeToLimits(sensors()).join().getLayer().getFieldsMap()).hasSize(1);
       assertThat(sample("throttlekit_sensors_connections")).isEqualTo("1.0");
-      assertThat(sample("throttlekit_sensors_closed_connections_total")).isEqualTo("0.0");
+      assertThat(sample("throttlekit_sensors_closed_connections_total{reason=\"memory\"}"))
+          .isEqualTo("0.0");
       Files.writeString(folder.resolve("policy.yaml"), plain);
       await().until(() -> !service().readyLine().contains("sensors="));
       assertThatThrownBy(() -> sample("throttlekit_sensors_connections"))
@@ -286,19 +287,33 @@ class SensorsTest {
                 "THROTTLEKIT_SENSORS_TLS_CLIENT_CA", folder.resolve("ca.pem").toString(),
                 "THROTTLEKIT_SENSORS_IDENTITIES", "*.mesh.local,spiffe://mesh.local/ns/edge/*",
                 "THROTTLEKIT_SENSORS_BIND_NODE_ID", "true"));
-    for (X509Bundle client :
-        List.of(
-            issued(authority).addSanDnsName("edge-1.mesh.local").buildIssuedBy(authority),
-            issued(authority)
-                .addSanUriName("spiffe://mesh.local/ns/edge/edge-1")
-                .buildIssuedBy(authority))) {
-      assertThat(subscribeToLimits(sensors(authority, client)).join().getName())
-          .isEqualTo("concurrency_limits");
+    X509Bundle edge = issued(authority).addSanDnsName("edge-1.mesh.local").buildIssuedBy(authority);
+    X509Bundle a =
+        issued(authority)
+            .addSanUriName("spiffe://mesh.local/ns/edge/a/sa/default")
+            .buildIssuedBy(authority);
+    X509Bundle b =
+        issued(authority)
+            .addSanUriName("spiffe://mesh.local/ns/edge/b/sa/default")
+            .buildIssuedBy(authority);
+    Map<String, X509Bundle> owners =
+        Map.of(
+            "edge-1.mesh.local/7", edge,
+            "spiffe://mesh.local/ns/edge/a/sa/default", a,
+            "spiffe://mesh.local/ns/edge/b/sa/default#7", b);
+    for (var owned : owners.entrySet()) {
+      for (X509Bundle client : List.of(edge, a, b)) {
+        CompletableFuture<Runtime> limits =
+            subscribeToLimits(sensors(authority, client), owned.getKey());
+        if (client == owned.getValue()) {
+          assertThat(limits.join().getName()).isEqualTo("concurrency_limits");
+        } else {
+          assertThatThrownBy(limits::join)
+              .hasMessageContaining("PERMISSION_DENIED")
+              .hasMessageContaining("node id");
+        }
+      }
     }
-    X509Bundle twin = issued(authority).addSanDnsName("edge-2.mesh.local").buildIssuedBy(authority);
-    assertThatThrownBy(subscribeToLimits(sensors(authority, twin))::join)
-        .hasMessageContaining("PERMISSION_DENIED")
-        .hasMessageContaining("node id");
     X509Bundle stranger =
         issued(authority).addSanDnsName("edge-1.other.local").buildIssuedBy(authority);
     assertThatThrownBy(subscribeToLimits(sensors(authority, stranger))::join)
@@ -341,6 +356,10 @@ class SensorsTest {
 
   /** Subscribes over ADS as Envoy does. */
   private static CompletableFuture<Runtime> subscribeToLimits(ManagedChannel client) {
+    return subscribeToLimits(client, "edge-1");
+  }
+
+  private static CompletableFuture<Runtime> subscribeToLimits(ManagedChannel client, String node) {
     CompletableFuture<Runtime> notified = new CompletableFuture<>();
     StreamObserver<DiscoveryRequest> ask =
         AggregatedDiscoveryServiceGrpc.newStub(client)
@@ -365,7 +384,7 @@ class SensorsTest {
                 });
     ask.onNext(
         DiscoveryRequest.newBuilder()
-            .setNode(Node.newBuilder().setId("edge-1"))
+            .setNode(Node.newBuilder().setId(node))
             .setTypeUrl("type.googleapis.com/envoy.service.runtime.v3.Runtime")
             .addResourceNames("concurrency_limits")
             .build());

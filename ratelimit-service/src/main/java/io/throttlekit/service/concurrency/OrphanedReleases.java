@@ -2,6 +2,8 @@ package io.throttlekit.service.concurrency;
 
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
+import io.throttlekit.service.concurrency.release.ProcessKeys;
+import io.throttlekit.service.concurrency.release.ProcessKeys.Origin;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.share.ReleasedPermits;
@@ -13,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,12 +45,17 @@ final class OrphanedReleases {
   private static final int MAX_KEPT = 10_000;
 
   private final int ownProcess;
+  private final ProcessKeys keys;
   private final TimeSource time;
   private final Timer timer;
   private final ConcurrencyListener listener;
 
   // Guarded by this.
   private final Map<Integer, String> addresses = bounded();
+
+  /** Those of ids that may be invented. */
+  private final Map<Integer, String> unverified = bounded();
+
   private final Map<String, Boolean> counted = bounded();
   private final Map<Share, Named> named = new HashMap<>();
   private final Map<Share, Waiting> waiting = new HashMap<>();
@@ -71,8 +79,14 @@ final class OrphanedReleases {
   /** Releases that are not reported yet, the first of which came at a time. */
   private record Waiting(int permits, long sinceNanos) {}
 
-  OrphanedReleases(int ownProcess, TimeSource time, Timer timer, ConcurrencyListener listener) {
+  OrphanedReleases(
+      int ownProcess,
+      ProcessKeys keys,
+      TimeSource time,
+      Timer timer,
+      ConcurrencyListener listener) {
     this.ownProcess = ownProcess;
+    this.keys = keys;
     this.time = time;
     this.timer = timer;
     this.listener = listener;
@@ -96,9 +110,13 @@ final class OrphanedReleases {
     exchange = null;
   }
 
-  /** Notes that a release was sent to a process, which may have died. */
-  synchronized void sent(int process, String address) {
-    addresses.put(process, address);
+  /**
+   * Notes that a release was sent to a process, which may have died.
+   *
+   * @param given whether its id was given, and not possibly invented
+   */
+  synchronized void sent(int process, String address, boolean given) {
+    (given ? addresses : unverified).put(process, address);
   }
 
   /** Notes the processes that are no members of the limit any more, by an answer. */
@@ -138,8 +156,10 @@ final class OrphanedReleases {
       ends = from == null || named.isEmpty();
       running = !ends; // once it is false, start() may begin another loop
       named.keySet().stream()
-          .map(share -> addresses.get(share.process()))
-          .filter(address -> address != null)
+          .flatMap(share ->
+              Stream.of(addresses, unverified)
+                  .map(known -> known.get(share.process()))
+                  .filter(address -> address != null))
           .distinct()
           .forEach(of::add);
     }
@@ -176,7 +196,10 @@ final class OrphanedReleases {
       for (String text : texts) {
         ForwardedRelease release = ForwardedRelease.of(text);
         PermitIds.Parts parts = release == null ? null : PermitIds.parts(release.id());
-        if (release == null || parts == null || counted.put(release.id(), true) != null) {
+        if (release == null
+            || parts == null
+            || keys.origin(parts.address(), parts.text(), parts.signature()) == Origin.INVENTED
+            || counted.put(release.id(), true) != null) {
           continue;
         }
         for (String tag : parts.tags()) {

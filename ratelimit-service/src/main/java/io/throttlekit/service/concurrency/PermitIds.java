@@ -1,11 +1,11 @@
 package io.throttlekit.service.concurrency;
 
+import io.throttlekit.service.concurrency.release.IdSigner;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
@@ -13,17 +13,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Generates permit ids from a random number of the process, its start time, a sequence number and
- * 64 unguessable bits, so that a client cannot end the permit of another. They are followed by tags
- * of the shared limits of the permit, and by {@code -l} if its request's log entry ends it: so
- * other processes know what to do with a release. Thread-safe; reads no file once it is created.
+ * Generates permit ids from a random number of the process, its start time, a sequence number and a
+ * signature of 64 bits, so that a client can neither end the permit of another nor invent an id.
+ * They are followed by tags of the shared limits of the permit, and by {@code -l} if its request's
+ * log entry ends it: so other processes know what to do with a release. Thread-safe.
  */
 final class PermitIds {
   /** The most tags of an id; releases of a dead process do not count in further limits. */
   static final int MAX_TAGS = 4;
-
-  // bytes for 64 ids: one call of the generator is dearer than 8 bytes
-  private static final int DRAWN_AT_ONCE = 512;
 
   private static final int TAG_LENGTH = 13; // of 64 bits in base 36
   private static final String LOGGED = "-l";
@@ -31,19 +28,14 @@ final class PermitIds {
   // a number below 2^31 and two of 64 bits in base 36, 16 hexadecimal digits, tags and a mark
   private static final Pattern FORMAT =
       Pattern.compile(
-          "(([0-9a-z]{1,6})-[0-9a-z]{1,13})-[0-9a-z]{1,13}-[0-9a-f]{16}"
+          "(([0-9a-z]{1,6})-[0-9a-z]{1,13})-[0-9a-z]{1,13}-([0-9a-f]{16})"
               + "((?:-[0-9a-z]{13}){0,4})(?:-l)?");
 
-  private final SecureRandom random;
+  private final IdSigner signer = IdSigner.create();
   private final int process;
   private final String address;
   private final String prefix;
   private final AtomicLong sequence = new AtomicLong();
-
-  /** Guarded by this, as is {@code used}. */
-  private final byte[] drawn = new byte[DRAWN_AT_ONCE];
-
-  private int used = DRAWN_AT_ONCE;
 
   /**
    * The parts of an id.
@@ -51,20 +43,15 @@ final class PermitIds {
    * @param address of the process that created it
    * @param process number of that process
    * @param tags of its shared limits
+   * @param text that is signed: all but the signature
    */
-  record Parts(String address, int process, List<String> tags) {}
+  record Parts(String address, int process, List<String> tags, String text, String signature) {}
 
   /**
    * @param epochMillis start time of the process
    */
   PermitIds(long epochMillis) {
-    try {
-      // the default generator on Linux reads a device file for each draw
-      this.random = SecureRandom.getInstance("DRBG");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has it", e);
-    }
-    this.process = random.nextInt() & Integer.MAX_VALUE;
+    this.process = new SecureRandom().nextInt() & Integer.MAX_VALUE;
     String node = Integer.toString(process, Character.MAX_RADIX);
     this.address = node + '-' + Long.toString(epochMillis, Character.MAX_RADIX);
     this.prefix = address + '-';
@@ -82,12 +69,14 @@ final class PermitIds {
     if (!parts.matches()) {
       return null;
     }
-    String tags = parts.group(3);
+    String tags = parts.group(4);
     int process = (int) Long.parseLong(parts.group(2), Character.MAX_RADIX);
     return new Parts(
         parts.group(1),
         process,
-        tags.isEmpty() ? List.of() : List.of(tags.substring(1).split("-", -1)));
+        tags.isEmpty() ? List.of() : List.of(tags.substring(1).split("-", -1)),
+        id.substring(0, parts.start(3)) + id.substring(parts.end(3)),
+        parts.group(3));
   }
 
   /** Returns whether the entry of an access log ends the permit, if the id is one. */
@@ -117,11 +106,16 @@ final class PermitIds {
     return process;
   }
 
+  /** Returns what signs the ids of this process. */
+  IdSigner signer() {
+    return signer;
+  }
+
   /** Returns the next id of a permit below the held ones. */
   String next(List<HeldPermit> held, boolean logged) {
     StringBuilder id = new StringBuilder(prefix);
-    id.append(Long.toString(sequence.incrementAndGet(), Character.MAX_RADIX));
-    id.append('-').append(unguessable());
+    id.append(Long.toString(sequence.incrementAndGet(), Character.MAX_RADIX)).append('-');
+    int signature = id.length();
     int tags = 0;
     for (HeldPermit each : held) {
       String tag = each.limit().tag();
@@ -129,16 +123,9 @@ final class PermitIds {
         id.append('-').append(tag);
       }
     }
-    return logged ? id.append(LOGGED).toString() : id.toString();
-  }
-
-  private synchronized String unguessable() {
-    if (used == DRAWN_AT_ONCE) {
-      random.nextBytes(drawn);
-      used = 0;
+    if (logged) {
+      id.append(LOGGED);
     }
-    int from = used;
-    used += Long.BYTES;
-    return HexFormat.of().formatHex(drawn, from, used);
+    return id.insert(signature, signer.sign(id.toString())).toString();
   }
 }

@@ -3,14 +3,15 @@ package io.throttlekit.service.concurrency;
 import io.throttlekit.TimeSource;
 import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
+import io.throttlekit.service.concurrency.release.ReleaseQueue;
+import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.share.ReleaseExchange.Delivery;
 import io.throttlekit.share.ReleaseExchange.Release;
 import io.throttlekit.store.StoreException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +31,12 @@ import java.util.concurrent.TimeUnit;
 public final class ReleaseForwarder implements AutoCloseable {
   /** The most releases that wait: more than a second of them means that the store is away. */
   static final int MAX_WAITING = 10_000;
+
+  /** The most ids that are remembered, so that a repeated release takes no place again. */
+  private static final int MAX_REMEMBERED = 20_000;
+
+  /** Sender of releases that no connection sent. */
+  private static final Object NO_CONNECTION = "none";
 
   private static final long SEND_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
   private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -51,7 +58,17 @@ public final class ReleaseForwarder implements AutoCloseable {
   private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
 
   // Guarded by this.
-  private final Deque<Release> waiting = new ArrayDeque<>();
+  private final ReleaseQueue waiting = new ReleaseQueue(MAX_WAITING);
+
+  /** Ids of releases that were forwarded: each is forwarded once. */
+  private final Map<String, Boolean> forwarded =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Boolean> eldest) {
+          return size() > MAX_REMEMBERED;
+        }
+      };
+
   private boolean started;
   private boolean calling;
   private boolean closed;
@@ -97,24 +114,56 @@ public final class ReleaseForwarder implements AutoCloseable {
     call();
   }
 
-  /** Forwards a release to the process at the address. */
-  void forward(String recipient, ForwardedRelease forwarded) {
-    Release release = new Release(recipient, forwarded.text());
+  /**
+   * Forwards a release to the process at the address; a second one with its id is stale.
+   *
+   * @param given whether the id was given, and not possibly invented
+   */
+  void forward(String recipient, ForwardedRelease sent, boolean given) {
+    Release release = new Release(recipient, sent.text());
     boolean stopped;
-    boolean added = false;
-    boolean due;
+    boolean repeated = false;
+    Release dropped = null;
+    boolean due = false;
     synchronized (this) {
       stopped = closed;
-      if (!stopped && waiting.size() < MAX_WAITING) {
-        added = waiting.add(release);
+      if (!stopped) {
+        repeated = given && forwarded.put(sent.id(), true) != null;
       }
-      due = waiting.size() == 1 || waiting.size() == ReleaseExchange.MAX_BATCH;
+      if (!stopped && !repeated) {
+        int before = waiting.due();
+        dropped =
+            given
+                ? waiting.add(LoopThread.connection(NO_CONNECTION), release)
+                : waiting.addUnverified(release);
+        if (dropped != null) {
+          forget(dropped);
+        }
+        due = isDue(before, waiting.due());
+      }
     }
-    if (!added) {
+    if (repeated) {
+      listener.stale();
+    } else if (stopped || dropped != null) {
       listener.dropped(stopped ? DroppedRelease.STOPPED : DroppedRelease.TOO_MANY_WAIT, 1);
-    } else if (due) {
+    }
+    if (due) {
       wake();
     }
+  }
+
+  /** Lets a release that was dropped be sent again. */
+  private synchronized void forget(Release dropped) {
+    ForwardedRelease sent = ForwardedRelease.of(dropped.text());
+    if (sent != null) {
+      forwarded.remove(sent.id());
+    }
+  }
+
+  /** Returns whether the time of the next call changes as the queue grows. */
+  private static boolean isDue(int before, int after) {
+    return (before == 0 && after > 0)
+        || (before < ReleaseExchange.MAX_BATCH && after >= ReleaseExchange.MAX_BATCH);
   }
 
   /** Makes the calls again that receive releases. */
@@ -152,10 +201,9 @@ public final class ReleaseForwarder implements AutoCloseable {
     boolean empty;
     synchronized (this) {
       if (!started) { // never connected
-        lost = waiting.size();
-        waiting.clear();
+        lost = waiting.clear();
       }
-      empty = waiting.isEmpty();
+      empty = waiting.size() == 0;
     }
     if (lost > 0) {
       listener.dropped(DroppedRelease.STOPPED, lost);
@@ -185,10 +233,10 @@ public final class ReleaseForwarder implements AutoCloseable {
     if (retryNanos > 0) {
       return retryNanos;
     }
-    if (moreToReceive || waiting.size() >= ReleaseExchange.MAX_BATCH) {
+    if (moreToReceive || waiting.due() >= ReleaseExchange.MAX_BATCH) {
       return 0;
     }
-    if (!waiting.isEmpty()) {
+    if (waiting.size() > 0) {
       return SEND_NANOS;
     }
     return permits.awaitsRelease() ? POLL_NANOS : RENEW_NANOS;
@@ -210,7 +258,8 @@ public final class ReleaseForwarder implements AutoCloseable {
   }
 
   private void call() {
-    List<Release> batch = new ArrayList<>();
+    List<Release> batch;
+    int invented;
     long received;
     synchronized (this) {
       if (calling) {
@@ -218,10 +267,13 @@ public final class ReleaseForwarder implements AutoCloseable {
       }
       calling = true;
       lastCallNanos = time.monotonicNanos();
-      while (!waiting.isEmpty() && batch.size() < ReleaseExchange.MAX_BATCH) {
-        batch.add(waiting.removeFirst());
-      }
+      int before = waiting.size();
+      batch = waiting.take(ReleaseExchange.MAX_BATCH, this::mayBeGiven);
+      invented = before - waiting.size() - batch.size();
       received = receipt;
+    }
+    for (int i = 0; i < invented; i++) {
+      listener.stale();
     }
     CompletionStage<Delivery> answer;
     try {
@@ -237,6 +289,12 @@ public final class ReleaseForwarder implements AutoCloseable {
             failed(batch, failure);
           }
         });
+  }
+
+  /** Returns whether the key of its process, which may be known by now, permits the id. */
+  private boolean mayBeGiven(Release release) {
+    ForwardedRelease sent = ForwardedRelease.of(release.text());
+    return sent != null && permits.mayBeGiven(sent.id());
   }
 
   private void answered(List<Release> batch, Delivery delivery) {
@@ -288,15 +346,12 @@ public final class ReleaseForwarder implements AutoCloseable {
     boolean last;
     synchronized (this) {
       last = closed;
-      int room = last ? 0 : MAX_WAITING - waiting.size();
-      dropped = Math.max(0, batch.size() - room);
-      // in their order, before the later ones; without the oldest, which may have expired
-      for (int i = batch.size() - 1; i >= dropped; i--) {
-        waiting.addFirst(batch.get(i));
-      }
       if (last) {
-        dropped += waiting.size();
-        waiting.clear();
+        dropped = batch.size() + waiting.clear();
+      } else {
+        List<Release> oldest = waiting.putBack(batch);
+        oldest.forEach(this::forget);
+        dropped = oldest.size();
       }
       retryNanos = Math.clamp(2 * retryNanos, FIRST_RETRY_NANOS, MAX_RETRY_NANOS);
     }

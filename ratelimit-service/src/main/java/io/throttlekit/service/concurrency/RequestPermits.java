@@ -5,6 +5,8 @@ import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
+import io.throttlekit.service.concurrency.release.ProcessKeys;
+import io.throttlekit.service.concurrency.release.ProcessKeys.Origin;
 import io.throttlekit.share.ReleaseExchange;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,6 +37,7 @@ public final class RequestPermits {
   private final ConcurrencyListener listener;
   private final int maxPermits;
   private final PermitIds ids;
+  private final ProcessKeys keys;
   private final OrphanedReleases orphans;
 
   // Guarded by this.
@@ -56,7 +59,8 @@ public final class RequestPermits {
     this.listener = listener;
     this.maxPermits = maxPermits;
     this.ids = new PermitIds(time.wallMillis());
-    this.orphans = new OrphanedReleases(ids.process(), time, timer, listener);
+    this.keys = new ProcessKeys(ids.address(), ids.signer(), time, timer, listener::exchangeFailed);
+    this.orphans = new OrphanedReleases(ids.process(), keys, time, timer, listener);
   }
 
   /**
@@ -72,10 +76,17 @@ public final class RequestPermits {
     forwarder = created;
     var _ =
         connected.thenRun(() -> {
+          keys.publishThrough(exchange); // the others', before releases are sent
           created.start();
           orphans.claimThrough(exchange);
         });
-    var _ = created.closed().thenRun(orphans::stop);
+    var _ =
+        created
+            .closed()
+            .thenRun(() -> {
+              keys.stop();
+              orphans.stop();
+            });
     return created;
   }
 
@@ -172,9 +183,30 @@ public final class RequestPermits {
     if (sending == null || parts == null || parts.address().equals(ids.address())) {
       listener.stale();
     } else {
-      orphans.sent(parts.process(), parts.address());
-      sending.forward(parts.address(), release);
+      Origin origin = origin(parts);
+      if (origin == Origin.INVENTED) {
+        listener.stale();
+        return;
+      }
+      orphans.sent(parts.process(), parts.address(), origin == Origin.GIVEN);
+      sending.forward(parts.address(), release, origin == Origin.GIVEN);
     }
+  }
+
+  /** Returns who gave the id; reads the keys if that of its process is not known. */
+  private Origin origin(PermitIds.Parts parts) {
+    Origin origin = keys.origin(parts.address(), parts.text(), parts.signature());
+    if (origin == Origin.UNKNOWN) {
+      keys.read();
+    }
+    return origin;
+  }
+
+  /** Returns whether the id may have been given by the process that it names. */
+  boolean mayBeGiven(String id) {
+    PermitIds.Parts parts = PermitIds.parts(id);
+    return parts != null
+        && keys.origin(parts.address(), parts.text(), parts.signature()) != Origin.INVENTED;
   }
 
   /** Ends a permit by a release that another process received. */

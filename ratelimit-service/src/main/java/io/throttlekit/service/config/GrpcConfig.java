@@ -39,6 +39,9 @@ public record GrpcConfig(
    */
   private static final int RESETS_PER_SECOND = 10_000;
 
+  /** Allowed frames that belong to no call, beside four for each call: an Envoy sends a few. */
+  private static final int FRAMES_PER_SECOND = 1_000;
+
   /**
    * Maximum age of connections, after which they get a GOAWAY.
    *
@@ -74,6 +77,8 @@ public record GrpcConfig(
    * @param connections maximum number of open connections; further ones are closed at once
    * @param resetsPerSecond maximum number of calls of one connection that its client may reset in a
    *     second; more end the connection
+   * @param framesPerSecond maximum number of frames of one connection in a second that belong to no
+   *     call; more end the connection
    */
   public record Limits(
       int messageBytes,
@@ -81,9 +86,10 @@ public record GrpcConfig(
       int entryBytes,
       int callsPerConnection,
       int connections,
-      int resetsPerSecond) {
+      int resetsPerSecond,
+      int framesPerSecond) {
 
-    /** Creates bounds of requests, with the default bounds of connections and resets. */
+    /** Creates bounds of requests, with the default bounds of connections, resets and frames. */
     public Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {
       this(
           messageBytes,
@@ -91,7 +97,8 @@ public record GrpcConfig(
           entryBytes,
           callsPerConnection,
           CONNECTIONS,
-          RESETS_PER_SECOND);
+          RESETS_PER_SECOND,
+          FRAMES_PER_SECOND);
     }
   }
 
@@ -119,7 +126,10 @@ public record GrpcConfig(
             limits.messageBytes(),
             limits.descriptors(),
             limits.entryBytes(),
-            sensors.maxStreamsPerConnection()),
+            sensors.maxStreamsPerConnection(),
+            CONNECTIONS,
+            limits.resetsPerSecond(),
+            limits.framesPerSecond()),
         1,
         new Drain(Duration.ZERO, drain.timeout()),
         false);

@@ -69,28 +69,23 @@ public record CertificateNames(List<String> dns, List<String> uris) implements N
   }
 
   /**
-   * Allows each name, its short form (the first label of a DNS name, the text after the last slash
-   * of a URI), and node ids that begin with either and a slash: {@code edge.mesh.local} allows
-   * {@code edge} and {@code edge/7}.
+   * Allows each whole name, and node ids that begin with one and a character that none contains: a
+   * slash after a DNS name, {@code #} after a URI. So no two certificates with different names
+   * allow the same id: {@code edge.mesh.local} allows {@code edge.mesh.local/7}, {@code
+   * spiffe://mesh/ns/a} allows {@code spiffe://mesh/ns/a#7} but not the longer {@code
+   * spiffe://mesh/ns/a/sa/b}. No id with a dot segment is allowed.
    */
   @Override
   public boolean allow(String nodeId) {
-    return dns.stream().anyMatch(name -> is(nodeId, name) || is(nodeId, firstLabel(name)))
-        || uris.stream().anyMatch(name -> is(nodeId, name) || is(nodeId, lastSegment(name)));
+    return dns.stream().anyMatch(name -> is(nodeId, name, '/'))
+        || uris.stream().anyMatch(name -> is(nodeId, name, '#'));
   }
 
-  private static boolean is(String nodeId, String name) {
+  private static boolean is(String nodeId, String name, char separator) {
     return !name.isEmpty()
+        && name.indexOf(separator) < 0
         && nodeId.startsWith(name)
-        && (nodeId.length() == name.length() || nodeId.charAt(name.length()) == '/');
-  }
-
-  private static String firstLabel(String name) {
-    int dot = name.indexOf('.');
-    return dot < 0 ? name : name.substring(0, dot);
-  }
-
-  private static String lastSegment(String uri) {
-    return uri.substring(uri.lastIndexOf('/') + 1);
+        && (nodeId.length() == name.length() || nodeId.charAt(name.length()) == separator)
+        && !Identity.hasDotSegment(nodeId);
   }
 }

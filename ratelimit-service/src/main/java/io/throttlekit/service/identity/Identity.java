@@ -15,13 +15,26 @@ public record Identity(String pattern) {
   private static final Pattern URI =
       Pattern.compile("[a-z][a-z0-9+.-]*://[!-~&&[^*,]]+|spiffe://[!-~&&[^*,]]+/\\*");
 
+  private static final Pattern SEPARATORS = Pattern.compile("[/#]");
+  private static final Pattern DOT_SEGMENT = Pattern.compile("(?i)(\\.|%2e){1,2}");
+
   /** Parses a pattern; null where the text is none. */
   public static @Nullable Identity parse(String text) {
-    return DNS.matcher(text).matches() || URI.matcher(text).matches() ? new Identity(text) : null;
+    boolean valid = DNS.matcher(text).matches() || URI.matcher(text).matches();
+    return valid && !hasDotSegment(text) ? new Identity(text) : null;
+  }
+
+  /**
+   * Returns whether a segment of a path is {@code .} or {@code ..}, also percent-encoded: a reader
+   * that resolves it (RFC 3986 §5.2.4) sees another name.
+   */
+  static boolean hasDotSegment(String name) {
+    return SEPARATORS.splitAsStream(name).anyMatch(each -> DOT_SEGMENT.matcher(each).matches());
   }
 
   /**
    * Returns whether a name of a certificate matches. DNS names are compared without regard to case.
+   * A URI with a dot segment is below no other.
    *
    * @param uri whether the name is a URI, and not a DNS name
    */
@@ -31,7 +44,7 @@ public record Identity(String pattern) {
     }
     if (uri) {
       return pattern.endsWith("/*")
-          ? name.startsWith(pattern.substring(0, pattern.length() - 1))
+          ? name.startsWith(pattern.substring(0, pattern.length() - 1)) && !hasDotSegment(name)
           : name.equals(pattern);
     }
     // The comparison of lengths keeps *.a.b from matching .a.b.

@@ -22,6 +22,8 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   private long byteLooks;
   private boolean passing;
 
+  private @Nullable Runnable failure;
+
   ClientConnection(HeldByClients owner) {
     this.owner = owner;
   }
@@ -56,6 +58,18 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
       }
     } else {
       ctx.fireChannelRead(message);
+    }
+  }
+
+  /** Runs this for each call that ends by an error of HTTP/2 from now on. */
+  void whenCallsFail(Runnable action) {
+    failure = action;
+  }
+
+  /** Notes that a call has ended by an error of HTTP/2. */
+  void callFailed() {
+    if (failure != null) {
+      failure.run();
     }
   }
 

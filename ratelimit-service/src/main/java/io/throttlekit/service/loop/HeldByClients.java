@@ -5,12 +5,8 @@ import io.grpc.ServerStreamTracer;
 import io.netty.channel.EventLoop;
 import io.netty.util.internal.PlatformDependent;
 import io.throttlekit.TimeSource;
-import io.throttlekit.service.log.LogInterval;
-import java.time.Duration;
+import io.throttlekit.service.loop.ClosedConnections.Reason;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Limits the memory that clients of a listener can hold: incomplete requests, unread answers, and
@@ -21,10 +17,6 @@ import org.slf4j.LoggerFactory;
  * between may exceed it.
  */
 public final class HeldByClients {
-  private static final Logger LOG = LoggerFactory.getLogger(HeldByClients.class);
-  // a client could cause thousands of lines a second
-  private static final Duration LOG_INTERVAL = Duration.ofSeconds(10);
-
   /** For all event loops: a quarter of Netty's memory, at most that of 64 MiB. */
   private static final long HELD_BYTES = heldBytes(PlatformDependent.maxDirectMemory());
 
@@ -37,20 +29,21 @@ public final class HeldByClients {
   private final long heldBytes;
   final TimeSource time;
   private final ConcurrentHashMap<EventLoop, LoopLedger> ledgers = new ConcurrentHashMap<>();
-  private final LongAdder closed = new LongAdder();
-  private final LogInterval warnings;
+  private final ClosedConnections closed;
 
   /**
    * Creates a limit for a listener.
    *
    * @param eventLoops number of event loops that serve it, from 1
    * @param messageBytes longest message that it accepts
+   * @param closed counts the connections that are closed
    */
-  public HeldByClients(int eventLoops, int messageBytes, TimeSource time) {
+  public HeldByClients(
+      int eventLoops, int messageBytes, TimeSource time, ClosedConnections closed) {
     long least = Math.max(MIN_HELD_BYTES, 2L * messageBytes);
     this.heldBytes = Math.max(least, HELD_BYTES / eventLoops);
     this.time = time;
-    this.warnings = new LogInterval(LOG_INTERVAL, time.monotonicNanos());
+    this.closed = closed;
   }
 
   static long heldBytes(long directBytes) {
@@ -68,11 +61,6 @@ public final class HeldByClients {
             : new ServerStreamTracer() {};
       }
     };
-  }
-
-  /** Returns how many connections were closed because of what their clients held. */
-  public long closed() {
-    return closed.sum();
   }
 
   /** Returns how many calls of its methods were read and are not yet answered, without streams. */
@@ -104,18 +92,13 @@ public final class HeldByClients {
 
   /** Counts and logs that a connection is closed whose client holds {@code bytes}. */
   void closing(long bytes) {
-    closing("held " + (bytes >> 10) + " KiB by incomplete requests or unread answers");
+    closed.count(
+        Reason.MEMORY, "held " + (bytes >> 10) + " KiB by incomplete requests or unread answers");
   }
 
   /** Counts and logs that a connection is closed for {@code bytes} of messages being decided. */
   void closingDeciding(long bytes) {
-    closing("had sent " + (bytes >> 10) + " KiB of requests that were being decided");
-  }
-
-  private void closing(String why) {
-    closed.increment();
-    if (warnings.isDue(time.monotonicNanos())) {
-      LOG.warn("a client that {} was disconnected, {} so far", why, closed.sum());
-    }
+    closed.count(
+        Reason.MEMORY, "had sent " + (bytes >> 10) + " KiB of requests that were being decided");
   }
 }

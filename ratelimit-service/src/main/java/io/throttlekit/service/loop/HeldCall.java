@@ -5,6 +5,7 @@ import io.grpc.Metadata;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
+import io.netty.handler.codec.http2.Http2Exception;
 import io.throttlekit.TimeSource;
 import org.jspecify.annotations.Nullable;
 
@@ -130,6 +131,9 @@ public final class HeldCall extends ServerStreamTracer {
   @Override
   public void streamClosed(Status status) {
     if (connection != null) {
+      if (status.getCause() instanceof Http2Exception) {
+        connection.callFailed();
+      }
       connection.ended(this);
       if (counted) {
         counted = false;

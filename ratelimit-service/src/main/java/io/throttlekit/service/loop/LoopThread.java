@@ -60,6 +60,16 @@ public final class LoopThread extends FastThreadLocalThread {
         : time.monotonicNanos();
   }
 
+  /**
+   * Returns the connection that the calling thread is reading, or {@code none}. Connections have
+   * the identity of objects.
+   */
+  public static Object connection(Object none) {
+    return Thread.currentThread() instanceof LoopThread loop && loop.connection != null
+        ? loop.connection
+        : none;
+  }
+
   /** Starts a read of bytes that arrived at {@code arrivedNanos} or later. */
   void reads(long arrivedNanos) {
     this.arrivedNanos = arrivedNanos;

@@ -14,7 +14,9 @@ import io.netty.channel.ReflectiveChannelFactory;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
+import io.throttlekit.service.loop.ClosedConnections;
 import io.throttlekit.service.loop.ConnectionBound;
+import io.throttlekit.service.loop.FrameBounds;
 import io.throttlekit.service.loop.HeldByClients;
 import io.throttlekit.service.loop.LoopLiveness;
 import io.throttlekit.service.server.Health.Obstacle;
@@ -47,16 +49,17 @@ public final class GrpcServer {
   static final Duration TLS_POLL_INTERVAL = Duration.ofSeconds(5);
 
   /**
-   * Loggers of grpc-java that clients could flood. A client that disconnects with calls open, or
-   * sends bytes that are no message, causes a warning with a stack trace; one that is disconnected
-   * for its resets causes a line. Held strongly, because {@code java.util.logging} forgets the
-   * level of a logger that was collected.
+   * Loggers of grpc-java and Netty that clients could flood. A client that disconnects with calls
+   * open, or sends bytes that are no message, causes a warning with a stack trace; one that is
+   * disconnected for its resets, and each frame of a refused call, causes a line. Held strongly,
+   * because {@code java.util.logging} forgets the level of a logger that was collected.
    */
   private static final List<Logger> STREAM_ERRORS =
       Stream.of(
               "io.grpc.netty.NettyServerHandler",
               "io.grpc.netty.NettyServerStream",
-              "io.grpc.netty.NettyServerTransport")
+              "io.grpc.netty.NettyServerTransport",
+              "io.netty.handler.codec.http2.DefaultHttp2ConnectionDecoder")
           .map(Logger::getLogger)
           .toList();
 
@@ -89,7 +92,9 @@ public final class GrpcServer {
   private final GrpcConfig config;
   private final Health health;
   private final ConnectionBound connections;
+  private final ClosedConnections closed;
   private final HeldByClients held;
+  private final FrameBounds frames;
   private final Server server;
   private final Transport transport;
   private final EventLoopGroup eventLoops;
@@ -128,10 +133,14 @@ public final class GrpcServer {
     this.config = config;
     this.health = health;
     TimeSource time = service == null ? TimeSource.system() : service.time();
+    GrpcConfig.Limits limits = config.limits();
+    this.closed = new ClosedConnections(time);
     this.held =
         new HeldByClients(
-            Transport.loops(config.eventLoops()), config.limits().messageBytes(), time);
-    this.connections = new ConnectionBound(config.limits().connections(), held);
+            Transport.loops(config.eventLoops()), limits.messageBytes(), time, closed);
+    this.frames =
+        new FrameBounds(limits.callsPerConnection(), limits.framesPerSecond(), time, closed);
+    this.connections = new ConnectionBound(limits.connections(), held);
     this.transport = Transport.of(config);
     TlsConfig tlsConfig = config.tls();
     this.tls =
@@ -219,9 +228,14 @@ public final class GrpcServer {
     return connections.refused();
   }
 
-  /** Returns how many connections were closed because of what their clients held in memory. */
-  public long closedConnections() {
-    return held.closed();
+  /** Returns counts of the connections that were closed because of what their clients did. */
+  public ClosedConnections closedConnections() {
+    return closed;
+  }
+
+  /** Returns how many calls were refused because too many were in progress on their connection. */
+  public long refusedCalls() {
+    return frames.refusedCalls();
   }
 
   /** Returns how many streams were ended at once because too many were open. */
@@ -277,7 +291,9 @@ public final class GrpcServer {
 
   private Server build(@Nullable CallHandler service, List<ServerServiceDefinition> more) {
     NettyServerBuilder builder =
-        NettyServerBuilder.forAddress(transport.address())
+        NettyServerBuilder.forAddress(
+                transport.address(),
+                BoundedNegotiator.credentials(tls == null ? null : tls.context(), frames))
             .channelFactory(
                 connections.listening(new ReflectiveChannelFactory<>(transport.channelType())))
             .bossEventLoopGroup(eventLoops)
@@ -313,9 +329,6 @@ public final class GrpcServer {
     if (socketFile != null) {
       // Set by the builder; Unix sockets do not support it and would warn at every connection.
       builder.withChildOption(ChannelOption.SO_KEEPALIVE, null);
-    }
-    if (tls != null) {
-      builder.sslContext(tls.context());
     }
     return builder.build();
   }

@@ -1,5 +1,7 @@
 package io.throttlekit.service.telemetry;
 
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.Meter;
 import io.throttlekit.service.server.GrpcServer;
 import io.throttlekit.service.telemetry.OurCounters.ByWord;
@@ -7,6 +9,8 @@ import java.util.List;
 
 /** Metrics of the connections and streams of a gRPC server. Thread-safe. */
 public final class ServerMetrics implements AutoCloseable {
+  private static final AttributeKey<String> REASON = AttributeKey.stringKey("reason");
+
   private final List<Runnable> removals;
 
   /**
@@ -24,10 +28,18 @@ public final class ServerMetrics implements AutoCloseable {
                 prefix + "refused_connections",
                 "gRPC connections closed at once because too many were open",
                 server::refusedConnections),
-            ours.counter(
+            ours.labelled(
                 prefix + "closed_connections",
-                "gRPC connections closed because of what their clients held in memory",
-                server::closedConnections),
+                "gRPC connections closed because of what their clients did",
+                measured ->
+                    server
+                        .closedConnections()
+                        .forEach((reason, count) ->
+                            measured.record(count, Attributes.of(REASON, reason)))),
+            ours.counter(
+                prefix + "refused_calls",
+                "gRPC calls refused because too many were in progress on their connection",
+                server::refusedCalls),
             ours.counter(
                 prefix + "refused_streams",
                 "gRPC streams ended at once because too many were open",

@@ -62,7 +62,8 @@ final class ScratchConfig {
             limits.entryBytes(),
             Math.max(burst, limits.callsPerConnection()),
             limits.connections(),
-            limits.resetsPerSecond()),
+            limits.resetsPerSecond(),
+            limits.framesPerSecond()),
         real.eventLoops(),
         new GrpcConfig.Drain(Duration.ZERO, DRAIN),
         false);

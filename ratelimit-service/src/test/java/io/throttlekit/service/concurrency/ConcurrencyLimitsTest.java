@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
+import io.throttlekit.service.concurrency.release.IdSigner;
+import io.throttlekit.service.concurrency.release.ProcessKeys;
 import io.throttlekit.service.server.Book;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -20,7 +22,12 @@ class ConcurrencyLimitsTest {
           (_, _) -> {},
           ConcurrencyListener.NONE,
           null,
-          new OrphanedReleases(0, time, (_, _) -> {}, ConcurrencyListener.NONE),
+          new OrphanedReleases(
+              0,
+              new ProcessKeys("a-b", IdSigner.create(), time, (_, _) -> {}, _ -> {}),
+              time,
+              (_, _) -> {},
+              ConcurrencyListener.NONE),
           10);
   private final Rule rule =
       Book.of("domain: d\ndescriptors: [{key: k, concurrency: {min: 1, max: 9}}]\n")

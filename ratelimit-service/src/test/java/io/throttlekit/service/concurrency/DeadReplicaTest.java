@@ -224,6 +224,25 @@ class DeadReplicaTest {
   }
 
   @Test
+  void inventedReleasesOfADeadReplicaFreeNothing() {
+    join(one);
+    List<String> ids = a.acquire(LIMIT, one);
+    run(1_000);
+    a.dead = true;
+    for (String id : ids) {
+      String invented = id.replaceFirst("-[0-9a-f]{16}", "-00ff00ff00ff00ff");
+      b.streamDone(invented);
+      // as from a replica of an earlier version, which forwards it
+      String address = Objects.requireNonNull(PermitIds.addressIn(id));
+      String text = ForwardedRelease.streamDone(invented, StreamReport.NONE).text();
+      var _ = exchange.exchange("x-x", 0, List.of(new ReleaseExchange.Release(address, text)));
+    }
+    c.streamDone(ids.getFirst()); // so that c knows the address
+    run(4_000);
+    assertThat(remnants(one)).isEqualTo(LIMIT / 3 - 1);
+  }
+
+  @Test
   void aReleaseThatIsSentTwiceIsCountedOnce() {
     join(one);
     List<String> ids = a.acquire(LIMIT, one);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
 import io.throttlekit.descriptors.policy.StreamDoneEntry;
+import io.throttlekit.service.concurrency.release.ProcessKeys;
 import io.throttlekit.share.InMemoryReleaseExchange;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.store.StoreException;
@@ -52,6 +53,9 @@ class ReleaseForwarderTest {
     @Override
     public CompletionStage<Delivery> exchange(
         String address, long receipt, List<Release> outgoing) {
+      if (address.equals(ProcessKeys.ADDRESS)) {
+        return exchange.exchange(address, receipt, outgoing);
+      }
       batches.add(outgoing.size());
       calls.add(time.wallMillis() - 1_800_000_000_000L);
       switch (fault) {
@@ -424,10 +428,9 @@ class ReleaseForwarderTest {
   void releasesThatAFullQueueDropsAreCounted() {
     a.permit();
     a.fault = Fault.NOT_SENT; // a does not take them
-    String id = a.permit().id();
     for (int i = 0; i < 12; i++) {
       for (int j = 0; j < 1_000; j++) {
-        b.streamDone(id);
+        b.streamDone(a.permit());
       }
       run(30);
     }
@@ -481,6 +484,103 @@ class ReleaseForwarderTest {
     connected.complete(true);
     run(200_000);
     assertThat(events.stale).hasValue(0);
+  }
+
+  /** The signature is wrong: it belongs to another sequence number, other limits or nothing. */
+  @Test
+  void inventedIdsOfALiveProcessTakeNoPlaceInTheQueue() {
+    String given = a.permit().id();
+    String address = Objects.requireNonNull(PermitIds.addressIn(given));
+    List<RequestPermit> honest = IntStream.range(0, 500).mapToObj(_ -> a.permit()).toList();
+    run(100);
+    b.batches.clear();
+    int invented = 0;
+    for (RequestPermit each : honest) {
+      for (int i = 0; i < 100; i++) {
+        b.streamDone("%s-%s-00ff00ff00ff%04x".formatted(address, Integer.toString(i, 36), i));
+        b.limiter.permits().logged(given + "-l", Ending.Plain.ANSWERED);
+        b.streamDone(given + "-l");
+        invented += 2; // the log of an access log also names permits that have ended
+      }
+      b.streamDone(each);
+    }
+    run(72);
+    assertThat(a.open()).isEqualTo(1);
+    assertThat(b.batches.stream().mapToInt(Integer::intValue).sum()).isEqualTo(500);
+    assertThat(b.events.forwarded).hasValue(500);
+    assertThat(b.events.stale).hasValueGreaterThanOrEqualTo(invented);
+    assertThat(b.events.dropped).isEmpty();
+    assertThat(a.events.received).hasValue(500);
+  }
+
+  @Test
+  void aGivenIdIsForwardedOnce() {
+    String given = a.permit().id();
+    List<RequestPermit> honest = IntStream.range(0, 500).mapToObj(_ -> a.permit()).toList();
+    run(100);
+    for (RequestPermit each : honest) {
+      for (int i = 0; i < 100; i++) {
+        b.streamDone(given);
+      }
+      b.streamDone(each);
+    }
+    run(72);
+    assertThat(a.open()).isZero();
+    assertThat(b.events.forwarded).hasValue(501);
+    assertThat(b.events.stale).hasValue(50_000 - 1);
+  }
+
+  /** As those of a process of an earlier version, which publishes no key. */
+  @Test
+  void idsOfProcessesWithoutAKeyGoBesideTheOthersAndDoNotDelayThem() {
+    String old = "zik0zj-mh2k9x1c";
+    var _ = exchange.exchange(old, ReleaseExchange.Delivery.NO_RECEIPT, List.of());
+    List<RequestPermit> honest = IntStream.range(0, 3_000).mapToObj(_ -> a.permit()).toList();
+    run(100);
+    b.batches.clear();
+    for (int i = 0; i < 20_000; i++) {
+      b.streamDone("%s-%s-00ff00ff00ff00ff".formatted(old, Integer.toString(i, 36)));
+    }
+    honest.forEach(b::streamDone);
+    run(72);
+    assertThat(a.open()).isZero();
+    // of the others, 100 in each batch
+    assertThat(b.events.forwarded.get()).isBetween(3_100, 3_000 + 100 * b.batches.size());
+    run(10_000);
+    assertThat(b.events.forwarded.get() - 3_000)
+        .as("all that there was room for arrive")
+        .isBetween(7_000, 10_000);
+    assertThat(b.events.dropped.get(DroppedRelease.TOO_MANY_WAIT)).isEqualTo(13_000L);
+  }
+
+  @Test
+  void theKeyOfAProcessThatStartedLaterIsReadWhenItIsNeeded() {
+    run(100_000);
+    Replica late = new Replica();
+    RequestPermit permit = late.permit();
+    String address = Objects.requireNonNull(PermitIds.addressIn(permit.id()));
+    run(30);
+    b.streamDone(permit); // is sent although the key is not known yet
+    b.batches.clear();
+    for (int i = 0; i < 1_000; i++) {
+      b.streamDone(address + "-1-00ff00ff00ff%04x".formatted(i));
+    }
+    run(72);
+    assertThat(late.open()).isZero();
+    assertThat(b.batches.stream().mapToInt(Integer::intValue).sum()).isEqualTo(1);
+    assertThat(b.events.stale).hasValue(1_000);
+  }
+
+  @Test
+  void keysStayKnownWhileProcessesRun() {
+    run(3_600_000);
+    Replica late = new Replica();
+    RequestPermit permit = a.permit();
+    late.streamDone(permit.id().replaceFirst("-[0-9a-f]{16}", "-00ff00ff00ff00ff"));
+    assertThat(late.events.stale).as("known to a process that has just started").hasValue(1);
+    late.streamDone(permit);
+    run(72);
+    assertThat(a.open()).isZero();
   }
 
   @Test

@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -156,6 +157,38 @@ class ReleasesAtOtherReplicasTest {
       for (Replica replica : replicas) {
         assertThat(metric(replica, "throttlekit_concurrency_stale_releases_total")).isZero();
       }
+    }
+  }
+
+  /** A client that knows one lease of a live process invents others of it, a thousand at a time. */
+  @ParameterizedTest
+  @EnumSource
+  void inventedIdsAreNotForwardedAndDelayNone(LeaseStore.Kind kind) throws Exception {
+    try (LeaseStore store = LeaseStore.durable(kind)) {
+      Replica first = start(store.uri(store.port()));
+      Replica second = start(store.uri(store.port()));
+      first.acquire(); // so that the second one knows the key of the first
+      second.streamDone(first.acquire(), 200, 1);
+      await().until(() -> metric(second, "throttlekit_concurrency_forwarded_releases_total") == 1);
+      String known = first.acquire();
+      List<RateLimitDescriptor> invented =
+          IntStream.range(0, 1_000)
+              .mapToObj(i -> known.replaceFirst("-[0-9a-f]{16}", "-00ff00ff00ff%04x".formatted(i)))
+              .map(id -> descriptor("throttlekit_lease", id, 0))
+              .toList();
+      for (int i = 0; i < REQUESTS; i++) {
+        String honest = first.acquire();
+        var _ = second.ask(invented);
+        second.streamDone(honest, 200, 1);
+      }
+      await()
+          .until(() -> metric(first, "throttlekit_concurrency_live_leases") == 2); // not released
+      assertThat(metric(second, "throttlekit_concurrency_forwarded_releases_total"))
+          .isEqualTo(REQUESTS + 1);
+      assertThat(metric(second, "throttlekit_concurrency_stale_releases_total"))
+          .isEqualTo(REQUESTS * 1_000);
+      assertThat(metric(first, "throttlekit_concurrency_received_releases_total"))
+          .isEqualTo(REQUESTS + 1);
     }
   }
 

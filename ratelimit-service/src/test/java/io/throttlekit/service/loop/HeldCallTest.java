@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Test;
 
 class HeldCallTest {
   private final ClientConnection connection =
-      new ClientConnection(new HeldByClients(1, 1_000, TimeSource.system()));
+      new ClientConnection(
+          new HeldByClients(
+              1, 1_000, TimeSource.system(), new ClosedConnections(TimeSource.system())));
 
   @Test
   void aRequestIsHeldUntilItIsCompleteAndAnAnswerUntilItIsSent() {

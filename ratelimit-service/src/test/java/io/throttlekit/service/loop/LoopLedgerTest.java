@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 class LoopLedgerTest {
   private static final int MIB = 1 << 20;
 
-  private final HeldByClients owner = new HeldByClients(1, 1_000, TimeSource.system());
+  private final HeldByClients owner =
+      new HeldByClients(1, 1_000, TimeSource.system(), new ClosedConnections(TimeSource.system()));
   private final EmbeddedChannel timer = new EmbeddedChannel();
   private final LoopLedger ledger = new LoopLedger(owner, timer.eventLoop());
   private final List<EmbeddedChannel> channels = new ArrayList<>();
@@ -86,7 +87,9 @@ class LoopLedgerTest {
 
   @Test
   void manyLoopsDoNotCloseAPermittedConnectionAtItsFirstSample() {
-    HeldByClients many = new HeldByClients(64, 1_000, TimeSource.system());
+    HeldByClients many =
+        new HeldByClients(
+            64, 1_000, TimeSource.system(), new ClosedConnections(TimeSource.system()));
     LoopLedger one = new LoopLedger(many, timer.eventLoop());
     EmbeddedChannel client = client(one, call(9 * MIB));
     one.look();

@@ -133,7 +133,7 @@ class ConnectionLimitsTest {
                     new ConnectionAge(NEVER, NEVER, idle),
                     new GrpcConfig.KeepAlive(
                         Duration.ofHours(1), Duration.ofHours(1), Duration.ofNanos(1)),
-                    new GrpcConfig.Limits(1_000, 10, 1_000, 100, connections, resets),
+                    new GrpcConfig.Limits(1_000, 10, 1_000, 100, connections, resets, 1_000),
                     1,
                     d.drain(),
                     false));

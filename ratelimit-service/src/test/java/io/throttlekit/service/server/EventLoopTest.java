@@ -23,6 +23,9 @@ import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitResponse.Code;
 import io.envoyproxy.envoy.service.ratelimit.v3.RateLimitServiceGrpc;
 import io.grpc.ManagedChannel;
 import io.grpc.StatusRuntimeException;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthGrpc;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
@@ -36,6 +39,7 @@ import io.throttlekit.service.authz.CheckFixture;
 import io.throttlekit.service.concurrency.sensors.AccessLogs;
 import io.throttlekit.service.concurrency.sensors.OutcomeListener;
 import io.throttlekit.service.concurrency.sensors.Reading;
+import io.throttlekit.service.loop.LoopThread;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.statsd.StatsLines;
 import java.lang.management.ManagementFactory;
@@ -44,6 +48,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -144,6 +149,37 @@ class EventLoopTest {
     assertNoCallBlocked(loop, waits, 1_000);
     assertThat(onlyOne(clock.timedOn)).isSameAs(loop);
     channel.shutdownNow();
+    server.stop();
+  }
+
+  @Test
+  void aCallKnowsItsConnection() {
+    List<Object> connections = new CopyOnWriteArrayList<>();
+    HealthGrpc.HealthImplBase recording =
+        new HealthGrpc.HealthImplBase() {
+          @Override
+          public void check(
+              HealthCheckRequest request, StreamObserver<HealthCheckResponse> answer) {
+            connections.add(LoopThread.connection("none"));
+            answer.onNext(HealthCheckResponse.getDefaultInstance());
+            answer.onCompleted();
+          }
+        };
+    GrpcServer server = GrpcServer.ofStreams(Setup.loopback(), List.of(recording.bindService()), 1);
+    server.start();
+    List<ManagedChannel> channels = List.of(Channels.to(server), Channels.to(server));
+    for (int i = 0; i < 3; i++) {
+      for (ManagedChannel channel : channels) {
+        var _ = HealthGrpc.newBlockingStub(channel).check(HealthCheckRequest.getDefaultInstance());
+      }
+    }
+    assertThat(connections).hasSize(6).doesNotContain("none");
+    for (int i = 2; i < 6; i++) {
+      assertThat(connections.get(i)).isSameAs(connections.get(i % 2));
+    }
+    assertThat(connections.get(0)).isNotSameAs(connections.get(1));
+    assertThat(LoopThread.connection("none")).as("on another thread").isEqualTo("none");
+    channels.forEach(ManagedChannel::shutdownNow);
     server.stop();
   }
 

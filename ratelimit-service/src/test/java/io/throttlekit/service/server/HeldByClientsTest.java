@@ -144,7 +144,7 @@ class HeldByClientsTest {
   }
 
   private double closed() throws IOException {
-    String series = "throttlekit_grpc_closed_connections_total ";
+    String series = "throttlekit_grpc_closed_connections_total{reason=\"memory\"} ";
     Scrape scrape = Objects.requireNonNull(telemetry.scrape());
     return scrape
         .page(null)

@@ -27,13 +27,15 @@ import java.util.function.Predicate;
  * calls for it. A read that takes longer than {@value #TIMEOUT_MILLIS} ms fails. Not thread-safe.
  */
 final class RawConnection implements AutoCloseable {
-  private static final int DATA = 0;
+  static final int DATA = 0;
   static final int HEADERS = 1;
-  private static final int RST_STREAM = 3;
+  static final int PRIORITY = 2;
+  static final int RST_STREAM = 3;
   static final int SETTINGS = 4;
   static final int PING = 6;
   static final int GOAWAY = 7;
   static final int WINDOW_UPDATE = 8;
+  static final int CONTINUATION = 9;
   static final int ACK = 1;
   private static final int END_STREAM = 1;
   private static final int END_HEADERS = 4;
@@ -56,7 +58,7 @@ final class RawConnection implements AutoCloseable {
   }
 
   /** A frame that the server sent. */
-  record Frame(int type, int flags, ByteBuffer payload) {
+  record Frame(int type, int flags, int stream, ByteBuffer payload) {
     /** Returns whether it is the last of its call. */
     boolean endsCall() {
       return type == HEADERS && (flags & END_STREAM) != 0;
@@ -75,6 +77,11 @@ final class RawConnection implements AutoCloseable {
       return payload.getInt(0);
     }
 
+    /** Returns the error code of a RST_STREAM frame. */
+    int resetError() {
+      return payload.getInt(0);
+    }
+
     /** Returns the error code of a GOAWAY frame. */
     int error() {
       return payload.getInt(Integer.BYTES);
@@ -87,8 +94,8 @@ final class RawConnection implements AutoCloseable {
       int length = in.readUnsignedByte() << 16 | in.readUnsignedShort();
       int type = in.readUnsignedByte();
       int flags = in.readUnsignedByte();
-      in.readInt();
-      Frame frame = new Frame(type, flags, ByteBuffer.wrap(in.readNBytes(length)));
+      int stream = in.readInt();
+      Frame frame = new Frame(type, flags, stream, ByteBuffer.wrap(in.readNBytes(length)));
       if (wanted.test(frame)) {
         return frame;
       }
@@ -110,11 +117,21 @@ final class RawConnection implements AutoCloseable {
 
   /** Sends many at once: the server may close the connection after reading some of them. */
   void pings(int count) throws IOException {
+    flood(count, PING, 0, 0, new byte[Long.BYTES]);
+  }
+
+  /** Sends a frame many times at once: the server may close the connection meanwhile. */
+  void flood(int count, int type, int flags, int stream, byte[] payload) throws IOException {
     ByteArrayOutputStream together = new ByteArrayOutputStream();
     for (int i = 0; i < count; i++) {
-      together.write(frame(PING, 0, 0, new byte[Long.BYTES]));
+      together.write(frame(type, flags, stream, payload));
     }
     out.write(together.toByteArray());
+  }
+
+  /** Acknowledges the settings of the server. */
+  void acknowledgeSettings() throws IOException {
+    send(SETTINGS, ACK, 0, new byte[0]);
   }
 
   void answer(Frame ping) throws IOException {
@@ -152,6 +169,11 @@ final class RawConnection implements AutoCloseable {
       throw new IOException(e);
     }
     send(HEADERS, END_HEADERS, stream, ByteBufUtil.getBytes(block));
+  }
+
+  /** Starts a call with headers that do not end. */
+  void beginHeaders() throws IOException {
+    send(HEADERS, 0, 1, new byte[0]);
   }
 
   /** Sends the message of a call and ends the stream. */
@@ -195,6 +217,12 @@ final class RawConnection implements AutoCloseable {
     frame.put((byte) (payload.length >> 16)).putShort((short) payload.length);
     frame.put((byte) type).put((byte) flags).putInt(stream).put(payload);
     return frame.array();
+  }
+
+  /** Closes the connection with a reset, as the kernel does for a process that is killed. */
+  void abort() throws IOException {
+    socket.setSoLinger(true, 0);
+    socket.close();
   }
 
   @Override

@@ -130,7 +130,8 @@ final class Assembly {
             values.count("grpc.max_entry_bytes"),
             values.count("grpc.max_concurrent_calls_per_connection"),
             values.count("grpc.max_connections"),
-            values.count("grpc.max_resets_per_second")),
+            values.count("grpc.max_resets_per_second"),
+            values.count("grpc.max_control_frames_per_second")),
         values.count("grpc.event_loops"),
         new GrpcConfig.Drain(
             values.duration("grpc.drain_delay"), values.duration("grpc.drain_timeout")),

@@ -37,7 +37,7 @@ class ConfigLoaderTest {
   }
 
   @Test
-  void theListenerForSensorsHasTheDefaultBoundsOfConnectionsAndResets() {
+  void theListenerForSensorsHasTheDefaultBoundsOfConnectionsResetsAndFrames() {
     GrpcConfig.Limits limits = ConfigLoader.defaults().grpc().limits();
     assertThat(
             new GrpcConfig.Limits(

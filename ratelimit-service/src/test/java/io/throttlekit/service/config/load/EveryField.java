@@ -57,6 +57,7 @@ final class EveryField {
         Map.entry("THROTTLEKIT_GRPC_MAX_CONCURRENT_CALLS_PER_CONNECTION", "11"),
         Map.entry("THROTTLEKIT_GRPC_MAX_CONNECTIONS", "12"),
         Map.entry("THROTTLEKIT_GRPC_MAX_RESETS_PER_SECOND", "13"),
+        Map.entry("THROTTLEKIT_GRPC_MAX_CONTROL_FRAMES_PER_SECOND", "14"),
         Map.entry("THROTTLEKIT_GRPC_EVENT_LOOPS", "3"),
         Map.entry("THROTTLEKIT_GRPC_DRAIN_TIMEOUT", "4s"),
         Map.entry("THROTTLEKIT_GRPC_REFLECTION", "true"),
