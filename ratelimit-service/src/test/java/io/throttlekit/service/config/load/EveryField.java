@@ -181,6 +181,7 @@ final class EveryField {
         Map.entry("THROTTLEKIT_TELEMETRY_REFUSAL_LOG_INTERVAL", "20s"),
         Map.entry("THROTTLEKIT_HEALTH_STORE_MUST_BE_REACHABLE", "true"),
         Map.entry("THROTTLEKIT_HEALTH_NEEDS_POLICIES", "true"),
+        Map.entry("THROTTLEKIT_HEALTH_READY_WITHOUT_POLICIES", "true"),
         Map.entry("THROTTLEKIT_WARM_UP_REQUESTS", "0"),
         Map.entry("THROTTLEKIT_EXT_AUTHZ_DOMAIN", "a: b"),
         Map.entry(
