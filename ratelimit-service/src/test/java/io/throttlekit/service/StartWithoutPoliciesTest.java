@@ -96,20 +96,22 @@ class StartWithoutPoliciesTest {
     cause.in(config);
     RateLimitService service = started(Map.of());
     CountDownLatch served = new CountDownLatch(1);
-    Thread.ofVirtual().start(() -> {
-      try {
-        service.awaitServing();
-        served.countDown();
-      } catch (InterruptedException _) {
-        Thread.currentThread().interrupt();
-      }
-    });
+    Thread.ofVirtual()
+        .start(() -> {
+          try {
+            service.awaitServing();
+            served.countDown();
+          } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+          }
+        });
 
     assertThat(get(service, "/startupz").statusCode()).isEqualTo(200);
     assertThat(get(service, "/readyz").statusCode()).isEqualTo(503);
     assertThat(get(service, "/readyz").body()).isEqualTo("no policies\n");
     assertThat(get(service, "/healthcheck").statusCode()).isEqualTo(500);
     assertThat(grpcHealth(service)).isEqualTo(ServingStatus.NOT_SERVING);
+    assertThat(get(service, "/metrics").body()).contains("policy_loaded 0.0\n");
     assertThat(served.getCount()).as("no line that it is ready").isOne();
 
     Files.createDirectories(config);
@@ -144,6 +146,36 @@ class StartWithoutPoliciesTest {
     assertThat(started(Map.of()).healthy()).isTrue();
     assertThat(started(Map.of("HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED", "true")).healthy())
         .isFalse();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void isReadyWithThePoliciesOfAnEarlierProcess(Cause cause) throws Exception {
+    Path config = folder.resolve("rl/config");
+    Path state = Files.createDirectory(folder.resolve("state"));
+    // With our own defaults, where a start without policies fails, and with those of that program.
+    for (Map<String, String> defaults : List.of(Map.<String, String>of(), own(config))) {
+      Map<String, String> environment = new HashMap<>(defaults);
+      environment.put("THROTTLEKIT_POLICIES_LAST_GOOD_FOLDER", state.toString());
+      Files.createDirectories(config);
+      Files.writeString(config.resolve("a.yaml"), POLICY);
+      started(environment).stop();
+      Files.delete(config.resolve("a.yaml"));
+      Files.delete(config);
+      Files.delete(config.getParent());
+      cause.in(config);
+      RateLimitService service = started(environment);
+      assertThat(service.healthy()).isTrue();
+      assertThat(get(service, "/metrics").body())
+          .contains("policy_last_load_ok 0.0\n")
+          .contains("policy_loaded 1.0\n");
+      service.stop();
+      Files.deleteIfExists(config.resolve("b.yaml"));
+    }
+  }
+
+  private static Map<String, String> own(Path config) {
+    return Map.of("RUNTIME_ROOT", "", "THROTTLEKIT_POLICIES_PATHS", config.toString());
   }
 
   private RateLimitService started(Map<String, String> more) {

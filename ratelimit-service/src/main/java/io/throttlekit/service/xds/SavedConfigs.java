@@ -1,23 +1,12 @@
 package io.throttlekit.service.xds;
 
 import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.throttlekit.envoy.ratelimit.RateLimitConfig;
 import io.throttlekit.envoy.ratelimit.RateLimitDescriptor;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
+import io.throttlekit.service.policies.LastGoodFile;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
@@ -25,8 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The last good configurations in a file, for the next process. The file consists of a line with
- * the format, its version and the SHA-256 of the rest, and a {@code DiscoveryResponse}. For one
+ * The last good configurations in a {@link LastGoodFile}, as a {@code DiscoveryResponse}. For one
  * thread at a time.
  */
 final class SavedConfigs {
@@ -34,85 +22,36 @@ final class SavedConfigs {
   static final String NAME = "xds-policies.bin";
 
   private static final Logger LOG = LoggerFactory.getLogger(SavedConfigs.class);
-  private static final String FORMAT = "throttlekit-xds-policies 1 ";
-  private static final int HEADER = FORMAT.length() + 64 + 1; // with the digest and a line feed
-  private static final long MAX_BYTES =
-      128 << 20; // twice the greatest message, with last good states
-  private static final int HEAP_PER_BYTE = 8; // to read, check and apply the file
+  private static final String FORMAT = "throttlekit-xds-policies 1";
 
-  private final Path file;
-  private final int maxBytes;
+  private final LastGoodFile file;
   private @Nullable SortedMap<String, List<RateLimitDescriptor>> written;
-  private boolean failing;
 
   /** Creates the file's representation, without touching it. */
   SavedConfigs(Path folder) {
-    this(folder, Math.min(MAX_BYTES, Runtime.getRuntime().maxMemory() / HEAP_PER_BYTE));
+    this.file = new LastGoodFile(folder.resolve(NAME), FORMAT, LOG);
   }
 
   SavedConfigs(Path folder, long maxBytes) {
-    this.file = folder.resolve(NAME);
-    this.maxBytes = Math.toIntExact(maxBytes);
+    this.file = new LastGoodFile(folder.resolve(NAME), FORMAT, LOG, maxBytes);
   }
 
   /** Returns the saved response; null if there is none, or a broken one, of which it warns. */
   @Nullable DiscoveryResponse read() {
-    if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe would block the start
-      LOG.warn("{} is ignored: it is no regular file", file);
+    byte[] content = file.read();
+    try {
+      return content == null ? null : DiscoveryResponse.parseFrom(content);
+    } catch (InvalidProtocolBufferException e) {
+      file.ignored(e);
       return null;
     }
-    try (InputStream in = Files.newInputStream(file)) {
-      byte[] content = in.readNBytes(maxBytes + 1);
-      byte[] header = Arrays.copyOf(content, Math.min(HEADER, content.length));
-      byte[] body = Arrays.copyOfRange(content, header.length, content.length);
-      if (content.length > maxBytes) {
-        LOG.warn("{} is ignored: it is larger than {} bytes", file, maxBytes);
-      } else if (!Arrays.equals(header, header(body))) {
-        LOG.warn("{} is ignored: it is broken, or of another version", file);
-      } else {
-        return DiscoveryResponse.parseFrom(body);
-      }
-    } catch (NoSuchFileException e) {
-      LOG.info("{} does not exist yet: no policies are known from an earlier process", file);
-    } catch (IOException e) { // of the file, or of what it contains
-      LOG.warn("{} is ignored: it cannot be read: {}", file, e.toString());
-    }
-    return null;
   }
 
   /** Writes configurations, unless they are there already. Warns if that is not possible. */
   void write(String version, SortedMap<String, List<RateLimitDescriptor>> domains) {
-    if (domains.equals(written)) {
-      return;
-    }
-    written = domains; // if it fails, too: the next change tries again
-    byte[] body = response(version, domains).toByteArray();
-    if (body.length > maxBytes - HEADER) {
-      failed("the policies are larger than " + maxBytes + " bytes");
-      return;
-    }
-    Path next = file.resolveSibling(NAME + ".next");
-    try {
-      Files.deleteIfExists(next); // of a crash; a link or a pipe must not be written to
-      // In the same folder, because only there it can replace the file in one step.
-      try (OutputStream out = Files.newOutputStream(next, StandardOpenOption.CREATE_NEW)) {
-        out.write(header(body));
-        out.write(body);
-      }
-      try (FileChannel written = FileChannel.open(next, StandardOpenOption.WRITE)) {
-        written.force(true); // or a crash could leave a name without its content
-      }
-      Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-      failing = false;
-    } catch (IOException e) {
-      failed(e.toString());
-    }
-  }
-
-  private void failed(String why) {
-    if (!failing) { // one line until it succeeds: policies may change all the time
-      failing = true;
-      LOG.warn("{} is not written, and a restart may lack the newest policies: {}", file, why);
+    if (!domains.equals(written)) {
+      written = domains; // if it fails, too: the next change tries again
+      file.write(response(version, domains).toByteArray());
     }
   }
 
@@ -128,15 +67,5 @@ final class SavedConfigs {
                     .addAllDescriptors(descriptors)
                     .build())));
     return response.build();
-  }
-
-  private static byte[] header(byte[] body) {
-    try {
-      byte[] digest = MessageDigest.getInstance("SHA-256").digest(body);
-      String line = FORMAT + HexFormat.of().formatHex(digest) + "\n";
-      return line.getBytes(StandardCharsets.US_ASCII);
-    } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError("every JDK has SHA-256", e);
-    }
   }
 }

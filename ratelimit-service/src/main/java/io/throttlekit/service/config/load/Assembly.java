@@ -109,7 +109,8 @@ final class Assembly {
         xds,
         values.flag("policies.merge_domains"),
         values.duration("policies.poll_interval"),
-        values.flag("policies.require_at_start"));
+        values.flag("policies.require_at_start"),
+        values.path("policies.last_good_folder"));
   }
 
   private GrpcConfig grpc() {
