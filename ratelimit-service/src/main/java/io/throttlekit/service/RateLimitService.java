@@ -90,7 +90,7 @@ public final class RateLimitService {
     this.config = config;
     this.time = time;
     try {
-      this.telemetry = Telemetry.start(config.telemetry());
+      this.telemetry = Telemetry.start(config.telemetry(), Replicas.nodeId(config), time);
     } catch (IllegalArgumentException e) {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
@@ -220,7 +220,8 @@ public final class RateLimitService {
               config.store(),
               config.federation(),
               loops,
-              new StoreTelemetry(telemetry.meter(), telemetry.tracer(), pools),
+              new StoreTelemetry(
+                  telemetry.meter(), telemetry.tracer(), telemetry.tracedValues(), pools),
               time,
               this::storeReachable);
     } catch (IllegalArgumentException e) {
@@ -318,7 +319,8 @@ public final class RateLimitService {
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
-    CallTracing tracing = telemetry.tracing(path.limiter().limits()::shared);
+    CallTracing tracing =
+        telemetry.tracing(path.limiter().limits()::shared, config.store().cachedDenyDefault());
     GrpcServer server;
     try {
       server = path.server(config.grpc(), health, tracing);

@@ -148,6 +148,7 @@ final class EveryField {
         Map.entry("THROTTLEKIT_TELEMETRY_OTLP_METRICS", "true"),
         Map.entry("THROTTLEKIT_TELEMETRY_TRACING", "true"),
         Map.entry("THROTTLEKIT_TELEMETRY_SAMPLING_RATIO", "0.25"),
+        Map.entry("THROTTLEKIT_TELEMETRY_TRACE_DESCRIPTORS", "false"),
         Map.entry("THROTTLEKIT_TELEMETRY_OTLP_PROTOCOL", "grpc"),
         Map.entry("THROTTLEKIT_TELEMETRY_OTLP_ENDPOINT", "http://c:4317"),
         Map.entry("THROTTLEKIT_TELEMETRY_OTLP_HEADERS", "a=b"),
