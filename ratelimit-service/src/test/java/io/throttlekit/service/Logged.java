@@ -50,11 +50,6 @@ public final class Logged implements AutoCloseable {
     return new Logged(source.getName(), null);
   }
 
-  /** Captures the lines of the logger of a library. */
-  public static Logged by(String name) {
-    return new Logged(name, null);
-  }
-
   /** Captures the lines of {@code source} from level {@code lowest} on. */
   public static Logged by(Class<?> source, Level lowest) {
     return new Logged(source.getName(), lowest);

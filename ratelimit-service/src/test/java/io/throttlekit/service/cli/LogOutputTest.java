@@ -65,7 +65,7 @@ class LogOutputTest {
   @ParameterizedTest
   @CsvSource({"info, OFF", "debug, OFF", "error, OFF", "trace, FINEST"})
   void failedExportsAreNotLoggedByTheirLibrary(String level, String exporters) {
-    LogOutput.configure(level, "text");
+    LogOutput.configure(level, "text", Redaction.NONE);
     for (String name : List.of("HttpExporter", "GrpcExporter")) {
       Logger logger =
           Logger.getLogger(
