@@ -199,10 +199,23 @@ federation:
 {{- end }}
 {{- end }}
 
+{{/* The defaults that the service has in place of envoyproxy/ratelimit: attribute peer_default of its settings. */}}
+{{- define "throttlekit.peerDefaults" -}}
+{{- if eq .Values.compatibility "envoyproxy" }}
+compatibility: {charge_rejected: true}
+grpc: {max_connection_age: 24h, max_connection_age_grace: 1h}
+http: {json: true}
+policies: {merge_domains: false, require_at_start: false}
+response: {retry_after: false}
+telemetry: {log_level: warn, service_name: RateLimit}
+{{- end }}
+{{- end }}
+
 {{/* The whole --config file. */}}
 {{- define "throttlekit.config" -}}
+{{- $peer := include "throttlekit.peerDefaults" . | fromYaml }}
 {{- $own := include "throttlekit.ownConfig" . | fromYaml }}
-{{- mergeOverwrite (deepCopy .Values.config) $own | toYaml }}
+{{- mergeOverwrite $peer (deepCopy .Values.config) $own | toYaml }}
 {{- end }}
 
 {{/* Name and key of a Secret as the source of an environment variable, of the dictionary {name, secret}. */}}

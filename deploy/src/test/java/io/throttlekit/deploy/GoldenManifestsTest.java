@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,32 @@ class GoldenManifestsTest {
       assertThat(manifest.text("metadata", "namespace")).as(name).isEqualTo("edge");
       assertThat(manifest.name()).as(name).hasSizeLessThanOrEqualTo(63);
     }
+  }
+
+  @Test
+  void inPlaceOfEnvoyproxyRatelimitItsDefaultsApply() throws IOException {
+    Map<String, String> there = new TreeMap<>();
+    Manifest settings =
+        new Manifest(
+            Manifest.readMap(
+                Chart.PROJECT.resolve(
+                    "ratelimit-service/src/main/resources/service-settings.yaml")));
+    for (String table : settings.map("settings").keySet()) {
+      for (String setting : settings.map("settings", table).keySet()) {
+        String peer = settings.text("settings", table, setting, "peer_default");
+        if (!peer.isEmpty()) {
+          there.put(setting, peer);
+        }
+      }
+    }
+    assertThat(there).containsKeys("compatibility.charge_rejected", "http.json");
+    Manifest config = new Manifest(config(golden("migration")));
+    Manifest ours = new Manifest(config(golden("redis")));
+    there.forEach((setting, peer) -> {
+      String[] path = setting.split("\\.");
+      assertThat(config.text(path)).as(setting).isEqualTo(peer);
+      assertThat(ours.text(path)).as(setting).isEmpty();
+    });
   }
 
   @ParameterizedTest

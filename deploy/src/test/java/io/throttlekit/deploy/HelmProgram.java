@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class HelmProgram implements ExternalProgram {
   private static final String MISSING =
       "no helm on the PATH: deploy/helm/build-helm builds one. Golden files are checked without it";
+  private static final String BUILT = ".envoy/helm/helm";
   private static final String VERSION = "1.34.0"; // of Kubernetes; templates do not depend on it
 
   private static final class Once {
@@ -58,7 +59,7 @@ public final class HelmProgram implements ExternalProgram {
         candidates.add(Path.of(folder, "helm"));
       }
     }
-    candidates.add(Chart.PROJECT.resolve(".envoy/helm/helm"));
+    candidates.add(Chart.PROJECT.resolve(BUILT));
     return candidates.stream().filter(Files::isExecutable).findFirst().orElse(null);
   }
 
@@ -85,7 +86,13 @@ public final class HelmProgram implements ExternalProgram {
             values.toString()));
   }
 
-  private static Output run(List<String> arguments) throws IOException, InterruptedException {
+  /** Returns whether the Helm is the one that {@code deploy/helm/build-helm} built. */
+  static boolean isOfThisProject() {
+    return Chart.PROJECT.resolve(BUILT).equals(Once.PROGRAM);
+  }
+
+  /** Runs Helm. */
+  static Output run(List<String> arguments) throws IOException, InterruptedException {
     Path program = Once.PROGRAM;
     if (program == null) {
       throw new IllegalStateException("there is no helm");

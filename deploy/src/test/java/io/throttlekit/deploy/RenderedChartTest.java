@@ -1,10 +1,12 @@
 package io.throttlekit.deploy;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -68,6 +70,49 @@ class RenderedChartTest {
     assertThat(pods("--set", "config.health.needs_policies=true")).isNotEqualTo(pods);
   }
 
+  @Test
+  void aRunbookIsLinkedByItsUrlOrNotAtAll() throws Exception {
+    assertThat(alerts("prometheusRule.enabled=true"))
+        .hasSizeGreaterThan(15)
+        .noneMatch(alert -> alert.map("annotations").containsKey("runbook_url"))
+        .allMatch(alert -> alert.map("annotations").containsKey("summary"));
+    assertThat(
+            alerts("prometheusRule.enabled=true,prometheusRule.runbookUrl=https://w.example/runs"))
+        .allMatch(alert ->
+            alert
+                .text("annotations", "runbook_url")
+                .equals("https://w.example/runs#" + alert.text("alert").toLowerCase(Locale.ROOT)));
+  }
+
+  private static List<Manifest> alerts(String values) throws Exception {
+    return render("--set", values).stream()
+        .filter(each -> each.kind().equals("PrometheusRule"))
+        .flatMap(rule -> rule.list("spec", "groups").stream())
+        .flatMap(group -> group.list("rules").stream())
+        .toList();
+  }
+
+  /** Helm built as a library knows Kubernetes 1.20 only, which the chart does not support. */
+  @Test
+  void theHelmOfThisProjectRendersWithoutACluster() throws Exception {
+    assumeThat(HelmProgram.isOfThisProject()).isTrue();
+    HelmProgram.Output output =
+        HelmProgram.run(List.of("template", "limits", Chart.FOLDER.toString()));
+    assertThat(output.errors()).isEmpty();
+    assertThat(output.code()).isZero();
+  }
+
+  @Test
+  void aSettingOfTheConfigurationReplacesADefaultOfEnvoyproxyRatelimit() throws Exception {
+    String values = "compatibility=envoyproxy,config.response.retry_after=true";
+    assertThat(render("--set", values))
+        .anySatisfy(each -> {
+          Manifest config = new Manifest(Manifest.readMap(each.text("data", "config.yaml")));
+          assertThat(config.text("response", "retry_after")).isEqualTo("true");
+          assertThat(config.text("compatibility", "charge_rejected")).isEqualTo("true");
+        });
+  }
+
   private static Map<String, Object> pods(String... options) throws Exception {
     return render(options).stream()
         .filter(each -> each.kind().equals("Deployment"))
@@ -129,6 +174,8 @@ class RenderedChartTest {
         "replicas=3 | additional properties 'replicas' not allowed",
         "store.url=redis://r:6379 | at '/store': additional properties 'url' not allowed",
         "store.uri=r:6379 | at '/store/uri'",
+        "replicaCount=0 | at '/replicaCount': minimum: got 0, want 1",
+        "image.tag= | at '/image/tag': '' does not match",
       })
   void aMistakeIsNamed(String values, String message) throws Exception {
     HelmProgram.Output output = HelmProgram.template("--set", values);

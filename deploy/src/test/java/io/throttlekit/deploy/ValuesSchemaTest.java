@@ -10,6 +10,7 @@ import com.networknt.schema.SpecificationVersion;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -90,11 +91,50 @@ class ValuesSchemaTest {
         "{fullnameOverride: Rate_Limits} | fullnameOverride",
         "{config: {respnse: {}}} | respnse",
         "{config: {grpc: 8081}} | grpc",
+        "{replicaCount: 0} | replicaCount",
+        "{image: {tag: ''}} | tag",
+        "{image: {digest: ''}} | digest",
+        "{image: {repository: 'registry.example/throttlekit:'}} | repository",
+        "{redis: {image: 'redis:'}} | image",
+        "{compatibility: ratelimit} | compatibility",
+        "{prometheusRule: {runbookUrl: docs/OPERATIONS.md}} | runbookUrl",
       })
   void aMistakeIsRejected(String values, String named) throws IOException {
     assertThat(mistakes(Manifest.readMap(values)))
         .isNotEmpty()
         .allSatisfy(mistake -> assertThat(mistake).contains(named));
+  }
+
+  /** In a template, every text counts as true, also "false". */
+  @Test
+  void aTextInPlaceOfABooleanIsRejected() throws IOException {
+    List<String> flags = new ArrayList<>();
+    addFlags("", Manifest.readMap(VALUES), flags);
+    assertThat(flags)
+        .contains("sensors.enabled", "podSecurityContext.runAsNonRoot")
+        .hasSizeGreaterThan(20);
+    for (String flag : flags) {
+      Object values = "false";
+      List<String> path = List.of(flag.split("\\."));
+      for (String name : path.reversed()) {
+        values = Map.of(name, values);
+      }
+      assertThat(mistakes(new Manifest(Map.of("all", values)).map("all")))
+          .as(flag)
+          .singleElement()
+          .asString()
+          .contains(path.getLast());
+    }
+  }
+
+  private static void addFlags(String prefix, Map<String, Object> values, List<String> flags) {
+    values.forEach((name, value) -> {
+      if (value instanceof Boolean) {
+        flags.add(prefix + name);
+      } else if (value instanceof Map<?, ?>) {
+        addFlags(prefix + name + ".", new Manifest(values).map(name), flags);
+      }
+    });
   }
 
   @Test

@@ -143,7 +143,11 @@ final class PolicyUpdates implements AutoCloseable {
 
   private void reportHealth() {
     PolicyBook book = policies.book();
-    if (config.health().needsPolicies() && (book == null || book.domains().isEmpty())) {
+    boolean missing =
+        book == null
+            ? !config.health().readyWithoutPolicies() || config.health().needsPolicies()
+            : config.health().needsPolicies() && book.domains().isEmpty();
+    if (missing) {
       health.raise(Obstacle.NO_POLICIES);
     } else {
       health.clear(Obstacle.NO_POLICIES);

@@ -90,7 +90,7 @@ public final class RateLimitService {
     this.config = config;
     this.time = time;
     try {
-      this.telemetry = Telemetry.start(config.telemetry());
+      this.telemetry = Telemetry.start(config.telemetry(), Replicas.nodeId(config), time);
     } catch (IllegalArgumentException e) {
       throw new StartException(String.valueOf(e.getMessage()), e);
     }
@@ -112,9 +112,10 @@ public final class RateLimitService {
   }
 
   /**
-   * Loads the policies, listens, warms up, and serves.
+   * Loads the policies, listens and warms up. From then on it serves, unless {@link #healthy} is
+   * false for a reason that may end, such as missing policies.
    *
-   * @return whether it serves; false when it was stopped meanwhile
+   * @return whether it started; false when it was stopped meanwhile
    * @throws StartException when it cannot start
    */
   public synchronized boolean start() {
@@ -144,6 +145,9 @@ public final class RateLimitService {
       statistics.start();
       serving = true;
       health.clear(Obstacle.STARTING);
+      if (!health.serving()) {
+        ENDS.warn("started, but not ready: {}", String.join(", ", health.obstacles()));
+      }
     }
     return serving;
   }
@@ -169,6 +173,11 @@ public final class RateLimitService {
       ENDS.info("stopped; draining took {} ms", millis);
       return true;
     }
+  }
+
+  /** Waits until this process serves for the first time; does not return if it never does. */
+  public void awaitServing() throws InterruptedException {
+    health.awaitServing();
   }
 
   /** Returns the line that notifies scripts that the service serves, and where. */
@@ -211,7 +220,8 @@ public final class RateLimitService {
               config.store(),
               config.federation(),
               loops,
-              new StoreTelemetry(telemetry.meter(), telemetry.tracer(), pools),
+              new StoreTelemetry(
+                  telemetry.meter(), telemetry.tracer(), telemetry.tracedValues(), pools),
               time,
               this::storeReachable);
     } catch (IllegalArgumentException e) {
@@ -309,7 +319,8 @@ public final class RateLimitService {
     if (own != null && scrape != null) {
       listen("metrics", own.host(), own.port(), () -> servers.metrics(own));
     }
-    CallTracing tracing = telemetry.tracing(path.limiter().limits()::shared);
+    CallTracing tracing =
+        telemetry.tracing(path.limiter().limits()::shared, config.store().cachedDenyDefault());
     GrpcServer server;
     try {
       server = path.server(config.grpc(), health, tracing);

@@ -99,7 +99,8 @@ final class Replicas {
     };
   }
 
-  private static String nodeId(ServiceConfig config) {
+  /** Returns the id of this process. */
+  static String nodeId(ServiceConfig config) {
     return nodeId(config.concurrency().nodeId(), System.getenv());
   }
 

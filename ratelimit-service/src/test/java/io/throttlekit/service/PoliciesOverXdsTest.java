@@ -255,7 +255,7 @@ class PoliciesOverXdsTest {
   void policiesOfAnEarlierProcessApplyWhileTheControlPlaneIsAway() throws Exception {
     Map<String, String> environment = environment();
     environment.remove("FORCE_START_WITHOUT_INITIAL_CONFIG");
-    environment.put("THROTTLEKIT_POLICIES_XDS_FOLDER", folder.toString());
+    environment.put("THROTTLEKIT_POLICIES_LAST_GOOD_FOLDER", folder.toString());
     controlPlane.send("1", GOOD);
     start(environment).stop();
     server.shutdownNow();

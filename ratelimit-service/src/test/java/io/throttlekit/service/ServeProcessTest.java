@@ -1,5 +1,6 @@
 package io.throttlekit.service;
 
+import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.service.cli.CommandLineTool;
@@ -102,6 +103,25 @@ class ServeProcessTest {
     assertThat(Files.readString(folder.resolve("err")))
         .startsWith("error: env GRPC_PORT: \"x\" is not a port");
     assertThat(exitCode(serve(Map.of()))).isEqualTo(2);
+  }
+
+  @Test
+  void theReadyLineComesOnceTheFirstPoliciesAreLoaded() throws Exception {
+    Path config = Files.createDirectories(folder.resolve("ratelimit/config"));
+    Path file = Files.writeString(config.resolve("a.yaml"), "domain: ''\n");
+    Process process =
+        serve(
+            Map.of(
+                "RUNTIME_ROOT", folder.toString(),
+                "RUNTIME_SUBDIRECTORY", "ratelimit",
+                "GRPC_PORT", "0",
+                "PORT", "0",
+                "DEBUG_PORT", "0"));
+    Path log = folder.resolve("err");
+    await().until(() -> Files.readString(log).contains("started, but not ready: no policies\n"));
+    assertThat(process.inputReader(StandardCharsets.UTF_8).ready()).isFalse();
+    Files.writeString(file, "domain: rl\n");
+    assertThat(call(target(process))).startsWith("OK");
   }
 
   private Process serve(Map<String, String> environment, String... arguments) throws IOException {

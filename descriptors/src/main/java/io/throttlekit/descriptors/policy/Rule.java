@@ -25,6 +25,7 @@ public final class Rule {
 
   private static final SourceLocation IN_REQUEST = new SourceLocation("(request)", 0, 0);
   private static final Tier STRICT = new Tier.Strict();
+  private static final Tier CACHED_DENY = new Tier.CachedDeny();
 
   private final String domain;
   private final RuleSpec spec;
@@ -211,6 +212,14 @@ public final class Rule {
    */
   public boolean namesTier() {
     return spec.sharing().tier() != null;
+  }
+
+  /**
+   * Returns the {@link #tier} that applies where rules that name none cache refusals: an {@link
+   * #overdraft()} is never cached.
+   */
+  public Tier tierWithCachedDenyDefault() {
+    return namesTier() || overdraft() ? tier : CACHED_DENY;
   }
 
   /** Returns its answer when its counters cannot be reached. */

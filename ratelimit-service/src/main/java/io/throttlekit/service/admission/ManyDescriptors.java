@@ -34,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  * <p>For one decision; one thread at a time.
  */
 final class ManyDescriptors implements OutcomeCallback {
-  private static final Tier CACHED_DENY = new Tier.CachedDeny();
 
   private static final TieredOutcome NOTHING_CHARGED =
       new TieredOutcome(true, List.of(), List.of());
@@ -274,9 +273,7 @@ final class ManyDescriptors implements OutcomeCallback {
   }
 
   private Tier tierOf(Rule rule) {
-    // policies reject overdraft with cached_deny, so the default must not combine them
-    boolean caches = cachedDenyDefault && !rule.namesTier() && !rule.overdraft();
-    return caches ? CACHED_DENY : rule.tier();
+    return cachedDenyDefault ? rule.tierWithCachedDenyDefault() : rule.tier();
   }
 
   private Role role(Rule rule, int index) {

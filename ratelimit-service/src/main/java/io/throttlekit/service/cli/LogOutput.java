@@ -43,6 +43,9 @@ final class LogOutput {
           .map(Logger::getLogger)
           .toList();
 
+  /** Logs a stack trace for each failed export, which this program reports in one line. */
+  private static final Logger EXPORTERS = Logger.getLogger("io.opentelemetry.exporter");
+
   private LogOutput() {}
 
   /**
@@ -78,6 +81,7 @@ final class LogOutput {
     FAILURES.forEach(logger -> logger.setLevel(libraries));
     // At other levels, their parents' levels are higher already.
     SENT.forEach(logger -> logger.setLevel(level.equals("trace") ? Level.INFO : null));
+    EXPORTERS.setLevel(level.equals("trace") ? null : Level.OFF);
   }
 
   /** Logs decisions at the configured level; until then the warm-up's decisions are not logged. */

@@ -141,6 +141,7 @@ final class ServeCommand implements Callable<Integer> {
       Runtime.getRuntime().addShutdownHook(stopping);
       if (service.start()) {
         LogOutput.openDecisions();
+        service.awaitServing();
         PrintWriter out = spec.commandLine().getOut();
         out.println(service.readyLine());
         out.flush();

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param pollInterval time between two checks for changes
  * @param requireAtStart whether the process refuses to start with invalid policies, and waits for
  *     those of a control plane
+ * @param lastGoodFolder where the last good policies are kept for the next start; absent for none
  */
 public record PolicyConfig(
     List<Path> paths,
@@ -22,7 +23,8 @@ public record PolicyConfig(
     @Nullable XdsConfig xds,
     boolean mergeDomains,
     Duration pollInterval,
-    boolean requireAtStart) {
+    boolean requireAtStart,
+    @Nullable Path lastGoodFolder) {
 
   /** Copies the list. */
   public PolicyConfig {

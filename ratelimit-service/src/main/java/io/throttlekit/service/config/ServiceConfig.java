@@ -72,9 +72,12 @@ public record ServiceConfig(
    * Conditions under which the process reports healthy.
    *
    * @param storeMustBeReachable whether an unreachable store makes it unhealthy
-   * @param needsPolicies whether it is unhealthy until policies are loaded
+   * @param needsPolicies whether it is unhealthy while the loaded policies have no domain
+   * @param readyWithoutPolicies whether it may be healthy before any policies were loaded, although
+   *     every call fails until then
    */
-  public record HealthConfig(boolean storeMustBeReachable, boolean needsPolicies) {}
+  public record HealthConfig(
+      boolean storeMustBeReachable, boolean needsPolicies, boolean readyWithoutPolicies) {}
 
   /**
    * Configuration of the warm-up before the process reports that it serves.

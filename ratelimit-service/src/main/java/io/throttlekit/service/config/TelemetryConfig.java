@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param otlpMetrics whether metrics are pushed over OTLP
  * @param tracing whether decisions are traced
  * @param samplingRatio share of sampled traces among those begun here, from 0 to 1
+ * @param traceDescriptors whether spans contain the descriptors of requests; otherwise hashes of
+ *     their counters
  * @param metricExport export of metrics over OTLP
  * @param spanExport export of spans over OTLP
  * @param serviceName the process's service name
@@ -21,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  *     series have fixed names are kept in addition
  * @param refusalLogInterval interval of log lines about the keys that are refused most; 0 for none
  * @param serviceNamespace namespace of the service name; empty for none
- * @param serviceInstance id of this process in traces; empty for none
+ * @param serviceInstance id of this process in telemetry; empty for the one that it has among
+ *     replicas
  * @param metricMappings file with other names for the metrics of envoyproxy/ratelimit; null for
  *     none
  * @param statsd server that receives statistics; null for none
@@ -31,6 +34,7 @@ public record TelemetryConfig(
     boolean otlpMetrics,
     boolean tracing,
     double samplingRatio,
+    boolean traceDescriptors,
     OtlpConfig metricExport,
     OtlpConfig spanExport,
     String serviceName,

@@ -46,11 +46,13 @@ public final class PolicyReloader implements AutoCloseable {
   private final TimeSource time;
   private final Listener listener;
   private final Function<List<PolicySource>, LoadResult> loader;
+  private final @Nullable SavedSources saved;
   private final ScheduledExecutorService timer;
 
   private @Nullable Fingerprint seen; // at the last poll
   private @Nullable Fingerprint taken; // when the files were last read
   private PolicyFiles.@Nullable Sources read;
+  private boolean firstLoad = true; // still to come, or in progress
   private boolean fault; // at the last load: any change is a reason to try again
 
   /** Listener for loads. */
@@ -103,6 +105,8 @@ public final class PolicyReloader implements AutoCloseable {
     this.time = time;
     this.listener = listener;
     this.loader = loader;
+    Path folder = config.lastGoodFolder();
+    this.saved = folder == null ? null : new SavedSources(folder);
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("policy-reloader").factory());
@@ -117,6 +121,8 @@ public final class PolicyReloader implements AutoCloseable {
   /**
    * Polls once. The first poll loads; later ones load a change only when two polls in a row saw the
    * same files, because a file that is only half written may be valid, and admit everything.
+   *
+   * <p>If the first poll finds no valid policies, those that an earlier process has saved apply.
    *
    * <p>An unexpected exception or error while loading, such as a lack of memory, counts as invalid
    * files; loading is tried again when any of them changes.
@@ -177,6 +183,10 @@ public final class PolicyReloader implements AutoCloseable {
       fail(problems, errors == 1 ? "1 error" : errors + " errors");
       return;
     }
+    if (saved != null) { // before they apply: a start must never know less than this process
+      saved.write(reading.sources());
+    }
+    firstLoad = false;
     store.loaded(book, problems, now);
     problems.forEach(PolicyReloader::log);
     RuntimeFolder runtime = runtimeOf(config);
@@ -193,14 +203,45 @@ public final class PolicyReloader implements AutoCloseable {
   }
 
   private void fail(List<Problem> problems, String error) {
-    store.failed(problems, error);
     problems.forEach(PolicyReloader::log);
-    if (store.book() != null) {
+    PolicyBook restored = firstLoad ? restored() : null;
+    firstLoad = false;
+    if (restored == null) {
+      store.failed(problems, error);
+    } else {
+      store.loadedInPart(restored, problems, error, time.wallMillis());
+    }
+    if (restored != null) {
+      LOG.error(
+          "policies not loaded: {}; those of an earlier process apply (rules: {}, domains: {})",
+          error,
+          restored.rules().size(),
+          restored.domains().size());
+    } else if (store.book() != null) {
       LOG.error("policies not loaded: {}; the last good ones remain active", error);
     } else if (!config.requireAtStart()) { // otherwise the start fails with the reasons
       LOG.error("policies not loaded: {}; none are active", error);
     }
     listener.loaded(false);
+  }
+
+  /** Returns the policies that an earlier process has saved; null if there are no valid ones. */
+  private @Nullable PolicyBook restored() {
+    List<PolicySource> sources = saved == null ? null : saved.read();
+    if (sources == null) {
+      return null;
+    }
+    try {
+      LoadResult result = loader.apply(sources);
+      if (result.book() == null) { // they were valid for another version, or another configuration
+        LOG.warn("the policies of an earlier process are ignored: they have errors now");
+        result.problems().forEach(PolicyReloader::log);
+      }
+      return result.book();
+    } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+      LOG.warn("the policies of an earlier process are ignored: {}", e.toString());
+      return null;
+    }
   }
 
   /** Logs without the stack trace, which may be a thousand lines of one recursion. */

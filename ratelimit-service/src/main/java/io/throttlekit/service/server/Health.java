@@ -7,6 +7,7 @@ import io.grpc.protobuf.services.HealthStatusManager;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * The health of this process: it serves while there is no {@link Obstacle}.
@@ -23,12 +24,13 @@ public final class Health {
 
   private final HealthStatusManager grpc = new HealthStatusManager();
   private final Set<Obstacle> obstacles = EnumSet.of(Obstacle.STARTING);
+  private final CountDownLatch served = new CountDownLatch(1);
 
   /** A reason not to serve. */
   public enum Obstacle {
     /** The process is not ready yet; the initial state. */
     STARTING("starting"),
-    /** Policies are required and none were loaded. */
+    /** No policies were loaded, or those that were loaded have no domain and must have one. */
     NO_POLICIES("no policies"),
     /** The store is required and cannot be reached. */
     STORE_UNREACHABLE("the store is unreachable"),
@@ -64,6 +66,11 @@ public final class Health {
     return obstacles.isEmpty();
   }
 
+  /** Waits until there was no obstacle for the first time. */
+  public void awaitServing() throws InterruptedException {
+    served.await();
+  }
+
   /** Returns whether start and warm-up are over, whatever other obstacles there are. */
   public synchronized boolean started() {
     return !obstacles.contains(Obstacle.STARTING);
@@ -82,6 +89,9 @@ public final class Health {
     ServingStatus status = obstacles.isEmpty() ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
     for (String name : NAMES) {
       grpc.setStatus(name, status);
+    }
+    if (obstacles.isEmpty()) {
+      served.countDown();
     }
   }
 }

@@ -119,6 +119,10 @@ final class Instruments {
         metrics::droppedSeries);
     ours.gauge("throttlekit_counters", "Counters held in memory", counters);
     ours.gauge(
+        "throttlekit_policy_loaded",
+        "1 once there are policies, else 0: every call fails",
+        () -> metrics.hasPolicies() ? 1 : 0);
+    ours.gauge(
         "throttlekit_policy_generation", "Good loads of the policies", metrics.goodLoads::sum);
     ours.gauge(
         "throttlekit_policy_last_load_ok",

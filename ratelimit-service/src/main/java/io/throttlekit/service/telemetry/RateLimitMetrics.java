@@ -205,6 +205,11 @@ public final class RateLimitMetrics implements DecisionListener, CallListener, S
     globalShadow.increment();
   }
 
+  /** Returns whether there are policies, so that calls can be decided. */
+  boolean hasPolicies() {
+    return policies.get() != null;
+  }
+
   /** Counts a load of the policies. */
   public void policiesLoaded(boolean ok) {
     (ok ? goodLoads : badLoads).increment();

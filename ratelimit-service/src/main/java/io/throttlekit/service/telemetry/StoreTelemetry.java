@@ -13,12 +13,12 @@ import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.FederationListener;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.RegionalEscrow;
-import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.service.store.StoreListeners;
 import io.throttlekit.service.telemetry.statsd.RedisPoolStatistics;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.service.telemetry.traces.ClientSpans;
 import io.throttlekit.service.telemetry.traces.TracedStore;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.LeaseGrant;
@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Metrics of a shared store, and spans of the calls made for traced requests.
  *
+ * @param values how spans name counters and tenants
  * @param pools counts the connections to the store of this region, if it is on Redis
  */
-public record StoreTelemetry(Meter meter, Tracer tracer, RedisPools pools)
+public record StoreTelemetry(Meter meter, Tracer tracer, TracedValues values, RedisPools pools)
     implements StoreListeners {
 
   @Override
@@ -58,7 +59,7 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPools pools)
   @Override
   public CounterStore traced(CounterStore store, String address) {
     boolean isOff = tracer.equals(TracerProvider.noop().get("")); // which has one tracer only
-    return isOff ? store : new TracedStore(store, address, spans());
+    return isOff ? store : new TracedStore(store, address, values, spans());
   }
 
   @Override
@@ -75,8 +76,7 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPools pools)
                   span.setAttribute("throttlekit.limit", lease.budget().window().limit());
                   FairTenant tenant = lease.tenant();
                   if (tenant != null) {
-                    span.setAttribute(
-                        "throttlekit.tenant", PrintableText.of(tenant.key().toString()));
+                    span.setAttribute("throttlekit.tenant", values.of(tenant.key()));
                   }
                 },
                 (span, grant) ->
@@ -152,9 +152,9 @@ public record StoreTelemetry(Meter meter, Tracer tracer, RedisPools pools)
     return new ClientSpans(tracer);
   }
 
-  private static void recordLease(Span span, String region, CounterKey key, long units) {
+  private void recordLease(Span span, String region, CounterKey key, long units) {
     span.setAttribute("throttlekit.region", region);
-    span.setAttribute("throttlekit.counter", PrintableText.of(key.toString()));
+    span.setAttribute("throttlekit.counter", values.of(key));
     span.setAttribute("throttlekit.requested_units", units);
   }
 }

@@ -13,8 +13,14 @@ import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.resources.ResourceBuilder;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.mapping.MappedMetrics;
+import io.throttlekit.service.telemetry.otlp.Otlp;
+import io.throttlekit.service.telemetry.traces.DecisionTracing;
+import io.throttlekit.service.telemetry.traces.SharedLimits;
+import io.throttlekit.service.telemetry.traces.SpanContents;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -41,25 +47,34 @@ public final class Telemetry implements AutoCloseable {
   private final @Nullable SdkTracerProvider tracers;
   private final @Nullable Scrape scrape;
   private final double samplingRatio;
+  private final TracedValues tracedValues;
 
   Telemetry(
       SdkMeterProvider meters,
       @Nullable SdkTracerProvider tracers,
       @Nullable Scrape scrape,
-      double samplingRatio) {
+      double samplingRatio,
+      TracedValues tracedValues) {
     this.meters = meters;
     this.tracers = tracers;
     this.scrape = scrape;
     this.samplingRatio = samplingRatio;
+    this.tracedValues = tracedValues;
+  }
+
+  /** Starts the configured exporters of a process that is one of a kind. */
+  public static Telemetry start(TelemetryConfig config) {
+    return start(config, "", TimeSource.system());
   }
 
   /**
    * Starts the configured exporters.
    *
+   * @param replica id of this process if none is configured; empty for none
    * @throws IllegalArgumentException if the OTLP endpoint or a TLS file is not valid
    */
-  public static Telemetry start(TelemetryConfig config) {
-    Resource resource = resource(config);
+  public static Telemetry start(TelemetryConfig config, String replica, TimeSource time) {
+    Resource resource = resource(config, replica);
     SdkMeterProviderBuilder meters =
         SdkMeterProvider.builder()
             .setResource(resource)
@@ -77,7 +92,7 @@ public final class Telemetry implements AutoCloseable {
     }
     if (config.otlpMetrics()) {
       meters.registerMetricReader(
-          PeriodicMetricReader.builder(Otlp.metrics(config.metricExport())).build(),
+          PeriodicMetricReader.builder(Otlp.metrics(config.metricExport(), time)).build(),
           any -> UNBOUNDED);
     }
     SdkTracerProvider tracers =
@@ -85,20 +100,26 @@ public final class Telemetry implements AutoCloseable {
             ? SdkTracerProvider.builder()
                 .setResource(resource)
                 .addSpanProcessor(
-                    BatchSpanProcessor.builder(Otlp.spans(config.spanExport())).build())
+                    BatchSpanProcessor.builder(Otlp.spans(config.spanExport(), time)).build())
                 .build()
             : null;
-    return new Telemetry(meters.build(), tracers, scrape, config.samplingRatio());
+    return new Telemetry(
+        meters.build(),
+        tracers,
+        scrape,
+        config.samplingRatio(),
+        new TracedValues(config.traceDescriptors()));
   }
 
-  private static Resource resource(TelemetryConfig config) {
+  private static Resource resource(TelemetryConfig config, String replica) {
     ResourceBuilder resource =
         Resource.getDefault().toBuilder().put("service.name", config.serviceName());
     if (!config.serviceNamespace().isEmpty()) {
       resource.put("service.namespace", config.serviceNamespace());
     }
-    if (!config.serviceInstance().isEmpty()) {
-      resource.put("service.instance.id", config.serviceInstance());
+    String instance = config.serviceInstance().isEmpty() ? replica : config.serviceInstance();
+    if (!instance.isEmpty()) {
+      resource.put("service.instance.id", instance);
     }
     return resource.build();
   }
@@ -120,15 +141,27 @@ public final class Telemetry implements AutoCloseable {
     return scrape;
   }
 
-  /** Returns the tracing of decisions, or null if it is off. */
-  public @Nullable DecisionTracing tracing() {
-    return tracers == null ? null : DecisionTracing.on(tracers.get(SCOPE), samplingRatio);
+  /** Returns how spans name the values of requests. */
+  public TracedValues tracedValues() {
+    return tracedValues;
   }
 
-  /** Returns the same, whose spans also have the state of a concurrency limit that decided. */
-  public @Nullable DecisionTracing tracing(DecisionTracing.SharedLimits limits) {
-    DecisionTracing tracing = tracing();
-    return tracing == null ? null : tracing.with(limits);
+  /** Returns the tracing of decisions, or null if it is off. */
+  public @Nullable DecisionTracing tracing() {
+    return tracing((_, _) -> null, false);
+  }
+
+  /**
+   * Returns the tracing of decisions, or null if it is off.
+   *
+   * @param limits states of the concurrency limits that decide
+   * @param cachedDenyDefault whether rules that name no tier cache refusals
+   */
+  public @Nullable DecisionTracing tracing(SharedLimits limits, boolean cachedDenyDefault) {
+    return tracers == null
+        ? null
+        : DecisionTracing.on(tracers.get(SCOPE), samplingRatio)
+            .with(new SpanContents(tracedValues, limits, cachedDenyDefault));
   }
 
   /** Exports what is pending for at most {@link #CLOSE_TIMEOUT}, and stops. */

@@ -76,6 +76,7 @@ final class ScratchConfig {
         false,
         false,
         0,
+        false,
         real.metricExport(),
         real.spanExport(),
         real.serviceName(),

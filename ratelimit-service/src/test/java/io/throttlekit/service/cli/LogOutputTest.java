@@ -62,6 +62,19 @@ class LogOutputTest {
     assertThat(lowest("io.grpc.netty.NettyClientHandler")).isEqualTo(Level.INFO);
   }
 
+  @ParameterizedTest
+  @CsvSource({"info, OFF", "debug, OFF", "error, OFF", "trace, FINEST"})
+  void failedExportsAreNotLoggedByTheirLibrary(String level, String exporters) {
+    LogOutput.configure(level, "text", Redaction.NONE);
+    for (String name : List.of("HttpExporter", "GrpcExporter")) {
+      Logger logger =
+          Logger.getLogger(
+              "io.opentelemetry.exporter.internal." + name.substring(0, 4) + "." + name);
+      assertThat(logger.isLoggable(Level.SEVERE)).isEqualTo(level.equals("trace"));
+    }
+    assertThat(lowest("io.opentelemetry.exporter.otlp.X")).isEqualTo(Level.parse(exporters));
+  }
+
   @Test
   void lifecycleLinesAreLoggedAtAnyLevel() {
     LogOutput.configure("error", "text", Redaction.NONE);

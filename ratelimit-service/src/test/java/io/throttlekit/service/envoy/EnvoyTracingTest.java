@@ -69,6 +69,12 @@ class EnvoyTracingTest {
     Sent call = parent(decide, all);
     assertThat(call.service()).isEqualTo("envoy");
     assertThat(call.span().getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_CLIENT);
+    assertThat(decide.span().getEndTimeUnixNano())
+        .as("a decision ends before Envoy has its answer")
+        .isLessThanOrEqualTo(call.span().getEndTimeUnixNano());
+    assertThat(decide.span().getAttributesList())
+        .extracting(attribute -> attribute.getKey())
+        .contains("ratelimit.descriptor", "ratelimit.limit", "ratelimit.cost");
     Sent request = parent(call, all);
     assertThat(request.service()).isEqualTo("envoy");
     assertThat(request.span().getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_SERVER);

@@ -66,7 +66,8 @@ class FederatedPoliciesTest {
   }
 
   private void load(List<Path> paths, @Nullable RuntimeFolder runtime, boolean federated) {
-    PolicyConfig config = new PolicyConfig(paths, runtime, null, true, Duration.ofSeconds(1), true);
+    PolicyConfig config =
+        new PolicyConfig(paths, runtime, null, true, Duration.ofSeconds(1), true, null);
     try (PolicyReloader reloader =
         new PolicyReloader(
             config,

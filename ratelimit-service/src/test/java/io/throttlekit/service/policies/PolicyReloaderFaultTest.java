@@ -88,7 +88,7 @@ class PolicyReloaderFaultTest {
   private PolicyReloader overflowing(AtomicInteger times) {
     PolicyReloader reloader =
         new PolicyReloader(
-            new PolicyConfig(List.of(folder), null, null, true, Duration.ofSeconds(1), true),
+            new PolicyConfig(List.of(folder), null, null, true, Duration.ofSeconds(1), true, null),
             store,
             new FixedTime(FAR_FUTURE),
             loads::add,

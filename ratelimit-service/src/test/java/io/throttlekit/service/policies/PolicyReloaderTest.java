@@ -80,7 +80,7 @@ class PolicyReloaderTest {
     write("a.yaml", "a", 1);
     AtomicInteger notified = new AtomicInteger();
     PolicyConfig config =
-        new PolicyConfig(List.of(folder), null, null, true, Duration.ofMillis(5), true);
+        new PolicyConfig(List.of(folder), null, null, true, Duration.ofMillis(5), true, null);
     PolicyReloader reloader =
         new PolicyReloader(
             config,
@@ -319,7 +319,7 @@ class PolicyReloaderTest {
   }
 
   private static PolicyConfig unmerged(List<Path> paths, RuntimeFolder runtime) {
-    return new PolicyConfig(paths, runtime, null, false, Duration.ofSeconds(1), true);
+    return new PolicyConfig(paths, runtime, null, false, Duration.ofSeconds(1), true, null);
   }
 
   /** Returns the log of the action: level and text. */
@@ -359,7 +359,7 @@ class PolicyReloaderTest {
   }
 
   private static PolicyConfig config(List<Path> paths, RuntimeFolder runtime) {
-    return new PolicyConfig(paths, runtime, null, true, Duration.ofSeconds(1), true);
+    return new PolicyConfig(paths, runtime, null, true, Duration.ofSeconds(1), true, null);
   }
 
   /** Polls twice, as a change needs: once to see it, and again to see that it is complete. */

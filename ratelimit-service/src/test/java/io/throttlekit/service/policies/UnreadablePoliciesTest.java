@@ -37,7 +37,8 @@ class UnreadablePoliciesTest {
             null,
             true,
             Duration.ofSeconds(1),
-            true);
+            true,
+            null);
     // so late that the files count as settled
     FixedTime time = new FixedTime(4_000_000_000_000L);
     reloader = new PolicyReloader(config, new LoadOptions(true), store, time, _ -> {});

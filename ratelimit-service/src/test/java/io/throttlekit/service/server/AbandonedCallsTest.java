@@ -20,7 +20,7 @@ import io.throttlekit.service.rls.CallListener.Failure;
 import io.throttlekit.service.rls.InvalidRequestException;
 import io.throttlekit.service.rls.RateLimitFrontEnd;
 import io.throttlekit.service.server.CallTracing.CallSpan;
-import io.throttlekit.service.telemetry.DecisionTracing;
+import io.throttlekit.service.telemetry.traces.DecisionTracing;
 import java.io.ByteArrayInputStream;
 import java.util.ArrayList;
 import java.util.List;

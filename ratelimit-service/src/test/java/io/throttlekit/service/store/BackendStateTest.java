@@ -9,6 +9,7 @@ import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -28,7 +29,11 @@ class BackendStateTest {
       new BackendState(
           BackendState.Role.STORE,
           "redis://a",
-          new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), new RedisPools())
+          new StoreTelemetry(
+                  telemetry.meter(),
+                  TracerProvider.noop().get("test"),
+                  TracedValues.PLAIN,
+                  new RedisPools())
               .backend("store"),
           reachable::add,
           time);

@@ -28,6 +28,7 @@ import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
@@ -362,7 +363,11 @@ class SharedStoreTest {
         config,
         federation,
         loops,
-        new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), new RedisPools()),
+        new StoreTelemetry(
+            telemetry.meter(),
+            TracerProvider.noop().get("test"),
+            TracedValues.PLAIN,
+            new RedisPools()),
         TimeSource.system(),
         reachable::add);
   }

@@ -25,6 +25,7 @@ import io.throttlekit.service.config.StoreConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import io.throttlekit.store.Charge;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.StoreException;
@@ -66,7 +67,8 @@ class SharedStoreTracingTest {
                 config,
                 null,
                 loops,
-                new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPools()),
+                new StoreTelemetry(
+                    MeterProvider.noop().get("test"), tracer, TracedValues.PLAIN, new RedisPools()),
                 TimeSource.system(),
                 _ -> {});
         Scope _ = decide.makeCurrent()) {

@@ -18,6 +18,7 @@ import io.throttlekit.service.config.load.Options;
 import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.Telemetry;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import io.throttlekit.testkit.net.Authority;
 import io.throttlekit.testkit.net.ReservedPort;
 import io.throttlekit.testkit.postgres.PostgresProcess;
@@ -224,7 +225,10 @@ class UnreachableStoreTest {
                 config.federation(),
                 loops,
                 new StoreTelemetry(
-                    telemetry.meter(), TracerProvider.noop().get("test"), new RedisPools()),
+                    telemetry.meter(),
+                    TracerProvider.noop().get("test"),
+                    TracedValues.PLAIN,
+                    new RedisPools()),
                 TimeSource.system(),
                 _ -> {})) {
       var _ = store.awaitAnswers();

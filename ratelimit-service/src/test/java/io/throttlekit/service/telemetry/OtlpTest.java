@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.grpc.Metadata;
 import io.netty.pkitesting.X509Bundle;
+import io.throttlekit.service.telemetry.traces.DecisionTracing;
 import io.throttlekit.testkit.net.Authority;
 import java.io.BufferedReader;
 import java.io.IOException;

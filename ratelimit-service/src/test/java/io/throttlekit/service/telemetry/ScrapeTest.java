@@ -183,6 +183,7 @@ class ScrapeTest {
             "throttlekit_refunded_hits_total 4.0",
             "throttlekit_counters 7.0",
             "throttlekit_evicted_counters_total 2.0",
+            "throttlekit_policy_loaded 1.0",
             "throttlekit_policy_generation 1.0",
             "throttlekit_policy_last_load_ok 1.0",
             "throttlekit_dropped_series_total 0.0");

@@ -7,6 +7,7 @@ import io.throttlekit.service.config.load.ConfigLoader;
 import io.throttlekit.service.store.StoreListeners.BackendListener;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.service.telemetry.statsd.StatsLines;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import io.throttlekit.store.StoreListener.Failure;
 import java.io.IOException;
 import java.util.List;
@@ -19,7 +20,8 @@ class StoreMetricsTest {
   private final Telemetry telemetry = Telemetry.start(ConfigLoader.defaults().telemetry());
   private final RedisPools pools = new RedisPools();
   private final StoreTelemetry stores =
-      new StoreTelemetry(telemetry.meter(), TracerProvider.noop().get("test"), pools);
+      new StoreTelemetry(
+          telemetry.meter(), TracerProvider.noop().get("test"), TracedValues.PLAIN, pools);
   private final BackendListener metrics = stores.backend("store");
 
   @AfterEach

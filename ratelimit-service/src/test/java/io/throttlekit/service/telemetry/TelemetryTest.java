@@ -11,7 +11,10 @@ import io.opentelemetry.sdk.metrics.data.AggregationTemporality;
 import io.opentelemetry.sdk.metrics.data.MetricData;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
 import io.opentelemetry.sdk.metrics.export.PeriodicMetricReader;
+import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.service.telemetry.traces.DecisionTracing;
+import io.throttlekit.service.telemetry.traces.TracedValues;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,6 +36,20 @@ class TelemetryTest {
       telemetry.meter().counterBuilder("any").build().add(1);
       Scrape scrape = Objects.requireNonNull(telemetry.scrape());
       assertThat(scrape.page(null).body()).contains("target_info{", "service_name=\"named\"");
+    }
+  }
+
+  @Test
+  void namesTheReplicaUnlessItsIdIsConfigured() throws IOException {
+    Map<String, String> environment = Map.of("TRACING_SERVICE_INSTANCE_ID", "own");
+    for (boolean configured : new boolean[] {false, true}) {
+      TelemetryConfig config =
+          configured ? Configured.telemetry(environment) : config(false, "http", "");
+      try (Telemetry telemetry = Telemetry.start(config, "pod-1", TimeSource.system())) {
+        telemetry.meter().counterBuilder("any").build().add(1);
+        assertThat(Objects.requireNonNull(telemetry.scrape()).page(null).body())
+            .contains("service_instance_id=\"" + (configured ? "own" : "pod-1") + "\"");
+      }
     }
   }
 
@@ -89,7 +106,8 @@ class TelemetryTest {
                 .build(),
             null,
             null,
-            1);
+            1,
+            TracedValues.PLAIN);
     telemetry.meter().counterBuilder("any").build().add(1);
     telemetry.close();
     assertThat(stuck.never.hasQueuedThreads()).as("still stuck").isTrue();

@@ -115,7 +115,7 @@ final class ControlPlaneFixture {
   }
 
   static SavedConfigs savedBy(Path folder, ExecutorService writer, Duration maxWait) {
-    return new SavedConfigs(folder, 1 << 20, writer, maxWait);
+    return new SavedConfigs(folder, writer, maxWait);
   }
 
   /** Lets the process stop as soon as the next policies have taken effect. */

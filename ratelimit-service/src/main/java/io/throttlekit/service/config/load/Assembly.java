@@ -79,7 +79,9 @@ final class Assembly {
             values.flag("compatibility.quota_mode")),
         TelemetryAssembly.of(values),
         new HealthConfig(
-            values.flag("health.store_must_be_reachable"), values.flag("health.needs_policies")),
+            values.flag("health.store_must_be_reachable"),
+            values.flag("health.needs_policies"),
+            values.flag("health.ready_without_policies")),
         new WarmUpConfig(values.count("warm_up.requests")),
         extAuthz());
   }
@@ -107,7 +109,8 @@ final class Assembly {
         xds,
         values.flag("policies.merge_domains"),
         values.duration("policies.poll_interval"),
-        values.flag("policies.require_at_start"));
+        values.flag("policies.require_at_start"),
+        values.path("policies.last_good_folder"));
   }
 
   private GrpcConfig grpc() {

@@ -25,6 +25,7 @@ final class TelemetryAssembly {
         values.flag("telemetry.otlp_metrics"),
         values.flag("telemetry.tracing"),
         values.ratio("telemetry.sampling_ratio"),
+        values.flag("telemetry.trace_descriptors"),
         export(values, GENERAL, "/v1/metrics"),
         export(values, TRACES, "/v1/traces"),
         values.text("telemetry.service_name"),

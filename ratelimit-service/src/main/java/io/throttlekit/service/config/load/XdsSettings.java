@@ -53,7 +53,7 @@ final class XdsSettings {
             Math.max(1, values.ratio(SECTION + "backoff.growth")),
             values.ratio(SECTION + "backoff.jitter")),
         values.count(SECTION + "max_message_bytes"),
-        values.path(SECTION + "folder"),
+        values.path("policies.last_good_folder"),
         values.path(SECTION + "overrides"));
   }
 

@@ -5,7 +5,6 @@ import io.opentelemetry.api.trace.Span;
 import io.throttlekit.CounterKey;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.rate.RateAlgorithm;
-import io.throttlekit.service.log.PrintableText;
 import io.throttlekit.store.Claim;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.LeaseGrant;
@@ -19,8 +18,10 @@ import java.util.concurrent.CompletionStage;
  *
  * @param store the store
  * @param address without passwords
+ * @param values how spans name counters
  */
-public record TracedStore(CounterStore store, String address, ClientSpans spans)
+public record TracedStore(
+    CounterStore store, String address, TracedValues values, ClientSpans spans)
     implements CounterStore {
   /** Bounds an attribute: a request may charge a thousand counters. */
   private static final int MAX_COUNTERS = 16;
@@ -43,7 +44,7 @@ public record TracedStore(CounterStore store, String address, ClientSpans spans)
         "store.lease",
         span -> {
           span.setAttribute("throttlekit.store", address);
-          span.setAttribute("throttlekit.counter", PrintableText.of(request.callKey().toString()));
+          span.setAttribute("throttlekit.counter", values.of(request.callKey()));
           span.setAttribute("throttlekit.limit", request.window().limit());
           span.setAttribute("throttlekit.requested_units", request.units());
         },
@@ -79,7 +80,7 @@ public record TracedStore(CounterStore store, String address, ClientSpans spans)
         claims.stream()
             .flatMap(claim -> claim.charges().stream())
             .limit(MAX_COUNTERS)
-            .map(charge -> PrintableText.of(charge.chargedKey().toString()))
+            .map(charge -> values.of(charge.chargedKey()))
             .toList());
   }
 }

@@ -1,4 +1,4 @@
-/** Spans of the calls that a traced decision makes. */
+/** Spans of decisions, and of the calls that they make. */
 @NullMarked
 package io.throttlekit.service.telemetry.traces;
 

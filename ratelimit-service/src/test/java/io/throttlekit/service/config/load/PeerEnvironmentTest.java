@@ -102,7 +102,12 @@ class PeerEnvironmentTest {
             "FORCE_START_WITHOUT_INITIAL_CONFIG",
             "true",
             c -> c.policies().requireAtStart(),
-            false));
+            false),
+        alias(
+            "FORCE_START_WITHOUT_INITIAL_CONFIG",
+            "true",
+            c -> c.health().readyWithoutPolicies(),
+            true));
   }
 
   @ParameterizedTest(name = "{0}={1}")

@@ -148,7 +148,7 @@ class XdsSettingsTest {
   void withFilesTheVariablesOfXdsHaveNoEffect() {
     Map<String, String> environment = new HashMap<>(ENVOY_GATEWAY);
     environment.put("CONFIG_TYPE", "FILE");
-    environment.put("THROTTLEKIT_POLICIES_XDS_FOLDER", "/state");
+    environment.put("THROTTLEKIT_POLICIES_XDS_OVERRIDES", "/o.yaml");
     LoadedConfig loaded = load(environment);
     assertThat(policies(loaded).xds()).isNull();
     assertThat(loaded.warnings())
@@ -156,7 +156,7 @@ class XdsSettingsTest {
             line.contains("CONFIG_GRPC_XDS_SERVER_URL")
                 && line.contains("(policies come from files)"))
         .anyMatch(line ->
-            line.startsWith("policies.xds.folder")
+            line.startsWith("policies.xds.overrides")
                 && line.endsWith("there is no policies.xds.server"));
   }
 

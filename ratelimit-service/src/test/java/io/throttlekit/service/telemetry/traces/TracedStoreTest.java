@@ -104,6 +104,22 @@ class TracedStoreTest {
   }
 
   @Test
+  void countersAreHashedWhereValuesMustNotBeShown() {
+    TracedValues hashed = new TracedValues(false);
+    CounterStore store =
+        new StoreTelemetry(MeterProvider.noop().get("test"), tracer, hashed, new RedisPools())
+            .traced(there, "redis://near");
+    Span decide = tracer.spanBuilder("ratelimit.decide").startSpan();
+    try (Scope _ = decide.makeCurrent()) {
+      var _ = store.acquire(List.of(claim()), 0);
+    }
+    SpanData call = only("store.acquire");
+    assertThat(call.getAttributes().get(AttributeKey.stringArrayKey("throttlekit.counters")))
+        .containsExactly(hashed.of(KEY));
+    assertThat(hashed.of(KEY)).matches("[0-9a-f]{16}");
+  }
+
+  @Test
   void aFailedCallNamesTheStoreAndTheReason() {
     CompletableFuture<Outcome> answer = new CompletableFuture<>();
     CounterStore away = telemetry(tracer).traced(new Waiting(answer), "redis://near");
@@ -145,7 +161,8 @@ class TracedStoreTest {
   }
 
   private static StoreTelemetry telemetry(Tracer tracer) {
-    return new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPools());
+    return new StoreTelemetry(
+        MeterProvider.noop().get("test"), tracer, TracedValues.PLAIN, new RedisPools());
   }
 
   private SpanData only(String name) {

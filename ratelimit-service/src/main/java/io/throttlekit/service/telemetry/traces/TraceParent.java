@@ -1,4 +1,4 @@
-package io.throttlekit.service.telemetry;
+package io.throttlekit.service.telemetry.traces;
 
 import io.grpc.Metadata;
 import io.opentelemetry.api.trace.SpanContext;

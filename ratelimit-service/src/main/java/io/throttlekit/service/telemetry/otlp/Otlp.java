@@ -1,4 +1,4 @@
-package io.throttlekit.service.telemetry;
+package io.throttlekit.service.telemetry.otlp;
 
 import io.opentelemetry.exporter.otlp.http.metrics.OtlpHttpMetricExporter;
 import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
@@ -6,17 +6,22 @@ import io.opentelemetry.exporter.otlp.metrics.OtlpGrpcMetricExporter;
 import io.opentelemetry.exporter.otlp.trace.OtlpGrpcSpanExporter;
 import io.opentelemetry.sdk.metrics.export.MetricExporter;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.PemFiles;
 import io.throttlekit.service.config.OtlpConfig;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.security.KeyStore;
 import java.time.Duration;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/** Exporters over OTLP. Their builders have the same methods, but no type in common. */
-final class Otlp {
+/**
+ * Exporters over OTLP, which log failures. Their builders have the same methods, but no type in
+ * common.
+ */
+public final class Otlp {
   private Otlp() {}
 
   /**
@@ -24,7 +29,12 @@ final class Otlp {
    *
    * @throws IllegalArgumentException if the endpoint or a TLS file is not valid
    */
-  static MetricExporter metrics(OtlpConfig config) {
+  public static MetricExporter metrics(OtlpConfig config, TimeSource time) {
+    return new ReportedMetricExporter(
+        metrics(config), new ExportReports("metrics", address(config), time));
+  }
+
+  private static MetricExporter metrics(OtlpConfig config) {
     if (config.protocol().equals("grpc")) {
       var grpc = OtlpGrpcMetricExporter.builder();
       configure(config, grpc::setEndpoint, grpc::setCompression, grpc::setTimeout, grpc::addHeader);
@@ -42,7 +52,12 @@ final class Otlp {
    *
    * @throws IllegalArgumentException if the endpoint or a TLS file is not valid
    */
-  static SpanExporter spans(OtlpConfig config) {
+  public static SpanExporter spans(OtlpConfig config, TimeSource time) {
+    return new ReportedSpanExporter(
+        spans(config), new ExportReports("spans", address(config), time));
+  }
+
+  private static SpanExporter spans(OtlpConfig config) {
     if (config.protocol().equals("grpc")) {
       var grpc = OtlpGrpcSpanExporter.builder();
       configure(config, grpc::setEndpoint, grpc::setCompression, grpc::setTimeout, grpc::addHeader);
@@ -53,6 +68,15 @@ final class Otlp {
     configure(config, http::setEndpoint, http::setCompression, http::setTimeout, http::addHeader);
     secure(config, http::setTrustedCertificates, http::setClientTls);
     return http.build();
+  }
+
+  /** Returns host and port of the collector: the rest of its URL may contain secrets. */
+  private static String address(OtlpConfig config) {
+    if (config.endpoint().isEmpty()) {
+      return "the collector on this host";
+    }
+    URI uri = URI.create(config.endpoint()); // valid, as the exporter has it
+    return uri.getHost() + (uri.getPort() < 0 ? "" : ":" + uri.getPort());
   }
 
   private static void configure(

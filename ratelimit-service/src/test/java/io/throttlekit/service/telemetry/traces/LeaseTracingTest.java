@@ -1,7 +1,8 @@
-package io.throttlekit.service.telemetry;
+package io.throttlekit.service.telemetry.traces;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.grpc.Metadata;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.metrics.MeterProvider;
 import io.opentelemetry.api.trace.StatusCode;
@@ -27,6 +28,8 @@ import io.throttlekit.lease.Tier;
 import io.throttlekit.lease.sizing.LeaseSize;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.rate.FixedWindow;
+import io.throttlekit.service.server.CallTracing.CallSpan;
+import io.throttlekit.service.telemetry.StoreTelemetry;
 import io.throttlekit.service.telemetry.statsd.RedisPools;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.StoreException;
@@ -35,6 +38,7 @@ import io.throttlekit.tier.Outage;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -58,7 +62,8 @@ class LeaseTracingTest {
       SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
   private final Tracer tracer = tracers.get("test");
   private final StoreTelemetry telemetry =
-      new StoreTelemetry(MeterProvider.noop().get("test"), tracer, new RedisPools());
+      new StoreTelemetry(
+          MeterProvider.noop().get("test"), tracer, TracedValues.PLAIN, new RedisPools());
   private final ManualTime time = new ManualTime(1_700_000_000_000L);
   private final DeferredEscrow escrow = new DeferredEscrow(new InMemoryEscrow(time));
   private final FederatedLimiter limiter =
@@ -82,9 +87,7 @@ class LeaseTracingTest {
 
   @Test
   void leasesAreChildSpansOfTheirRequestAcrossThreads() throws Exception {
-    DecisionTracing.DecisionSpan decision =
-        new DecisionTracing.DecisionSpan(
-            tracer.spanBuilder("ratelimit.decide").startSpan(), (_, _) -> null);
+    CallSpan decision = Objects.requireNonNull(DecisionTracing.on(tracer, 1).start(new Metadata()));
     CompletableFuture<Decision> answer = decision.around(this::requestDecision);
     Thread other = new Thread(() -> escrow.answer.complete(EscrowGrant.nothing(time.wallMillis())));
     other.start();
@@ -110,9 +113,7 @@ class LeaseTracingTest {
 
   @Test
   void aFailedCallRecordsItsReason() {
-    DecisionTracing.DecisionSpan decision =
-        new DecisionTracing.DecisionSpan(
-            tracer.spanBuilder("ratelimit.decide").startSpan(), (_, _) -> null);
+    CallSpan decision = Objects.requireNonNull(DecisionTracing.on(tracer, 1).start(new Metadata()));
     CompletableFuture<Decision> answer = decision.around(this::requestDecision);
     escrow.answer.completeExceptionally(new StoreException("it is away", null));
     assertThat(answer.join().admitted()).isTrue();

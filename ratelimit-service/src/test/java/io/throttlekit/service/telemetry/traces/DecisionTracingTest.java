@@ -1,4 +1,4 @@
-package io.throttlekit.service.telemetry;
+package io.throttlekit.service.telemetry.traces;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,7 +6,9 @@ import io.grpc.Metadata;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.sdk.common.Clock;
 import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.testing.time.TestClock;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
@@ -21,6 +23,7 @@ import io.throttlekit.service.server.CallTracing.CallSpan;
 import io.throttlekit.share.FleetFigures;
 import io.throttlekit.store.Claim.Role;
 import io.throttlekit.tier.DecidedBy;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -32,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class DecisionTracingTest {
@@ -42,8 +46,10 @@ class DecisionTracingTest {
   private final SdkTracerProvider tracers =
       SdkTracerProvider.builder().addSpanProcessor(SimpleSpanProcessor.create(spans)).build();
   private double drawn = 0.5;
-  private final DecisionTracing never = new DecisionTracing(tracers.get("test"), 0, () -> drawn);
-  private final DecisionTracing half = new DecisionTracing(tracers.get("test"), 0.5, () -> drawn);
+  private final DecisionTracing never =
+      new DecisionTracing(tracers.get("test"), 0, () -> drawn, Clock.getDefault());
+  private final DecisionTracing half =
+      new DecisionTracing(tracers.get("test"), 0.5, () -> drawn, Clock.getDefault());
 
   @AfterEach
   void close() {
@@ -78,10 +84,14 @@ class DecisionTracingTest {
     CallSpan span =
         started(
             never
-                .with((reached, reachedBy) ->
-                    reached.equals(rule) && Arrays.equals(reachedBy, entries)
-                        ? new FleetFigures(3, 10, 2, false, "pod-1", 0, false)
-                        : null)
+                .with(
+                    new SpanContents(
+                        TracedValues.PLAIN,
+                        (reached, reachedBy) ->
+                            reached.equals(rule) && Arrays.equals(reachedBy, entries)
+                                ? new FleetFigures(3, 10, 2, false, "pod-1", 0, false)
+                                : null,
+                        false))
                 .start(headers("b3", "1")));
     span.decided(
         new RateLimitRequest(
@@ -165,10 +175,154 @@ class DecisionTracingTest {
         .allMatch(event -> event.getName().equals("ratelimit.rule"))
         .extracting(event -> event.getAttributes().asMap().values().stream().toList().toString())
         .containsExactly(
-            "[lease, ok, 3, a, leased]",
-            "[cached_denial, over_limit, 0, b, cached_deny]",
-            "[store, shadow_over_limit, 0, c, strict]",
-            "[none, ok, e]");
+            "[1, lease, ok, k=v,org=acme, 9, 3, 1000, a, leased]",
+            "[1, cached_denial, over_limit, k=v,org=acme, 9, 0, 1000, b, cached_deny]",
+            "[1, store, shadow_over_limit, k=v,org=acme, 9, 0, 1000, c, strict]",
+            "[none, ok, k=v,org=acme, e]");
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = DecidedBy.class,
+      names = {"MEMORY", "LEASE", "CACHED_DENIAL", "STORE", "OUTAGE"})
+  void aRefusalSaysWhoWasRefusedAndByWhat(DecidedBy by) {
+    Rule rule = perUser("");
+    Verdict verdict = verdict(rule, Decision.refuse(9, 0, 30_000, 30_000), Role.ENFORCED, by);
+    record(never, new RateLimitRequest("d", List.of(user("bob,\n1")), 4), verdict);
+    SpanData data = onlySpan();
+    assertThat(text(data, "ratelimit.descriptor")).isEqualTo("user=bob\\,\ufffd1");
+    assertThat(texts(data, "ratelimit.descriptors")).containsExactly("user=bob\\,\ufffd1");
+    assertThat(number(data, "ratelimit.limit")).isEqualTo(9);
+    assertThat(number(data, "ratelimit.remaining")).isZero();
+    assertThat(number(data, "ratelimit.reset_after_ms")).isEqualTo(30_000);
+    assertThat(number(data, "ratelimit.cost")).isEqualTo(4);
+    assertThat(text(data, "ratelimit.counter")).isNull();
+  }
+
+  @Test
+  void aRequestWithoutARuleShowsItsDescriptors() {
+    record(
+        never,
+        new RateLimitRequest("d", List.of(user("a"), user("b")), 1),
+        Verdict.UNTOUCHED,
+        Verdict.UNTOUCHED);
+    assertThat(texts(onlySpan(), "ratelimit.descriptors")).containsExactly("user=a", "user=b");
+    assertThat(text(onlySpan(), "ratelimit.descriptor")).isNull();
+  }
+
+  @Test
+  void valuesAndTheNumberOfDescriptorsAreBounded() {
+    String[] many = new String[400];
+    Arrays.fill(many, "x".repeat(70_000));
+    Descriptor descriptor = new Descriptor(many, null, Descriptor.HITS_UNSET, false);
+    Verdict[] verdicts = new Verdict[1_000];
+    Arrays.fill(verdicts, Verdict.UNTOUCHED);
+    record(never, new RateLimitRequest("d", Collections.nCopies(1_000, descriptor), 1), verdicts);
+    assertThat(texts(onlySpan(), "ratelimit.descriptors"))
+        .hasSize(32)
+        .allMatch(text -> text.length() < 1_000);
+  }
+
+  @Test
+  void withoutDescriptorsASpanHasAHashOfTheCounterWhichIsTheSameInEveryProcess() {
+    DecisionTracing hashing =
+        never.with(new SpanContents(new TracedValues(false), (_, _) -> null, false));
+    Rule rule = perUser("");
+    Rule divided =
+        Book.of(
+                "domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 100,"
+                    + " fair_share: {tenant: org}}}]\n")
+            .rules()
+            .getFirst();
+    Rule concurrent =
+        Book.of("domain: d\ndescriptors: [{key: user, concurrency: {}}]\n").rules().getFirst();
+    Decision refused = Decision.refuse(9, 0, 1_000, 1_000);
+    record(
+        hashing,
+        new RateLimitRequest(
+            "d", List.of(user("secret"), user("other"), ofTenant("secret"), user("secret")), 1),
+        verdict(rule, refused, Role.ENFORCED, DecidedBy.LEASE),
+        verdict(rule, refused, Role.ENFORCED, DecidedBy.MEMORY),
+        verdict(divided, refused, Role.ENFORCED, DecidedBy.MEMORY),
+        new Verdict(true, Role.ENFORCED, concurrent, null, refused, DecidedBy.MEMORY));
+    SpanData data = onlySpan();
+    assertThat(data.toString()).doesNotContain("secret").doesNotContain("other");
+    assertThat(texts(data, "ratelimit.descriptors")).isNull();
+    String expected = "e02e8a2e83bfd6ac";
+    assertThat(text(data, "ratelimit.counter")).isEqualTo(expected);
+    assertThat(data.getEvents())
+        .extracting(event -> event.getAttributes().get(AttributeKey.stringKey("ratelimit.counter")))
+        .startsWith(expected)
+        .doesNotHaveDuplicates()
+        .hasSize(4);
+  }
+
+  @Test
+  void theTierOfARuleThatNamesNoneIsTheOneThatApplies() {
+    DecisionTracing caching =
+        never.with(new SpanContents(TracedValues.PLAIN, (_, _) -> null, true));
+    Decision refused = Decision.refuse(9, 0, 1_000, 1_000);
+    for (String terms : List.of("", ", tier: strict", ", overdraft: true")) {
+      Verdict verdict = verdict(perUser(terms), refused, Role.ENFORCED, DecidedBy.STORE);
+      record(caching, new RateLimitRequest("d", List.of(user("a")), 1), verdict);
+    }
+    assertThat(spans.getFinishedSpanItems())
+        .extracting(span -> text(span, "ratelimit.tier"))
+        .containsExactly("cached_deny", "strict", "strict");
+  }
+
+  /** The caller's span ends when the answer arrives; this one is told later that it has left. */
+  @Test
+  void aSpanEndsWhenTheAnswerIsReady() {
+    TestClock clock = TestClock.create();
+    try (SdkTracerProvider provider =
+        SdkTracerProvider.builder()
+            .setClock(clock)
+            .addSpanProcessor(SimpleSpanProcessor.create(spans))
+            .build()) {
+      DecisionTracing tracing = new DecisionTracing(provider.get("test"), 0, () -> 1, clock);
+      CallSpan span = started(tracing.start(headers("b3", "1")));
+      clock.advance(Duration.ofMillis(3));
+      span.decided(
+          new RateLimitRequest("d", List.of(user("a")), 1),
+          new Answer(true, List.of(Verdict.UNTOUCHED)));
+      long answered = clock.now();
+      clock.advance(Duration.ofMillis(50));
+      span.failed("deadline exceeded after 53 ms");
+      span.end();
+      assertThat(onlySpan().getEndEpochNanos()).isEqualTo(answered);
+      assertThat(onlySpan().getStatus().getStatusCode()).isEqualTo(StatusCode.ERROR);
+
+      started(tracing.start(headers("b3", "1"))).end();
+      assertThat(spans.getFinishedSpanItems().getLast().getEndEpochNanos()).isEqualTo(clock.now());
+    }
+  }
+
+  private void record(DecisionTracing tracing, RateLimitRequest request, Verdict... verdicts) {
+    CallSpan span = started(tracing.start(headers("b3", "1")));
+    span.decided(request, new Answer(false, List.of(verdicts)));
+    span.end();
+  }
+
+  private static Rule perUser(String terms) {
+    return Book.of(
+            "domain: d\ndescriptors: [{key: user, rate_limit: {unit: day, requests_per_unit: 9"
+                + terms
+                + "}}]\n")
+        .rules()
+        .getFirst();
+  }
+
+  private static Descriptor user(String name) {
+    return new Descriptor(new String[] {"user", name}, null, Descriptor.HITS_UNSET, false);
+  }
+
+  private static @Nullable Long number(SpanData span, String name) {
+    return span.getAttributes().get(AttributeKey.longKey(name));
+  }
+
+  private static @Nullable List<String> texts(SpanData span, String name) {
+    return span.getAttributes().get(AttributeKey.stringArrayKey(name));
   }
 
   @Test
