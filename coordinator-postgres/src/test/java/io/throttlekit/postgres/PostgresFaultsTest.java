@@ -260,7 +260,12 @@ class PostgresFaultsTest {
 
   @Test
   void aHangingCallHoldsLocksNoLongerThanTheLeaseDeadline() throws SQLException {
-    PostgresCounterStore store = open(wanted(url()).deadlines(300, 10_000));
+    ManualTime time = new ManualTime(0);
+    PostgresCounterStore store =
+        new PostgresCounterStore(
+            wanted(url()).deadlines(300, 10_000).settings(),
+            new Database.Surroundings(time, TestSurroundings.TIMER, listener, null));
+    opened.add(store);
     await("warm", () -> answers(ask(store, "a", 1)));
     try (Connection holder = server.connect("postgres");
         Statement sql = holder.createStatement()) {
@@ -268,6 +273,7 @@ class PostgresFaultsTest {
       sql.execute("SELECT FROM throttlekit.counters FOR UPDATE");
       CompletionStage<?> asked = ask(store, "a", 1);
       await("waiting", () -> waiting() == 1);
+      time.advance(310);
       assertThat(failure(asked)).hasMessageContaining("in time");
       await("cancelled", () -> waiting() == 0);
       holder.rollback();
