@@ -74,15 +74,16 @@ class LayersTest {
             .onlyDependOnClassesThat(
                 ENGINE
                     .or(FAILURES_OF_NETWORKS)
-                    .or(resideInAnyPackage(
-                        "java.util..",
-                        "java.lang..",
-                        "java.time..",
-                        "java.io",
-                        "java.nio",
-                        "java.security",
-                        "com.github.benmanes.caffeine..",
-                        "org.jspecify.."))));
+                    .or(
+                        resideInAnyPackage(
+                            "java.util..",
+                            "java.lang..",
+                            "java.time..",
+                            "java.io",
+                            "java.nio",
+                            "java.security",
+                            "com.github.benmanes.caffeine..",
+                            "org.jspecify.."))));
   }
 
   @Test

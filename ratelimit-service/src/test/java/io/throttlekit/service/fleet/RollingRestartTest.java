@@ -42,8 +42,8 @@ class RollingRestartTest {
   private static final int LEASE = 15_000;
 
   /**
-   * Many times what a load balancer takes: Envoy checks every 100 ms here, and passes what it learns
-   * to its workers at once.
+   * Many times what a load balancer takes: Envoy checks every 100 ms here, and passes what it
+   * learns to its workers at once.
    */
   private static final String DELAY = "4s";
 
