@@ -24,6 +24,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LeasedTierExplorationTest {
   private static final long MAX_STATES = 1_000_000;
   private static final Scope FAULTS = new Scope(1, 2, 2, 3, 3, 3, true, true);
+  private static final Scope LONGER_FAULTS = new Scope(1, 2, 2, 3, 4, 3, true, true);
   private static final Scope TWO_NODES = new Scope(2, 2, 2, 2, 2, 3, false, true);
   private static final Scope CARRYING = new Scope(1, 2, 2, 2, 3, 5, false, false);
 
@@ -72,7 +73,7 @@ class LeasedTierExplorationTest {
 
   static Stream<Arguments> longerScopes() {
     return Stream.of(
-        arguments(new Scope(1, 2, 2, 3, 4, 3, true, true), OF_FAULTS),
+        arguments(LONGER_FAULTS, OF_FAULTS),
         arguments(new Scope(1, 2, 1, 3, 2, 3, true, true), OF_TOO_LATE_TO_LEASE),
         arguments(new Scope(2, 2, 2, 3, 3, 4, false, true), OF_TWO_NODES),
         arguments(new Scope(1, 2, 2, 3, 4, 5, false, false), OF_CARRYING));
@@ -104,7 +105,7 @@ class LeasedTierExplorationTest {
   @ParameterizedTest(name = "{0}")
   @EnumSource(names = {"OUTLIVES_WINDOW", "RETURNED_TWICE", "RETURNED_TO_ANOTHER_WINDOW"})
   void admitsTooMuchWithADefectOfTheStore(Defect defect) {
-    assertBreaksTheBound(FAULTS, defect);
+    assertBreaksTheBound(LONGER_FAULTS, defect);
   }
 
   @Test
