@@ -70,7 +70,7 @@ public final class LenientParser {
       byte[] content = in.readByteArray();
       FieldDescriptor field = type.findFieldByNumber(WireFormat.getTagFieldNumber(tag));
       byte[] repaired = field == null ? content : repaired(content, field, depth);
-      if (repaired != content) {
+      if (!Arrays.equals(repaired, content)) {
         out.write(message, copied, begin - copied);
         out.writeByteArrayNoTag(repaired);
         copied = in.getTotalBytesRead();

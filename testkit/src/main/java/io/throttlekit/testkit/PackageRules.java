@@ -1,23 +1,19 @@
 package io.throttlekit.testkit;
 
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static java.util.stream.Collectors.counting;
-import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.toSet;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import java.util.Map;
+import java.util.Set;
 
 /**
  * The rules for the packages of the modules on a class path, for the tests of modules at the end of
  * the build. Needs ArchUnit on the class path of these tests.
  */
 public final class PackageRules {
-  /** The greatest number of files in a package. */
-  public static final int MAX_FILES = 30;
-
   private final JavaClasses production;
 
   private PackageRules(JavaClasses production) {
@@ -36,11 +32,9 @@ public final class PackageRules {
             .importPackages(name));
   }
 
-  /** Returns the number of files of each package. */
-  public Map<String, Long> files() {
-    return production.stream()
-        .filter(JavaClass::isTopLevelClass) // package-info is one of them
-        .collect(groupingBy(JavaClass::getPackageName, counting()));
+  /** Returns the names of the packages. */
+  public Set<String> packages() {
+    return production.stream().map(JavaClass::getPackageName).collect(toSet());
   }
 
   /**

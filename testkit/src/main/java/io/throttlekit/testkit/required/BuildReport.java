@@ -73,14 +73,14 @@ public final class BuildReport {
     if (!parent.contains(":test-report:" + version + ")")) {
       throw new IllegalStateException("testFailureIgnore in pom.xml does not name " + version);
     }
-    String report = Files.readString(root.resolve("test-report/pom.xml"));
+    String report = Files.readString(root.resolve("testkit/report/pom.xml"));
     List<String> modules = new ArrayList<>();
     Matcher module = MODULE.matcher(parent);
     while (module.find()) {
       String name = module.group(1);
       if (Files.isDirectory(root.resolve(name).resolve("src/test"))) {
         if (!report.contains("<artifactId>" + name + "</artifactId>")) {
-          throw new IllegalStateException("test-report/pom.xml does not depend on " + name);
+          throw new IllegalStateException("testkit/report/pom.xml does not depend on " + name);
         }
         modules.add(name);
       }

@@ -69,7 +69,7 @@ class BuildReportTest {
   void refusesABuildThatMayNotHaveTestedAModuleYet() throws IOException {
     dependsOn("<artifactId>engine</artifactId>");
     assertThatThrownBy(() -> report("1.0").print(new StringBuilder()))
-        .hasMessage("test-report/pom.xml does not depend on service");
+        .hasMessage("testkit/report/pom.xml does not depend on service");
   }
 
   @Test
@@ -83,8 +83,8 @@ class BuildReportTest {
   }
 
   private void dependsOn(String dependencies) throws IOException {
-    Files.createDirectories(root.resolve("test-report"));
-    Files.writeString(root.resolve("test-report/pom.xml"), dependencies);
+    Files.createDirectories(root.resolve("testkit/report"));
+    Files.writeString(root.resolve("testkit/report/pom.xml"), dependencies);
   }
 
   private static String failed(String test, String method, String kind) {
