@@ -1,7 +1,7 @@
 package io.throttlekit.service;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.grpc.ManagedChannel;
 import io.grpc.health.v1.HealthCheckRequest;

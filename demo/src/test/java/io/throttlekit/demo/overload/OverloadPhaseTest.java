@@ -47,7 +47,7 @@ class OverloadPhaseTest {
     assertThat(summary.goodput(row.phase(), ours)).as(seen).isGreaterThanOrEqualTo(GOODPUT);
     assertThat((long) ours.p99Millis().orElseThrow())
         .as(seen)
-        .isLessThanOrEqualTo(5 * slower * SERVICE_MILLIS);
+        .isLessThanOrEqualTo(5L * slower * SERVICE_MILLIS);
     assertThat(ours.limit().orElseThrow()).as(seen).isBetween(4, Limiter.HIGHEST - 1);
     assertThat(ours.refused()).as(seen).isPositive();
     assertThat(ProcessHandle.current().children()).isEmpty();

@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
-import static io.throttlekit.service.LongAwait.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;

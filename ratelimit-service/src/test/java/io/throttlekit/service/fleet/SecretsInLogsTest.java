@@ -21,6 +21,7 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -126,7 +127,7 @@ class SecretsInLogsTest {
 
   /** Returns the log of a process that has decided; without {@code until}, one that could not. */
   private String logOf(
-      Map<String, String> environment, java.util.concurrent.Callable<Boolean> until)
+      Map<String, String> environment, java.util.concurrent.@Nullable Callable<Boolean> until)
       throws Exception {
     environment.put("THROTTLEKIT_TELEMETRY_LOG_LEVEL", "trace");
     Path policy = Files.writeString(folder.resolve("policy.yaml"), POLICIES);

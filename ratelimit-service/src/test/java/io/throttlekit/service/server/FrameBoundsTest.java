@@ -1,6 +1,5 @@
 package io.throttlekit.service.server;
 
-import static io.throttlekit.service.LongAwait.await;
 import static io.throttlekit.service.server.RawConnection.CONTINUATION;
 import static io.throttlekit.service.server.RawConnection.DATA;
 import static io.throttlekit.service.server.RawConnection.GOAWAY;
@@ -8,6 +7,7 @@ import static io.throttlekit.service.server.RawConnection.PRIORITY;
 import static io.throttlekit.service.server.RawConnection.RST_STREAM;
 import static io.throttlekit.service.server.RawConnection.WINDOW_UPDATE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.envoyproxy.envoy.service.accesslog.v3.AccessLogServiceGrpc;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
@@ -34,12 +34,10 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Tests the bounds of calls in progress and of frames that belong to no call. */
-@Timeout(180)
 class FrameBoundsTest {
   private static final int REFUSED_STREAM = 7;
   private static final int ENHANCE_YOUR_CALM = 11;
