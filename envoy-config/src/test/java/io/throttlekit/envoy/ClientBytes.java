@@ -15,6 +15,7 @@ import java.util.random.RandomGenerator;
  * A message as Envoy serializes it with any bytes in its strings, and the same message with U+FFFD
  * for those that are not UTF-8.
  */
+@SuppressWarnings("ArrayRecordComponent") // compared by no test
 public record ClientBytes(byte[] sent, Message read) {
 
   /** Replaces random bytes in every string of a message, map keys and nested messages included. */
@@ -44,24 +45,24 @@ public record ClientBytes(byte[] sent, Message read) {
       Object value,
       RandomGenerator random)
       throws IOException {
-    switch (field.getType()) {
+    return switch (field.getType()) {
       case STRING -> {
         byte[] changed = changed((String) value, random);
         out.writeByteArray(field.getNumber(), changed);
-        return new String(changed, UTF_8);
+        yield new String(changed, UTF_8);
       }
       case MESSAGE -> {
         ClientBytes nested = in((Message) value, random);
         out.writeByteArray(field.getNumber(), nested.sent());
-        return nested.read();
+        yield nested.read();
       }
       default -> {
         Message.Builder alone = message.newBuilderForType();
         add(alone, field, value);
         out.writeRawBytes(alone.buildPartial().toByteArray());
-        return value;
+        yield value;
       }
-    }
+    };
   }
 
   private static void add(Message.Builder builder, FieldDescriptor field, Object value) {

@@ -10,6 +10,7 @@ import io.grpc.Server;
 import io.grpc.netty.NettyServerBuilder;
 import java.io.IOException;
 import java.net.Inet6Address;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,10 @@ class ControlPlaneAddressTest {
     assumeThat(NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses))
         .as("IPv6") // not every machine has it
         .anyMatch(address -> address instanceof Inet6Address && address.isLoopbackAddress());
-    Server server = NettyServerBuilder.forAddress(new InetSocketAddress("::1", 0)).build().start();
+    Server server =
+        NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getByName("::1"), 0))
+            .build()
+            .start();
     ManagedChannel channel = address("[::1]:" + server.getPort()).open(Runnable::run);
     try {
       await().until(() -> channel.getState(true) == ConnectivityState.READY);
