@@ -9,7 +9,7 @@ import java.util.Deque;
  * than all that run, so each is earlier than all before it. Times are monotonic ns. Thread-safe.
  */
 public final class Wakeups {
-  private final Timer timer;
+  private final Scheduler timer;
   private final long resolutionNanos;
   private final Runnable wake;
 
@@ -23,7 +23,7 @@ public final class Wakeups {
    *     than this
    * @param wake run by each timer; handles all due events, and calls {@link #by} for the next one
    */
-  public Wakeups(Timer timer, long resolutionNanos, Runnable wake) {
+  public Wakeups(Scheduler timer, long resolutionNanos, Runnable wake) {
     this.timer = timer;
     this.resolutionNanos = resolutionNanos;
     this.wake = wake;

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.federation.TermsMismatchException;
 import io.throttlekit.postgres.Session.SqlFunction;
 import io.throttlekit.store.CallId;
@@ -94,7 +94,7 @@ final class Calls {
     List<Supplier<?>> answer(List<R> requests, BooleanSupplier isAwaited) throws SQLException;
   }
 
-  Calls(PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
+  Calls(PostgresSettings settings, TimeSource time, Scheduler timer, StoreListener listener) {
     this.settings = settings;
     this.time = time;
     this.listener = listener;

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.postgres.Session.SqlFunction;
 import io.throttlekit.store.ExternalStore;
@@ -45,7 +45,7 @@ class Database implements ExternalStore {
    * @param testClock replaces the server's clock in tests; else null
    */
   record Surroundings(
-      TimeSource time, Timer timer, StoreListener listener, @Nullable TimeSource testClock) {}
+      TimeSource time, Scheduler timer, StoreListener listener, @Nullable TimeSource testClock) {}
 
   /**
    * The work of a transaction.

@@ -1,6 +1,6 @@
 package io.throttlekit.postgres;
 
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.store.StoreListener;
 import java.sql.PreparedStatement;
@@ -25,7 +25,7 @@ final class Garbage {
   static final long SLACK_MILLIS = 60_000;
 
   private final Database database;
-  private final Timer timer;
+  private final Scheduler timer;
   private final StoreListener listener;
   private final long everyNanos;
   private final List<Kind> kinds;
@@ -49,7 +49,11 @@ final class Garbage {
   }
 
   Garbage(
-      Database database, Timer timer, StoreListener listener, long everyMillis, List<Kind> kinds) {
+      Database database,
+      Scheduler timer,
+      StoreListener listener,
+      long everyMillis,
+      List<Kind> kinds) {
     this.database = database;
     this.timer = timer;
     this.listener = listener;

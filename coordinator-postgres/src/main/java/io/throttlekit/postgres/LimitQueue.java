@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener;
 import io.throttlekit.store.StoreListener.Failure;
@@ -46,7 +46,7 @@ final class LimitQueue {
   private final int connections;
   private final long maxWaitNanos;
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final StoreListener listener;
   private final BooleanSupplier isDown;
 
@@ -70,7 +70,7 @@ final class LimitQueue {
       int connections,
       long maxWaitNanos,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       StoreListener listener,
       BooleanSupplier isDown) {
     this.connections = connections;

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Coordination;
@@ -99,7 +99,7 @@ public final class PostgresConcurrencyCoordinator extends Database
       PostgresSettings settings,
       Coordination terms,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       StoreListener listener) {
     return new PostgresConcurrencyCoordinator(
         settings.withLeaseDeadline(USEFUL_MILLIS),

@@ -2,8 +2,8 @@ package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
 import io.throttlekit.Overrun;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.postgres.Calls.Deadline;
@@ -61,7 +61,7 @@ public final class PostgresCounterStore extends Database implements CounterStore
    * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresCounterStore connect(
-      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
+      PostgresSettings settings, TimeSource time, Scheduler timer, StoreListener listener) {
     return new PostgresCounterStore(settings, new Surroundings(time, timer, listener, null));
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
 import io.throttlekit.federation.GlobalCoordinator;
@@ -57,7 +57,7 @@ public final class PostgresGlobalCoordinator extends Database implements GlobalC
    * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresGlobalCoordinator connect(
-      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
+      PostgresSettings settings, TimeSource time, Scheduler timer, StoreListener listener) {
     return new PostgresGlobalCoordinator(settings, new Surroundings(time, timer, listener, null));
   }
 

@@ -1,8 +1,8 @@
 package io.throttlekit.postgres;
 
 import io.throttlekit.CounterKey;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.federation.EscrowGrant;
 import io.throttlekit.federation.EscrowRefill;
 import io.throttlekit.federation.RegionalEscrow;
@@ -94,7 +94,7 @@ public final class PostgresRegionalEscrow extends Database implements RegionalEs
    * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresRegionalEscrow connect(
-      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
+      PostgresSettings settings, TimeSource time, Scheduler timer, StoreListener listener) {
     return new PostgresRegionalEscrow(settings, new Surroundings(time, timer, listener, null));
   }
 

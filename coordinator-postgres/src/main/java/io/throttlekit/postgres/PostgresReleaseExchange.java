@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.store.StoreListener;
@@ -110,7 +110,7 @@ public final class PostgresReleaseExchange extends Database implements ReleaseEx
    * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresReleaseExchange connect(
-      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
+      PostgresSettings settings, TimeSource time, Scheduler timer, StoreListener listener) {
     return new PostgresReleaseExchange(settings, new Surroundings(time, timer, listener, null));
   }
 

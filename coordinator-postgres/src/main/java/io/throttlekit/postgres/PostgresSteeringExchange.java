@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.postgres.Calls.Deadline;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.steering.SteeringLease;
@@ -129,7 +129,7 @@ public final class PostgresSteeringExchange extends Database implements Steering
    * @throws IllegalArgumentException if the URL is not one of PostgreSQL
    */
   public static PostgresSteeringExchange connect(
-      PostgresSettings settings, TimeSource time, Timer timer, StoreListener listener) {
+      PostgresSettings settings, TimeSource time, Scheduler timer, StoreListener listener) {
     return new PostgresSteeringExchange(settings, new Surroundings(time, timer, listener, null));
   }
 

@@ -7,8 +7,8 @@ import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
 import io.throttlekit.ManualTime;
 import io.throttlekit.Overrun;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.FairTerms;
 import io.throttlekit.fairness.TenantWeight;
@@ -46,7 +46,7 @@ class PostgresGarbageTest {
   private final FixedWindow window = new FixedWindow(5, 10_000);
   private final RecordingListener listener = new RecordingListener();
   private final Queue<Runnable> due = new ConcurrentLinkedQueue<>();
-  private final Timer timer =
+  private final Scheduler timer =
       (nanos, task) -> {
         if (nanos == EVERY * 1_000_000) {
           due.add(task);

@@ -13,13 +13,13 @@ import io.throttlekit.share.ShareGrant;
 import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.store.StoreException;
+import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -37,11 +37,6 @@ class PostgresLimitsApartTest {
   @BeforeEach
   void empty() {
     database.empty();
-  }
-
-  @AfterEach
-  void writable() {
-    database.run("ALTER DATABASE " + database.name() + " RESET default_transaction_read_only");
   }
 
   @Test
@@ -87,18 +82,24 @@ class PostgresLimitsApartTest {
   }
 
   @Test
-  void connectionsToAReadOnlyServerAreReplacedOnceASecond() {
+  void connectionsToAReadOnlyServerAreReplacedOnceASecond() throws SQLException {
     ManualTime clock = new ManualTime(0);
-    try (PostgresConcurrencyCoordinator limits =
-        new PostgresConcurrencyCoordinator(
-            Wanted.of(database.url()).connections(2).settings(),
-            Coordination.DEFAULT,
-            new Database.Surroundings(clock, TestSurroundings.TIMER, listener, null))) {
+    try (PostgresProcess server = PostgresProcess.start();
+        PostgresConcurrencyCoordinator limits =
+            new PostgresConcurrencyCoordinator(
+                Wanted.of(server.url("postgres")).connections(2).settings(),
+                Coordination.DEFAULT,
+                new Database.Surroundings(clock, TestSurroundings.TIMER, listener, null))) {
       answer(limits.heartbeat(of("limit", "a", 1)));
-      database.run("ALTER DATABASE " + database.name() + " SET default_transaction_read_only = on");
-      database.run(
-          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-              + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+      try (Connection operator = server.connect("postgres");
+          Statement sql = operator.createStatement()) {
+        // Of the server: sessions override the setting of a role or a database.
+        sql.execute("ALTER SYSTEM SET default_transaction_read_only = on");
+        sql.execute("SELECT pg_reload_conf()");
+        sql.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                + " WHERE datname = current_database() AND pid <> pg_backend_pid()");
+      }
       await("read-only", () -> !StoreCalls.answers(limits.heartbeat(of("limit", "a", 2))));
       for (int i = 0; i < 5; i++) {
         failure(limits.heartbeat(of("limit", "a", 2)));

@@ -1,7 +1,7 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.store.StoreListener;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 /** The surroundings of stores in tests. */
 final class TestSurroundings {
   /** Runs due tasks by the clock of this machine. */
-  static final Timer TIMER =
+  static final Scheduler TIMER =
       (nanos, task) -> CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
 
   private TestSurroundings() {}

@@ -3,8 +3,8 @@ package io.throttlekit.federation;
 import io.throttlekit.CounterKey;
 import io.throttlekit.Decision;
 import io.throttlekit.Overrun;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.rate.FixedWindow;
 import io.throttlekit.store.Charge;
@@ -39,7 +39,7 @@ public final class FederatedLimiter implements AutoCloseable {
   public FederatedLimiter(
       Federation federation,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       TierSettings settings,
       TierListener listener) {
     this.noStore = new InMemoryStore(time, 1); // required by Tiers, holds nothing

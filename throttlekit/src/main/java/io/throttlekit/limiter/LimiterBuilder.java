@@ -1,7 +1,7 @@
 package io.throttlekit.limiter;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limiter.tenants.TenantTerms;
 import java.util.concurrent.ThreadLocalRandom;
@@ -15,7 +15,7 @@ public final class LimiterBuilder {
   @Nullable Prioritizer prioritizer;
   LimiterListener listener = LimiterListener.NONE;
   TimeSource time = TimeSource.system();
-  Timer timer = Timer.system();
+  Scheduler timer = Scheduler.system();
   LimitBound bound = LimitBound.NONE;
   @Nullable TenantTerms tenants;
   DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
@@ -47,7 +47,7 @@ public final class LimiterBuilder {
   }
 
   /** Sets the clock, and the timer that ends waits, which must follow this clock. */
-  public LimiterBuilder time(TimeSource time, Timer timer) {
+  public LimiterBuilder time(TimeSource time, Scheduler timer) {
     this.time = time;
     this.timer = timer;
     return this;

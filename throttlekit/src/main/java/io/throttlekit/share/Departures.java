@@ -1,6 +1,6 @@
 package io.throttlekit.share;
 
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -20,7 +20,7 @@ final class Departures {
   private static final int MAX_ENDED = 8;
 
   private final ConcurrencyCoordinator coordinator;
-  private final Timer timer;
+  private final Scheduler timer;
   private final long retryNanos;
   private final MembershipListener listener;
 
@@ -29,7 +29,7 @@ final class Departures {
 
   Departures(
       ConcurrencyCoordinator coordinator,
-      Timer timer,
+      Scheduler timer,
       long retryNanos,
       MembershipListener listener) {
     this.coordinator = coordinator;

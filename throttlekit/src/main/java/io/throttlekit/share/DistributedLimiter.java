@@ -1,7 +1,7 @@
 package io.throttlekit.share;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.DigestedLimit;
 import io.throttlekit.limit.SampleDigest;
@@ -90,7 +90,7 @@ public final class DistributedLimiter implements AutoCloseable {
       IntFunction<ConcurrencyLimit> algorithms,
       int initial,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       MembershipListener listener,
       LongSupplier incarnations,
       UnaryOperator<LimiterBuilder> settings) {

@@ -1,7 +1,7 @@
 package io.throttlekit.share;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 
 /**
@@ -48,7 +48,7 @@ final class HeartbeatSchedule {
    *
    * @param wake called when a heartbeat is due
    */
-  HeartbeatSchedule(Membership membership, TimeSource time, Timer timer, Runnable wake) {
+  HeartbeatSchedule(Membership membership, TimeSource time, Scheduler timer, Runnable wake) {
     this.membership = membership;
     this.time = time;
     this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, wake);

@@ -1,6 +1,6 @@
 package io.throttlekit.share;
 
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,13 +12,13 @@ final class JoinQueue {
   /** The most requests that wait: a coordinator that hangs must not collect more. */
   static final int MAX_WAITING = 10_000;
 
-  private final Timer timer;
+  private final Scheduler timer;
 
   // Guarded by this.
   private final Map<Long, Runnable> waiting = new LinkedHashMap<>();
   private long ids;
 
-  JoinQueue(Timer timer) {
+  JoinQueue(Scheduler timer) {
     this.timer = timer;
   }
 

@@ -1,7 +1,7 @@
 package io.throttlekit.store;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -26,7 +26,7 @@ public final class Deadlines<E extends DeadlineWheel.Entry> {
   private static final long BUSY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final Consumer<? super E> expired;
   private final LongConsumer swept;
   private final DeadlineWheel<E> wheel;
@@ -42,7 +42,8 @@ public final class Deadlines<E extends DeadlineWheel.Entry> {
    * @param swept notified after each sweep, with the time by which entries were expired; at least
    *     every 50 ms while there are entries
    */
-  public Deadlines(TimeSource time, Timer timer, Consumer<? super E> expired, LongConsumer swept) {
+  public Deadlines(
+      TimeSource time, Scheduler timer, Consumer<? super E> expired, LongConsumer swept) {
     this.time = time;
     this.timer = timer;
     this.expired = expired;

@@ -1,6 +1,6 @@
 package io.throttlekit.tier;
 
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import io.throttlekit.lease.LeaseCell;
 import java.util.Collection;
 import java.util.Collections;
@@ -46,7 +46,7 @@ final class CellSweep {
   }
 
   /** Runs {@code step} at intervals until {@code ended}. */
-  void later(Timer timer, BooleanSupplier ended, Runnable step) {
+  void later(Scheduler timer, BooleanSupplier ended, Runnable step) {
     timer.runAfter(
         ROUND_NANOS / Math.clamp(Math.ceilDiv(cells.size(), STEP_CELLS), 1, MAX_STEPS),
         () -> {

@@ -1,7 +1,7 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 import io.throttlekit.lease.LeaseCell;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ final class IdleCells {
    *
    * @param visit returns units that are idle, and may {@link #add} the cell again
    */
-  IdleCells(TimeSource time, Timer timer, Consumer<LeaseCell> visit) {
+  IdleCells(TimeSource time, Scheduler timer, Consumer<LeaseCell> visit) {
     this.time = time;
     this.visit = visit;
     this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, this::visitDue);

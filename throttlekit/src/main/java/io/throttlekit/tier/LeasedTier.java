@@ -5,8 +5,8 @@ import com.github.benmanes.caffeine.cache.Caffeine;
 import com.github.benmanes.caffeine.cache.RemovalCause;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.lease.AcquireResult;
 import io.throttlekit.lease.Completed;
 import io.throttlekit.lease.GlobalCell;
@@ -36,7 +36,7 @@ final class LeasedTier implements AutoCloseable {
   private static final long MAX_TIMER_NANOS = 600_000_000_000L;
 
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final TierListener listener;
   private final Cache<CounterKey, LeaseCell> cells;
   private final RecentKeys<LeaseCell> recent = new RecentKeys<>();
@@ -58,7 +58,7 @@ final class LeasedTier implements AutoCloseable {
       LeaseSource region,
       @Nullable LeaseSource allRegions,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       long maxCells,
       TierListener listener) {
     this.calls = new LeaseCalls(region, allRegions);

@@ -2,8 +2,8 @@ package io.throttlekit.tier;
 
 import io.throttlekit.DataLoss;
 import io.throttlekit.Decision;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.lease.Tier;
 import io.throttlekit.once.Clocks;
 import io.throttlekit.store.Charge;
@@ -43,14 +43,14 @@ public final class Tiers implements Counters, AutoCloseable {
    * clock.
    */
   public static Tiers of(CounterStore store, TierSettings settings) {
-    return new Tiers(store, TimeSource.system(), Timer.system(), settings, TierListener.NONE);
+    return new Tiers(store, TimeSource.system(), Scheduler.system(), settings, TierListener.NONE);
   }
 
   /** Creates tiers in front of {@code store}, which {@link #close} does not close. */
   public Tiers(
       CounterStore store,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       TierSettings settings,
       TierListener listener) {
     this(store, null, time, timer, settings, listener);
@@ -65,7 +65,7 @@ public final class Tiers implements Counters, AutoCloseable {
       CounterStore store,
       @Nullable LeaseSource global,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       TierSettings settings,
       TierListener listener) {
     this.store = store;

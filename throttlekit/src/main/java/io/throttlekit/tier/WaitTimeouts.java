@@ -1,7 +1,7 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +22,7 @@ final class WaitTimeouts {
       new PriorityQueue<>((one, other) -> Long.signum(one.endNanos() - other.endNanos()));
   private final Wakeups wakeups;
 
-  WaitTimeouts(TimeSource time, Timer timer) {
+  WaitTimeouts(TimeSource time, Scheduler timer) {
     this.time = time;
     this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, this::sweep);
   }

@@ -9,7 +9,7 @@ import io.throttlekit.explore.Replay;
 import io.throttlekit.explore.Subject;
 import io.throttlekit.limit.Sample;
 import io.throttlekit.limit.TestLimits;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -95,7 +95,7 @@ class AdaptiveLimiterExplorationTest {
     private final Defect defect;
     private final Set<String> reached;
     private final ManualTime time = new ManualTime(0);
-    private final ManualTimer timer = new ManualTimer(time);
+    private final ManualScheduler timer = new ManualScheduler(time);
     private final AdaptiveLimiter limiter =
         AdaptiveLimiter.of(TestLimits.movable(1, 3, 2))
             .queueing(new Queueing(1, 1, 10 * MILLI))

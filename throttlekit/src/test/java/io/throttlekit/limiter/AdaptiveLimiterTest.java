@@ -14,7 +14,7 @@ import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limit.LimitRange;
 import io.throttlekit.limit.Recalibration;
 import io.throttlekit.limit.Sample;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -24,7 +24,7 @@ class AdaptiveLimiterTest {
   private static final long MILLI = 1_000_000;
 
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final List<String> events = new ArrayList<>();
 
   @Test

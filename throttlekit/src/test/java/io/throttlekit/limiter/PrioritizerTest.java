@@ -5,7 +5,7 @@ import static io.throttlekit.limiter.PermitCallbacks.taken;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -268,7 +268,7 @@ class PrioritizerTest {
     return AdaptiveLimiter.of(fixed(limit))
         .queueing(queueing)
         .prioritizer(prioritizer)
-        .time(time, new ManualTimer(time))
+        .time(time, new ManualScheduler(time))
         .build();
   }
 

@@ -7,7 +7,7 @@ import io.throttlekit.limit.ConcurrencyLimit;
 import io.throttlekit.limiter.tenants.PermitTenant;
 import io.throttlekit.limiter.tenants.TenantFigures;
 import io.throttlekit.limiter.tenants.TenantTerms;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -21,7 +21,7 @@ final class TenantRequests {
   static final PermitTenant VICTIM = listed("victim", 1);
 
   final ManualTime time = new ManualTime(0);
-  final ManualTimer timer = new ManualTimer(time);
+  final ManualScheduler timer = new ManualScheduler(time);
   final List<Refusal> refusals = new ArrayList<>();
 
   AdaptiveLimiter limiter(ConcurrencyLimit algorithm, @Nullable Queueing queueing) {

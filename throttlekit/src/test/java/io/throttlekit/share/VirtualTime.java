@@ -1,13 +1,13 @@
 package io.throttlekit.share;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
 /** A clock that moves from event to event, and the events. For one thread. */
-final class VirtualTime implements TimeSource, Timer {
+final class VirtualTime implements TimeSource, Scheduler {
   private final PriorityQueue<Event> events =
       new PriorityQueue<>(Comparator.comparingLong(Event::atNanos).thenComparingLong(Event::order));
   private long nowNanos;

@@ -48,7 +48,7 @@ class FairFleetTest {
   private final ManualTime time = new ManualTime(1_700_000_000_000L);
   private final FairRule rule = FairRule.of(LIMIT, WINDOW);
   private final List<Node> nodes = new ArrayList<>();
-  private final List<ManualTimer> timers = new ArrayList<>();
+  private final List<ManualScheduler> timers = new ArrayList<>();
 
   /** A request of a tenant to a node, ms after the beginning of its window. */
   private record Request(long atMillis, int tenant, int node) {}
@@ -171,7 +171,7 @@ class FairFleetTest {
   private void pass(long millis) {
     for (long i = 0; i < millis; i++) {
       time.advance(1);
-      timers.forEach(ManualTimer::run);
+      timers.forEach(ManualScheduler::run);
     }
   }
 
@@ -191,7 +191,7 @@ class FairFleetTest {
     clear();
     InMemoryCoordinator coordinator = new InMemoryCoordinator(time);
     for (int n = 0; n < NODES; n++) {
-      ManualTimer timer = new ManualTimer(time);
+      ManualScheduler timer = new ManualScheduler(time);
       timers.add(timer);
       Federation federation =
           new Federation(

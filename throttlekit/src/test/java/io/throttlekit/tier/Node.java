@@ -24,7 +24,7 @@ public final class Node {
   static final long PATIENCE_MILLIS = 5;
 
   final ManualTime time;
-  final ManualTimer timer;
+  final ManualScheduler timer;
   final Counted counted = new Counted();
   final Tiers tiers;
 
@@ -38,7 +38,7 @@ public final class Node {
 
   Node(CounterStore store, @Nullable LeaseSource global, ManualTime time, long maxCells) {
     this.time = time;
-    this.timer = new ManualTimer(time);
+    this.timer = new ManualScheduler(time);
     this.tiers =
         new Tiers(
             store,

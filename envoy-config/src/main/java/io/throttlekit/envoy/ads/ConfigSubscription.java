@@ -1,8 +1,8 @@
 package io.throttlekit.envoy.ads;
 
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -33,7 +33,7 @@ public final class ConfigSubscription implements AutoCloseable {
   private final ControlPlane controlPlane;
   private final ConfigListener listener;
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final RandomGenerator random;
   private final Executor executor;
   private final RejectionPauses rejections = new RejectionPauses();
@@ -56,7 +56,7 @@ public final class ConfigSubscription implements AutoCloseable {
       ControlPlane controlPlane,
       ConfigListener listener,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       RandomGenerator random) {
     this(settings, controlPlane, listener, time, timer, random, oneThread());
   }
@@ -67,7 +67,7 @@ public final class ConfigSubscription implements AutoCloseable {
       ControlPlane controlPlane,
       ConfigListener listener,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       RandomGenerator random,
       Executor executor) {
     this.settings = settings;

@@ -9,8 +9,8 @@ import io.grpc.Status;
 import io.grpc.SynchronizationContext;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.envoy.NodeIds;
 import java.security.SecureRandom;
 import java.util.HexFormat;
@@ -52,7 +52,7 @@ public final class LimitServer {
 
   private final LimitServerSettings settings;
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final Runnable changed;
   private final SecureRandom random = new SecureRandom();
   private final Notices notices = new Notices();
@@ -91,7 +91,8 @@ public final class LimitServer {
    *     acknowledged; at once, or at the end of a pause that gathers them. Called by one thread at
    *     a time, must not block, and may call this server
    */
-  public LimitServer(LimitServerSettings settings, TimeSource time, Timer timer, Runnable changed) {
+  public LimitServer(
+      LimitServerSettings settings, TimeSource time, Scheduler timer, Runnable changed) {
     this.settings = settings;
     this.time = time;
     this.timer = timer;

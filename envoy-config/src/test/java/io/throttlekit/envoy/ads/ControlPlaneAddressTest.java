@@ -20,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ControlPlaneAddressTest {
 
   @Test
+  @SuppressWarnings("AddressSelection") // an address, and no name
   void anIpv6AddressInBracketsIsConnectedTo() throws IOException {
     assumeThat(NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses))
         .as("IPv6") // not every machine has it

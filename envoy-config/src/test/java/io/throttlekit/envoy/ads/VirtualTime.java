@@ -1,14 +1,14 @@
 package io.throttlekit.envoy.ads;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /** A clock and a timer that move when the test moves them. Thread-safe. */
-final class VirtualTime implements TimeSource, Timer {
+final class VirtualTime implements TimeSource, Scheduler {
   private final PriorityQueue<Due> tasks =
       new PriorityQueue<>(Comparator.comparingLong(Due::atNanos).thenComparingLong(Due::order));
   private long nanos = 1;

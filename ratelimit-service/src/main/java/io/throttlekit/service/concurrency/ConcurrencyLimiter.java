@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,10 @@ public final class ConcurrencyLimiter implements AutoCloseable {
    *     values keep clients from retrying all at once
    */
   public ConcurrencyLimiter(
-      TimeSource time, Timer timer, ConcurrencyListener listener, LongSupplier retryAfterMillis) {
+      TimeSource time,
+      Scheduler timer,
+      ConcurrencyListener listener,
+      LongSupplier retryAfterMillis) {
     this(time, timer, listener, retryAfterMillis, null);
   }
 
@@ -41,7 +44,7 @@ public final class ConcurrencyLimiter implements AutoCloseable {
    */
   public ConcurrencyLimiter(
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       ConcurrencyListener listener,
       LongSupplier retryAfterMillis,
       @Nullable Fleet fleet) {
@@ -50,7 +53,7 @@ public final class ConcurrencyLimiter implements AutoCloseable {
 
   ConcurrencyLimiter(
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       ConcurrencyListener listener,
       LongSupplier retryAfterMillis,
       @Nullable Fleet fleet,

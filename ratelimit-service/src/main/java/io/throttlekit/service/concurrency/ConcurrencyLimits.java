@@ -3,8 +3,8 @@ package io.throttlekit.service.concurrency;
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
 import io.throttlekit.CounterKey;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.AdaptiveLimiter;
@@ -56,7 +56,7 @@ public final class ConcurrencyLimits {
   private static final long CALIBRATION_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   final TimeSource time;
-  final Timer timer;
+  final Scheduler timer;
   private final ConcurrentHashMap<CounterKey, PinnedLimit> pinned = new ConcurrentHashMap<>();
   private final Cache<CounterKey, PinnedLimit> known;
   private final AtomicBoolean calibrating = new AtomicBoolean();
@@ -78,7 +78,7 @@ public final class ConcurrencyLimits {
    */
   ConcurrencyLimits(
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       ConcurrencyListener listener,
       @Nullable Fleet fleet,
       OrphanedReleases orphans,

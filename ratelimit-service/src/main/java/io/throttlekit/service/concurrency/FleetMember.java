@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.share.MembershipListener;
 import io.throttlekit.share.ShareGrant;
@@ -27,7 +27,7 @@ final class FleetMember implements MembershipListener {
   private final LimitMoves moves;
   private final Consumer<List<Remnant>> remnants;
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
 
   // Guarded by this.
   private boolean fenced;
@@ -51,7 +51,7 @@ final class FleetMember implements MembershipListener {
       LimitMoves moves,
       Consumer<List<Remnant>> remnants,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       int limit) {
     this.fleet = fleet;
     this.rule = rule;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.service.concurrency.release.ProcessKeys;
 import io.throttlekit.service.concurrency.release.ProcessKeys.Origin;
 import io.throttlekit.share.ConcurrencyCoordinator;
@@ -47,7 +47,7 @@ final class OrphanedReleases {
   private final int ownProcess;
   private final ProcessKeys keys;
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final ConcurrencyListener listener;
 
   // Guarded by this.
@@ -83,7 +83,7 @@ final class OrphanedReleases {
       int ownProcess,
       ProcessKeys keys,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       ConcurrencyListener listener) {
     this.ownProcess = ownProcess;
     this.keys = keys;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 import io.throttlekit.service.concurrency.release.ReleaseQueue;
 import io.throttlekit.service.loop.LoopThread;
@@ -92,7 +92,7 @@ public final class ReleaseForwarder implements AutoCloseable {
       RequestPermits permits,
       ReleaseExchange exchange,
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       ConcurrencyListener listener) {
     this.address = address;
     this.permits = permits;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.Wakeups;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
@@ -33,7 +33,7 @@ public final class RequestPermits {
   private static final int CLOCKS_DIFFER_ONE_IN = 100;
 
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final ConcurrencyListener listener;
   private final int maxPermits;
   private final PermitIds ids;
@@ -52,7 +52,7 @@ public final class RequestPermits {
    *
    * @param timer follows {@code time}
    */
-  RequestPermits(TimeSource time, Timer timer, ConcurrencyListener listener, int maxPermits) {
+  RequestPermits(TimeSource time, Scheduler timer, ConcurrencyListener listener, int maxPermits) {
     this.time = time;
     this.timer = timer;
     this.wakeups = new Wakeups(timer, RESOLUTION_NANOS, this::expire);

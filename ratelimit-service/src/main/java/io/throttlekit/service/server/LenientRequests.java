@@ -65,6 +65,9 @@ public final class LenientRequests {
     }
     ServerCallHandler<Q, A> handler = method.getServerCallHandler();
     Q prototype = marshaller.getMessagePrototype();
+    if (prototype == null) { // a marshaller without one
+      return method;
+    }
     return ServerMethodDefinition.create(
         generated.toBuilder(UNPARSED, generated.getResponseMarshaller()).build(),
         (call, headers) ->

@@ -1,8 +1,8 @@
 package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.envoy.PemFiles;
 import io.throttlekit.federation.GlobalCoordinator;
 import io.throttlekit.federation.InMemoryCoordinator;
@@ -48,7 +48,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param loops of the server, so that a request stays on its thread; not shut down here
  */
-record Backends(TimeSource time, EventLoopGroup loops, Timer timer) {
+record Backends(TimeSource time, EventLoopGroup loops, Scheduler timer) {
   private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
 
   /** Size of the connection pool, small because each connection is a process of the server. */

@@ -3,8 +3,8 @@ package io.throttlekit.service.store;
 import io.throttlekit.Cost;
 import io.throttlekit.CounterKey;
 import io.throttlekit.DataLoss;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.federation.Budget;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.FederatedLimiter;
@@ -154,7 +154,7 @@ final class Regions {
             new FederationSettings(region, "start", 1, 1),
             FederationListener.NONE);
     TierSettings settings = new TierSettings(1, WARM_UP_NANOS, 0);
-    Timer timer = clocks.timer();
+    Scheduler timer = clocks.timer();
     try (FederatedLimiter warm =
         new FederatedLimiter(local, time, timer, settings, TierListener.NONE)) {
       var _ =

@@ -1,8 +1,8 @@
 package io.throttlekit.service.store;
 
 import io.netty.channel.EventLoopGroup;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.redis.RedisCounterStore;
 import io.throttlekit.service.concurrency.RequestPermits;
@@ -107,7 +107,7 @@ public final class SharedStore implements AutoCloseable {
             listeners,
             both.of(0),
             time);
-    Timer timer =
+    Scheduler timer =
         (nanos, task) -> {
           var _ = loops.schedule(task, nanos, TimeUnit.NANOSECONDS);
         };

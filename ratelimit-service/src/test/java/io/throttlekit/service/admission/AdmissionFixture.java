@@ -13,7 +13,7 @@ import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.CounterStore;
 import io.throttlekit.store.InMemoryStore;
 import io.throttlekit.tier.Counters;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import io.throttlekit.tier.TierListener;
 import io.throttlekit.tier.TierSettings;
 import io.throttlekit.tier.Tiers;
@@ -26,7 +26,7 @@ final class AdmissionFixture {
   final ManualTime time = new ManualTime(0);
   final RateLimitMetrics metrics;
   private final AtomicReference<@Nullable PolicyBook> book = new AtomicReference<>();
-  final ManualTimer timer = new ManualTimer(time);
+  final ManualScheduler timer = new ManualScheduler(time);
   final RecordingConcurrencyListener gated = new RecordingConcurrencyListener();
   final ConcurrencyLimiter gate = new ConcurrencyLimiter(time, timer, gated, () -> 1_500);
   final PolicyAdmission admission;

@@ -27,7 +27,7 @@ import io.throttlekit.service.server.Setup;
 import io.throttlekit.service.telemetry.CheckMetrics;
 import io.throttlekit.service.telemetry.RateLimitMetrics;
 import io.throttlekit.store.InMemoryStore;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ public final class CheckFixture {
       new ConcurrencyLimiter(time, this::runAfter, gated, () -> 1_500);
   public final RateLimitMetrics metrics;
   public final CheckFrontEnd frontEnd;
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
 
   /** Creates it with one policy file; null for no policies yet. */
   public CheckFixture(

@@ -8,7 +8,7 @@ import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.server.Book;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
@@ -30,7 +30,7 @@ class ConcurrencyLimiterTest {
   private static final long TTL_MILLIS = 1_000;
 
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final RecordingConcurrencyListener limiterEvents = new RecordingConcurrencyListener();
   private final Rule rule = rule("min: 3, max: 3, lease: {ttl: 1s}");
 

@@ -17,7 +17,7 @@ import io.throttlekit.share.ReleasedPermits;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.share.ShareGrant.Remnant;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,7 +36,7 @@ class DeadReplicaTest {
   private static final int LIMIT = 12;
 
   private final ManualTime time = new ManualTime(1_800_000_000_000L);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final AtomicLong incarnations = new AtomicLong();
   private final Map<Coordination, InMemoryConcurrencyCoordinator> stores = new HashMap<>();
   private final InMemoryReleaseExchange exchange = new InMemoryReleaseExchange(time);

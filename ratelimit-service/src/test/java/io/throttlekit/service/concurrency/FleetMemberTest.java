@@ -8,7 +8,7 @@ import io.throttlekit.service.server.Book;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class FleetMemberTest {
   private final Rule rule =
       Book.of("domain: d\ndescriptors: [{key: a, concurrency: {}}]\n").rules().getFirst();
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final List<String> events = new ArrayList<>();
 
   /** Whether events are reported, and not to be repeated. */

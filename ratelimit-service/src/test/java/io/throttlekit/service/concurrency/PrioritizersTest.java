@@ -9,7 +9,7 @@ import io.throttlekit.limiter.Prioritizer;
 import io.throttlekit.limiter.Priority;
 import io.throttlekit.limiter.Refusal;
 import io.throttlekit.service.server.Book;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -21,7 +21,7 @@ class PrioritizersTest {
   private static final Rule SHARED = rule("entry: p, user: u, prioritizer: all");
 
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final RecordingConcurrencyListener limiterEvents = new RecordingConcurrencyListener();
   private Rule rule = SHARED;
 

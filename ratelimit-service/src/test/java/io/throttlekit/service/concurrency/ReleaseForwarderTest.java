@@ -8,7 +8,7 @@ import io.throttlekit.service.concurrency.release.ProcessKeys;
 import io.throttlekit.share.InMemoryReleaseExchange;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -26,7 +26,7 @@ class ReleaseForwarderTest {
   private static final CompletionStage<?> CONNECTED = CompletableFuture.completedStage(true);
 
   private final ManualTime time = new ManualTime(1_800_000_000_000L);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final InMemoryReleaseExchange exchange = new InMemoryReleaseExchange(time);
   private final Replica a = new Replica();
   private final Replica b = new Replica();

@@ -15,7 +15,7 @@ import io.throttlekit.share.InMemoryConcurrencyCoordinator;
 import io.throttlekit.share.ReleasedPermits;
 import io.throttlekit.share.ShareGrant;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -33,7 +33,7 @@ class SharedConcurrencyTest {
   private static final int LIMIT = 6;
 
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final AtomicLong incarnations = new AtomicLong();
   private final Map<Coordination, InMemoryConcurrencyCoordinator> stores = new HashMap<>();
   private final List<String> events = new ArrayList<>();

@@ -8,7 +8,7 @@ import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.InMemoryConcurrencyCoordinator;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -21,7 +21,7 @@ class TenantReplicasTest {
   private static final int LIMIT = 40;
 
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final AtomicLong incarnations = new AtomicLong();
   private final InMemoryConcurrencyCoordinator store =
       new InMemoryConcurrencyCoordinator(time, Coordination.DEFAULT);

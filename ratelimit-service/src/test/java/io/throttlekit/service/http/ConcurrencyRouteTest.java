@@ -22,7 +22,7 @@ import io.throttlekit.service.concurrency.envoy.SteeringFigures;
 import io.throttlekit.service.server.Book;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.InMemoryConcurrencyCoordinator;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +38,7 @@ class ConcurrencyRouteTest {
           .getFirst();
 
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
 
   @Test
   void showsEachSharedLimitWithoutControlCharactersOfRequests() throws Exception {

@@ -1,7 +1,7 @@
 package io.throttlekit.simulator.fairness;
 
 import io.throttlekit.CounterKey;
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.federation.BudgetLease;
 import io.throttlekit.federation.BudgetReturn;
@@ -20,7 +20,7 @@ import java.util.function.Supplier;
 
 /** The network between processes and a store or coordinator: delays and counts calls. */
 final class Link {
-  private final Timer timer;
+  private final Scheduler timer;
   private final long messageNanos;
   private long calls;
 
@@ -29,7 +29,7 @@ final class Link {
    *
    * @param messageMillis time of a message, half of a round trip; from 1
    */
-  Link(Timer timer, long messageMillis) {
+  Link(Scheduler timer, long messageMillis) {
     this.timer = timer;
     this.messageNanos = TimeUnit.MILLISECONDS.toNanos(messageMillis);
   }

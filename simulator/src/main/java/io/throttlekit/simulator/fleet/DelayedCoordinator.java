@@ -1,6 +1,6 @@
 package io.throttlekit.simulator.fleet;
 
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Departure;
 import io.throttlekit.share.Heartbeat;
@@ -17,10 +17,10 @@ final class DelayedCoordinator implements ConcurrencyCoordinator {
   private static final long MAX_DELAY_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
   private final ConcurrencyCoordinator target;
-  private final Timer timer;
+  private final Scheduler timer;
   private final Chance chance;
 
-  DelayedCoordinator(ConcurrencyCoordinator target, Timer timer, Chance chance) {
+  DelayedCoordinator(ConcurrencyCoordinator target, Scheduler timer, Chance chance) {
     this.target = target;
     this.timer = timer;
     this.chance = chance;

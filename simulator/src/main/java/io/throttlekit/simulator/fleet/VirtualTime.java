@@ -1,13 +1,13 @@
 package io.throttlekit.simulator.fleet;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
 
 /** A clock that the simulation sets, and the tasks that are due by it. For one thread. */
-public final class VirtualTime implements TimeSource, Timer {
+public final class VirtualTime implements TimeSource, Scheduler {
   private final PriorityQueue<Task> tasks =
       new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos).thenComparingLong(Task::order));
   private long nowNanos;

@@ -2,8 +2,8 @@ package io.throttlekit.service.concurrency.envoy;
 
 import io.grpc.BindableService;
 import io.grpc.SynchronizationContext;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.PolicyBook;
@@ -60,7 +60,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
   private final TimeSource time;
   private final Membership membership;
   private final @Nullable ScheduledThreadPoolExecutor executor;
-  private final Timer timer;
+  private final Scheduler timer;
   private final LimitServer server;
   private final ReplicaRole role;
   private final Visits visits;
@@ -101,7 +101,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
       Membership membership,
       ConcurrencyListener listener,
       SteeringListener events,
-      @Nullable Timer manual) {
+      @Nullable Scheduler manual) {
     this.time = time;
     this.membership = membership;
     this.executor =

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency.release;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.share.ReleaseExchange.Delivery;
 import io.throttlekit.share.ReleaseExchange.Release;
@@ -50,7 +50,7 @@ public final class ProcessKeys {
   private final String address;
   private final IdSigner own;
   private final TimeSource time;
-  private final Timer timer;
+  private final Scheduler timer;
   private final Consumer<String> failed;
 
   // Guarded by this.
@@ -74,7 +74,7 @@ public final class ProcessKeys {
    * @param failed receives the message of a call that failed
    */
   public ProcessKeys(
-      String address, IdSigner own, TimeSource time, Timer timer, Consumer<String> failed) {
+      String address, IdSigner own, TimeSource time, Scheduler timer, Consumer<String> failed) {
     this.address = address;
     this.own = own;
     this.time = time;

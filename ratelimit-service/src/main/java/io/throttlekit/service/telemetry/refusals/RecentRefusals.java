@@ -1,8 +1,8 @@
 package io.throttlekit.service.telemetry.refusals;
 
 import io.throttlekit.Decision;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.telemetry.refusals.TopRefusals.Refused;
@@ -92,7 +92,7 @@ public final class RecentRefusals implements DecisionListener {
    */
   static RecentRefusals of(
       TimeSource time,
-      Timer timer,
+      Scheduler timer,
       Duration logInterval,
       IntUnaryOperator random,
       DecisionListener next) {

@@ -1,7 +1,7 @@
 package io.throttlekit.service.telemetry.refusals;
 
 import io.throttlekit.Decision;
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import io.throttlekit.service.log.StructuredRecord;
 import io.throttlekit.service.telemetry.refusals.TopRefusals.Refused;
 import java.time.Duration;
@@ -24,7 +24,7 @@ final class RefusalLog {
   private static final String NAME = RefusalLog.class.getName();
   private static final Logger LOG = Logger.getLogger(NAME);
 
-  private final Timer timer;
+  private final Scheduler timer;
   private final Duration interval;
   private TopRefusals refusals = new TopRefusals();
   private boolean isScheduled;
@@ -33,13 +33,13 @@ final class RefusalLog {
    * @param timer writes log lines
    * @param interval 0 for no lines
    */
-  RefusalLog(Timer timer, Duration interval) {
+  RefusalLog(Scheduler timer, Duration interval) {
     this.timer = timer;
     this.interval = interval;
   }
 
   /** Returns a timer on a thread for log lines, which ends while nothing is logged. */
-  static Timer thread() {
+  static Scheduler thread() {
     ScheduledThreadPoolExecutor thread =
         new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("refusal-log").factory());

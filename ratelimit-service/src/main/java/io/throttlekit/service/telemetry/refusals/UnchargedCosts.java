@@ -1,7 +1,7 @@
 package io.throttlekit.service.telemetry.refusals;
 
 import io.throttlekit.Decision;
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import io.throttlekit.descriptors.policy.Rule;
 import java.util.Arrays;
 import java.util.Map;
@@ -25,13 +25,13 @@ final class UnchargedCosts {
 
   private static final Logger LOG = LoggerFactory.getLogger(UnchargedCosts.class);
 
-  private final Timer timer;
+  private final Scheduler timer;
   private final Map<Rule, Suspect> suspects = new ConcurrentHashMap<>();
 
   /**
    * @param timer writes log lines
    */
-  UnchargedCosts(Timer timer) {
+  UnchargedCosts(Scheduler timer) {
     this.timer = timer;
   }
 

@@ -16,7 +16,7 @@ import io.throttlekit.service.concurrency.sensors.Readings;
 import io.throttlekit.steering.InMemorySteeringExchange;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.store.StoreException;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -45,7 +45,7 @@ final class SteeringFleet implements AutoCloseable {
   private static final long STEP_MILLIS = 10;
 
   final ManualTime time = new ManualTime(1_000);
-  final ManualTimer timer = new ManualTimer(time);
+  final ManualScheduler timer = new ManualScheduler(time);
   final InMemorySteeringExchange exchange = new InMemorySteeringExchange(time);
   final List<Replica> replicas = new ArrayList<>();
   final List<FakeEnvoy> envoys = new ArrayList<>();

@@ -10,7 +10,7 @@ import io.throttlekit.service.Logged;
 import io.throttlekit.service.admission.DecisionListener;
 import io.throttlekit.service.log.StructuredRecord;
 import io.throttlekit.service.telemetry.Policies;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
@@ -38,7 +38,7 @@ class RecentRefusalsTest {
 
   private final Policies policies = Policies.of(POLICY);
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final Received received = new Received();
   private final RecentRefusals refusals =
       RecentRefusals.of(time, timer, Duration.ofSeconds(10), this::inTurn, received);

@@ -1,7 +1,7 @@
 package io.throttlekit.service.concurrency.envoy.replicas;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.steering.SteeringExchange.Answer;
 import io.throttlekit.steering.SteeringExchange.Visit;
@@ -27,7 +27,7 @@ public final class Visits {
 
   private final SteeringExchange exchange;
   private final Executor executor;
-  private final Timer timer;
+  private final Scheduler timer;
   private final TimeSource time;
   private final Visitor visitor;
   private boolean periodic;
@@ -59,7 +59,11 @@ public final class Visits {
    * @param executor runs the visitor, and what calls this; one task at a time
    */
   public Visits(
-      SteeringExchange exchange, Executor executor, Timer timer, TimeSource time, Visitor visitor) {
+      SteeringExchange exchange,
+      Executor executor,
+      Scheduler timer,
+      TimeSource time,
+      Visitor visitor) {
     this.exchange = exchange;
     this.executor = executor;
     this.timer = timer;

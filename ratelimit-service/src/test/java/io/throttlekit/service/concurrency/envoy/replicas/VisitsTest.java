@@ -7,7 +7,7 @@ import io.throttlekit.service.concurrency.envoy.replicas.Visits.Visitor;
 import io.throttlekit.steering.SteeringExchange;
 import io.throttlekit.steering.SteeringExchange.Answer;
 import io.throttlekit.steering.SteeringExchange.Visit;
-import io.throttlekit.tier.ManualTimer;
+import io.throttlekit.tier.ManualScheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +19,7 @@ class VisitsTest {
   private static final Answer ANSWER = new Answer("a", 0, false, null, List.of(), 0);
 
   private final ManualTime time = new ManualTime(0);
-  private final ManualTimer timer = new ManualTimer(time);
+  private final ManualScheduler timer = new ManualScheduler(time);
   private final List<CompletableFuture<Answer>> sent = new ArrayList<>();
   private final List<Throwable> failed = new ArrayList<>();
   private final Visits visits = new Visits(new Sent(), this::execute, timer, time, new Counting());

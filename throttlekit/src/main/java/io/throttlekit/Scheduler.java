@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Schedules tasks. Thread-safe. */
 @FunctionalInterface
-public interface Timer {
+public interface Scheduler {
 
   /**
    * Runs {@code task} once, on a thread that must not be blocked.
@@ -14,8 +14,10 @@ public interface Timer {
    */
   void runAfter(long nanos, Runnable task);
 
-  /** Returns a timer that follows the system's clock, and runs tasks on the JDK's common pool. */
-  static Timer system() {
+  /**
+   * Returns a scheduler that follows the system's clock, and runs tasks on the JDK's common pool.
+   */
+  static Scheduler system() {
     return (nanos, task) ->
         CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS).execute(task);
   }

@@ -1,13 +1,13 @@
 package io.throttlekit.tier;
 
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
-import io.throttlekit.Timer;
 import java.util.Comparator;
 import java.util.List;
 import java.util.PriorityQueue;
 
 /** Runs due tasks when the test decides. For one thread. */
-public final class ManualTimer implements Timer {
+public final class ManualScheduler implements Scheduler {
   private final TimeSource time;
   private final PriorityQueue<Due> tasks =
       new PriorityQueue<>(Comparator.comparingLong(Due::atNanos).thenComparingLong(Due::order));
@@ -16,7 +16,7 @@ public final class ManualTimer implements Timer {
   private record Due(long atNanos, long nanos, long order, Runnable task) {}
 
   /** Creates a timer with the clock {@code time}. */
-  public ManualTimer(TimeSource time) {
+  public ManualScheduler(TimeSource time) {
     this.time = time;
   }
 
