@@ -32,7 +32,7 @@ public final class LenientParser {
    * @param prototype any message of its type
    * @throws InvalidProtocolBufferException if the bytes are not in the wire format of protobuf
    */
-  @SuppressWarnings("unchecked") // the parser is that of the prototype
+  @SuppressWarnings("unchecked") // the parser has the type of the prototype
   public static <M extends Message> M parse(M prototype, byte[] bytes)
       throws InvalidProtocolBufferException {
     try {
