@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 
 /**
- * Opens connections to PostgreSQL, each with a session whose settings are those of this process.
+ * Opens connections to PostgreSQL, and sets up the session of each.
  *
  * <p>The settings are statements after the connection is open, not parameters of the startup
  * message: poolers refuse or drop those, and a statement overrides what is set for the role or the
@@ -240,7 +240,7 @@ final class Connector implements DataSource {
   public void setLogWriter(@Nullable PrintWriter out) {}
 
   @Override
-  public void setLoginTimeout(int seconds) {} // that of the settings applies
+  public void setLoginTimeout(int seconds) {} // the timeout of the settings applies
 
   @Override
   public int getLoginTimeout() {

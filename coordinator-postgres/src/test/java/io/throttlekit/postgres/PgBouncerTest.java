@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -24,7 +23,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a PostgreSQL behind a real PgBouncer. */
 @RealPgBouncer
-@Timeout(180)
 class PgBouncerTest {
   private static final String TABLES =
       "SELECT string_agg(DISTINCT schemaname, ',') FROM pg_tables"

@@ -18,14 +18,12 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests that what is set for a role or a database changes nothing. */
 @RealPostgres
-@Timeout(180)
 class PostgresSessionSettingsTest {
   private static final String ROLE = "set_role";
 

@@ -24,6 +24,9 @@ import java.util.Arrays;
 public final class LenientParser {
   private static final int MAX_DEPTH = 100; // messages nested deeper cannot be parsed
 
+  /** The default is 4 KiB for each nested message, and a client may nest one in every two bytes. */
+  private static final int BUFFER_BYTES = 64;
+
   private LenientParser() {}
 
   /**
@@ -32,7 +35,7 @@ public final class LenientParser {
    * @param prototype any message of its type
    * @throws InvalidProtocolBufferException if the bytes are not in the wire format of protobuf
    */
-  @SuppressWarnings("unchecked") // the parser is that of the prototype
+  @SuppressWarnings("unchecked") // the parser has the type of the prototype
   public static <M extends Message> M parse(M prototype, byte[] bytes)
       throws InvalidProtocolBufferException {
     try {
@@ -57,7 +60,7 @@ public final class LenientParser {
   private static byte[] repaired(byte[] message, Descriptor type, int depth) throws IOException {
     CodedInputStream in = CodedInputStream.newInstance(message);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
-    CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+    CodedOutputStream out = CodedOutputStream.newInstance(bytes, BUFFER_BYTES);
     int copied = 0;
     for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
       if (WireFormat.getTagWireType(tag) != WireFormat.WIRETYPE_LENGTH_DELIMITED) {

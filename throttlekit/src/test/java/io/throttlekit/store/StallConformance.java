@@ -16,10 +16,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What a store of a server promises while that pauses, for a moment or for longer, as a busy
- * machine makes it, or its fork. The store has the default settings, a deadline of a second, and a
- * breaker that opens after a second without any answer and probes each 25 ms, and a clock that only
- * these tests move: the server is as slow as it is, but no deadline passes meanwhile.
+ * Tests a store whose server pauses, for a moment or for longer, as on a busy machine or during a
+ * fork. The store has the default settings: a deadline of a second, and a breaker that opens after
+ * a second without any answer and probes each 25 ms. Only the tests move the store's clock, so no
+ * deadline passes because the server is slow.
  */
 public abstract class StallConformance {
   /** The interval of the breaker's probes. */
@@ -53,7 +53,7 @@ public abstract class StallConformance {
   /** Ends {@link #hang}. */
   protected abstract void goOn();
 
-  /** The store's. */
+  /** Returns the listener of the store. */
   protected abstract RecordingListener listener();
 
   /** Whether a user's counter is on the server that hangs. */

@@ -191,7 +191,7 @@ class PolicyFilesTest {
 
   /** Reading a pipe or a device could block for ever, or never end. */
   @Test
-  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
+  @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
   void reportsWhatIsNoFileWithoutReadingIt() throws Exception {
     write("a.yaml", "a");
     Path pipe = pipe("b.yaml");
@@ -219,7 +219,7 @@ class PolicyFilesTest {
   }
 
   @Test
-  @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
+  @Timeout(value = 600, threadMode = ThreadMode.SEPARATE_THREAD) // opening a pipe blocks
   void reportsWhatIsNoFileInARuntimeRootWhereItsNameCounts() throws Exception {
     write("rl/config/a.yaml", "a");
     pipe("rl/config/pipe");

@@ -3,7 +3,7 @@ package io.throttlekit.service.admission;
 import io.throttlekit.Decision;
 import io.throttlekit.descriptors.policy.Descriptor;
 import io.throttlekit.descriptors.policy.Rule;
-import io.throttlekit.service.log.PrintableText;
+import io.throttlekit.service.log.DescriptorText;
 import io.throttlekit.tier.DecidedBy;
 import java.util.List;
 import java.util.Locale;
@@ -95,8 +95,6 @@ final class DecisionLog {
    * breaks, so that it cannot forge a log line.
    */
   private static String shown(String text) {
-    return text.length() <= MAX_SHOWN
-        ? PrintableText.of(text)
-        : PrintableText.of(text.substring(0, MAX_SHOWN)) + "…";
+    return DescriptorText.shown(text, MAX_SHOWN);
   }
 }

@@ -22,8 +22,8 @@ final class LogOutput {
   private static final List<Logger> FAILURES =
       Stream.of(
               "com.zaxxer.hikari", // a stack trace for each lost connection to PostgreSQL
-              "io.lettuce", // the same for each node of Redis that cannot be connected to
-              "io.netty.channel.ChannelInitializer", // the same for each faulty TLS file of Redis
+              "io.lettuce", // a stack trace for each node of Redis that is not reached
+              "io.netty.channel.ChannelInitializer", // a stack trace for each faulty TLS file
               // a line for each frame of a response of a control plane that is not read to its end
               "io.grpc.internal.AbstractClientStream")
           .map(Logger::getLogger)

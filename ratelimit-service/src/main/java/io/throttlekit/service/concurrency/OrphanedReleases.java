@@ -53,7 +53,7 @@ final class OrphanedReleases {
   // Guarded by this.
   private final Map<Integer, String> addresses = bounded();
 
-  /** Those of ids that may be invented. */
+  /** Addresses in ids that may be invented. */
   private final Map<Integer, String> unverified = bounded();
 
   private final Map<String, Boolean> counted = bounded();

@@ -76,7 +76,7 @@ public final class RequestPermits {
     forwarder = created;
     var _ =
         connected.thenRun(() -> {
-          keys.publishThrough(exchange); // the others', before releases are sent
+          keys.publishThrough(exchange); // reads the others' keys before releases are sent
           created.start();
           orphans.claimThrough(exchange);
         });
@@ -193,7 +193,7 @@ public final class RequestPermits {
     }
   }
 
-  /** Returns who gave the id; reads the keys if that of its process is not known. */
+  /** Returns the origin of the id; reads the keys if the key of its process is not known. */
   private Origin origin(PermitIds.Parts parts) {
     Origin origin = keys.origin(parts.address(), parts.text(), parts.signature());
     if (origin == Origin.UNKNOWN) {

@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
  *     series have fixed names are kept in addition
  * @param refusalLogInterval interval of log lines about the keys that are refused most; 0 for none
  * @param serviceNamespace namespace of the service name; empty for none
- * @param serviceInstance id of this process in telemetry; empty for the one that it has among
- *     replicas
+ * @param serviceInstance id of this process in telemetry; empty for its id among the replicas
  * @param metricMappings file with other names for the metrics of envoyproxy/ratelimit; null for
  *     none
  * @param statsd server that receives statistics; null for none

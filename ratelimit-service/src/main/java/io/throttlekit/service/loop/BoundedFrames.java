@@ -42,7 +42,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
   private static final int PER_ERROR = 10;
 
   /** DATA below this size without the end of its stream counts: shorter than a useful message. */
-  private static final int LEAST_DATA = 32;
+  private static final int MIN_DATA = 32;
 
   /** Calls refused before a client has acknowledged the maximum, above any burst of an Envoy. */
   private static final int MAX_UNACKNOWLEDGED = 100_000;
@@ -80,7 +80,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
 
   /**
    * Refused streams, for a while: their DATA is on its way. Netty ignores DATA of a stream that it
-   * knows as reset, and answers that of others by another reset.
+   * knows as reset, and answers DATA of an unknown stream by another reset.
    */
   private final ArrayDeque<Http2Stream> refused = new ArrayDeque<>();
 
@@ -219,7 +219,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
       throws Http2Exception {
     int length = data.readableBytes();
     used(FRAME_HEADER + length);
-    if (length < LEAST_DATA && !endOfStream) {
+    if (length < MIN_DATA && !endOfStream) {
       count();
     }
     return super.onDataRead(ctx, streamId, data, padding, endOfStream);
@@ -355,7 +355,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
     var _ = ctx.pipeline().firstContext().close();
   }
 
-  /** Returns the reason, which is of Netty if it does not begin as those of this class do. */
+  /** Returns the reason; {@link #TOO_MANY} introduces a reason of Netty. */
   private static String tooMany(String reason) {
     return reason.startsWith(TOO_MANY) ? reason : TOO_MANY + "frames: " + shortened(reason);
   }

@@ -199,10 +199,9 @@ class FrameBoundsTest {
   /** A window update of 0 makes the server reset the call ("MadeYouReset"). */
   @Test
   void aClientWhoseErrorsEndCallsIsDisconnectedBelowTheBoundOfResets() throws Exception {
-    int calls = 0;
     try (RawConnection hostile = connect(10_000)) {
       try {
-        for (; calls < FRAMES; calls++) {
+        for (int calls = 0; calls < FRAMES; calls++) {
           hostile.beginCall(streamId(calls), Map.of());
           hostile.flood(1, WINDOW_UPDATE, 0, streamId(calls), new byte[Integer.BYTES]);
         }

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * <p>For one thread.
  */
 public final class PgBouncerProcess implements AutoCloseable {
-  private static final int TIMEOUT_MILLIS = 30_000;
+  private static final int TIMEOUT_MILLIS = 240_000;
   private static final int POLL_MILLIS = 10;
 
   private final ReservedPort port;

@@ -42,7 +42,7 @@ final class SwitchedOutput extends PrintStream {
     return console;
   }
 
-  /** Writes what comes from now on to the end of a file, which is created. */
+  /** Writes what comes from now on to a file, which is created or emptied. */
   void writeTo(Path file) {
     flush();
     target.open(file);

@@ -11,8 +11,8 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Signs the ids of one process's permits with its key: the first 64 bits of an HMAC-SHA256. Without
- * the key nobody can tell the next signature. Thread-safe.
+ * Signs the ids of one process's permits with its key: the first 64 bits of an HMAC-SHA256. A
+ * signature cannot be computed without the key. Thread-safe.
  */
 public final class IdSigner {
   private static final String ALGORITHM = "HmacSHA256";

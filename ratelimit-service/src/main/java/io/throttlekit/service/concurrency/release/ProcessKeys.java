@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
  * The keys with which the processes of a store sign the ids of their permits.
  *
  * <p>Each process draws its key when it starts, and publishes it every 4 minutes in the queue of an
- * address that belongs to no process ({@value #ADDRESS}), as {@code 1 <address> <key>}. Nobody
+ * address that belongs to no process ({@value #ADDRESS}), as {@code 1 <address> <key>}. No process
  * acknowledges these texts, so all processes read them for the 10 minutes for which the exchange
  * keeps them: the keys of some 300 processes fit into an answer. A process of an earlier version
- * publishes none; its ids can be told neither from given ones nor from invented ones.
+ * publishes no key, and the origin of its ids is {@link Origin#UNKNOWN}.
  *
  * <p>Thread-safe and non-blocking.
  */
@@ -37,11 +37,11 @@ public final class ProcessKeys {
   /** The most keys that are remembered; those published last remain. */
   private static final int MAX_KEYS = 1_000;
 
-  /** Who signed an id. */
+  /** Where an id comes from. */
   public enum Origin {
-    /** The process that it names. */
+    /** The process that the id names has signed it. */
     GIVEN,
-    /** Another: it was never given. */
+    /** The process that the id names has not signed it, and so never gave it. */
     INVENTED,
     /** The key of the process is not known. */
     UNKNOWN
@@ -83,7 +83,7 @@ public final class ProcessKeys {
     this.nextReadNanos = time.monotonicNanos();
   }
 
-  /** Publishes the key of this process through this exchange, and reads the others'. */
+  /** Publishes the key of this process through this exchange, and reads the keys of the others. */
   public void publishThrough(ReleaseExchange through) {
     synchronized (this) {
       exchange = through;
@@ -97,7 +97,7 @@ public final class ProcessKeys {
   }
 
   /**
-   * Returns who signed an id.
+   * Returns the origin of an id.
    *
    * @param process address that the id names
    * @param text that is signed

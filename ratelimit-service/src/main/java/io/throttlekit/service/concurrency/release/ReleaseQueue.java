@@ -23,13 +23,13 @@ public final class ReleaseQueue {
   private final int capacity;
   private final Map<Object, Sender> senders = new HashMap<>();
 
-  /** Those with releases; the first has its turn. */
+  /** Senders with releases; the first one has its turn. */
   private final Deque<Sender> turns = new ArrayDeque<>();
 
-  /** Whose ids may be invented, whichever connection sent them. */
+  /** Releases of all connections whose ids may be invented. */
   private final Sender unverified = new Sender("unverified");
 
-  /** Of a batch that failed; they go first. */
+  /** Releases of a batch that failed; they go first. */
   private final Deque<Release> returned = new ArrayDeque<>();
 
   private int size;

@@ -1,4 +1,4 @@
-/** Releases of permits on their way to other processes: who gave an id, and which go first. */
+/** Releases of permits on their way to other processes: the origin of an id, and the order. */
 @NullMarked
 package io.throttlekit.service.concurrency.release;
 

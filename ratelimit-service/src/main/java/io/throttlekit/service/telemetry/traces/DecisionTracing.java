@@ -13,7 +13,7 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the spans of traced decisions: those of sampled callers, and a fraction of those without a
+ * Starts the spans of decisions: for sampled callers, and for a fraction of the callers without a
  * trace. Thread-safe.
  */
 public final class DecisionTracing implements CallTracing {
@@ -31,7 +31,7 @@ public final class DecisionTracing implements CallTracing {
    * Creates an instance that selects requests without a trace by {@code random}.
    *
    * @param random from 0 to below 1
-   * @param clock that of the tracer
+   * @param clock of the tracer
    */
   DecisionTracing(Tracer tracer, double ratio, DoubleSupplier random, Clock clock) {
     this(tracer, ratio, random, DEFAULT, clock);
