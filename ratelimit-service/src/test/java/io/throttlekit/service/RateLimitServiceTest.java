@@ -81,6 +81,7 @@ class RateLimitServiceTest {
   }
 
   @Test
+  @SuppressWarnings("AddressSelection") // an address, and no name
   void addressesOfIpv6AreInBrackets() throws Exception {
     assumeThat(NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses))
         .as("IPv6") // not every machine has it
