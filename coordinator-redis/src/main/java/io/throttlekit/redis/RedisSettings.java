@@ -97,34 +97,6 @@ public record RedisSettings(
         DEFAULT_CONNECT_TIMEOUT_MILLIS);
   }
 
-  /** Returns these settings with another access. */
-  public RedisSettings withAccess(Access other) {
-    return new RedisSettings(
-        url,
-        cluster,
-        other,
-        deadlineMillis,
-        leaseDeadlineMillis,
-        maxBatch,
-        maxInFlight,
-        breaker,
-        connectTimeoutMillis);
-  }
-
-  /** Returns these settings with other deadlines. */
-  public RedisSettings withDeadlines(long acquireMillis, long leaseMillis) {
-    return new RedisSettings(
-        url,
-        cluster,
-        access,
-        acquireMillis,
-        leaseMillis,
-        maxBatch,
-        maxInFlight,
-        breaker,
-        connectTimeoutMillis);
-  }
-
   /** Returns the settings without the passwords of the URL and the access. */
   @Override
   public String toString() {

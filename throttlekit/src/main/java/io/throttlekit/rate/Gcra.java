@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
  * <p>In any span of {@code t} ms at most {@code burst + rate · t / windowMillis} units are
  * admitted. The state is the theoretical arrival time of ITU-T I.371, kept exactly: as a debt, in
  * units of 1/windowMillis (up to {@link Cost#MAX}), at a time that never moves back. When the clock
- * steps back, the debt is larger by the amount that the lost time would have repaid. A changed rate
- * applies from the next charge on: the time before it repays at the rate of the charge before it.
+ * steps back, the debt is larger by the amount that the lost time would have repaid. A raised rate
+ * applies at once, also to the time since the last charge; a lowered rate applies from the next
+ * charge on, and the time before it repays at the former rate.
  *
  * @param rate units per window, from 0 (refuse everything)
  * @param windowMillis period of {@code rate} in ms, from 1
@@ -57,36 +58,37 @@ public record Gcra(long rate, long windowMillis, long burst) implements NumericS
   public Transition<State> charge(
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
-    long owed = owedAt(state, at);
+    long pace = paceOf(state);
+    long owed = owedAt(state, pace, at);
     long needed = Range.needed(cost, overrun);
-    if (retryAfter(needed, owed, at, nowMillis) <= 0) {
+    if (retryAfter(needed, owed, pace, at, nowMillis) <= 0) {
       long next = owed + cost * windowMillis;
       return new Transition<>(
           cost == 0 ? state : new State(next, at, rate),
-          Decision.admit(
-              burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
+          admission(next, cost == 0 ? pace : rate, at, nowMillis));
     }
     // Without a rate, a debt would never be repaid.
     long debt = rate == 0 ? 0 : Range.debt(cost, overrun);
     long next = Range.saturatedSum(owed, Range.saturatedProduct(debt, windowMillis));
+    long nextPace = debt == 0 ? pace : rate;
     return new Transition<>(
         debt == 0 ? state : new State(next, at, rate),
         Decision.refuse(
             burst,
             remaining(owed, at - nowMillis) - debt,
-            resetAt(next, at, rate) - nowMillis,
-            retryAfter(needed, next, at, nowMillis)));
+            resetAt(next, nextPace, at) - nowMillis,
+            retryAfter(needed, next, nextPace, at, nowMillis)));
   }
 
   @Override
   public Transition<State> refund(@Nullable State state, long nowMillis, long units) {
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
-    long owed = owedAt(state, at);
+    long pace = paceOf(state);
+    long owed = owedAt(state, pace, at);
     long next = Math.max(0, owed - Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
         next == owed ? state : new State(next, at, rate),
-        Decision.admit(
-            burst, remaining(next, at - nowMillis), resetAt(next, at, rate) - nowMillis));
+        admission(next, next == owed ? pace : rate, at, nowMillis));
   }
 
   @Override
@@ -122,31 +124,41 @@ public record Gcra(long rate, long windowMillis, long burst) implements NumericS
 
   @Override
   public long unusedFromMillis(State state) {
-    return resetAt(state.owed, state.atMillis, state.rate);
+    return resetAt(state.owed, state.rate, state.atMillis);
+  }
+
+  /** Returns what each ms since the state repays: a raised rate applies at once. */
+  private long paceOf(@Nullable State state) {
+    return state == null ? rate : Math.max(rate, state.rate);
   }
 
   /** Returns the debt at {@code at}, which is not before the state. */
-  private long owedAt(@Nullable State state, long at) {
-    if (state == null || rate == 0 || state.rate == 0) {
+  private long owedAt(@Nullable State state, long pace, long at) {
+    if (state == null || rate == 0) {
       return 0;
     }
     long elapsed = at - state.atMillis;
-    // Divided first: elapsed * rate can overflow.
-    return elapsed > state.owed / state.rate ? 0 : state.owed - elapsed * state.rate;
+    // Divided first: elapsed * pace can overflow.
+    return elapsed > state.owed / pace ? 0 : state.owed - elapsed * pace;
   }
 
-  private long retryAfter(long needed, long owed, long at, long nowMillis) {
-    return needed > burst ? Decision.NEVER : fitsFrom(needed, owed, at) - nowMillis;
+  private Decision admission(long owed, long pace, long at, long nowMillis) {
+    return Decision.admit(
+        burst, remaining(owed, at - nowMillis), resetAt(owed, pace, at) - nowMillis);
+  }
+
+  private long retryAfter(long needed, long owed, long pace, long at, long nowMillis) {
+    return needed > burst ? Decision.NEVER : fitsFrom(needed, owed, pace, at) - nowMillis;
   }
 
   /**
    * Returns the ms from which {@code units}, at most the burst, fit. It may be before {@code at}.
    */
-  private long fitsFrom(long units, long owed, long at) {
+  private long fitsFrom(long units, long owed, long pace, long at) {
     if (rate == 0) {
       return at;
     }
-    return at + Math.ceilDiv(owed + units * windowMillis - burst * windowMillis, rate);
+    return at + Math.ceilDiv(owed + units * windowMillis - burst * windowMillis, pace);
   }
 
   private long remaining(long owed, long millisBehind) {
@@ -154,7 +166,7 @@ public record Gcra(long rate, long windowMillis, long burst) implements NumericS
     return Math.max(0, left) / windowMillis;
   }
 
-  private static long resetAt(long owed, long at, long rate) {
-    return owed == 0 || rate == 0 ? at : at + Math.ceilDiv(owed, rate);
+  private static long resetAt(long owed, long pace, long at) {
+    return owed == 0 || pace == 0 ? at : at + Math.ceilDiv(owed, pace);
   }
 }

@@ -11,8 +11,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In any span of {@code t} ms at most {@code capacity + refill · t / windowMillis} units are
  * admitted. Tokens are kept exactly, in units of 1/windowMillis; a debt is kept up to {@link
- * Cost#MAX}. While the clock is behind the newest time seen, nothing is refilled. A changed refill
- * applies from the next charge on: the time before it refills at the rate of the charge before it.
+ * Cost#MAX}. While the clock is behind the newest time seen, nothing is refilled. A raised refill
+ * applies at once, also to the time since the last charge; a lowered refill applies from the next
+ * charge on, and the time before it refills at the former rate.
  *
  * @param refill tokens per window, from 0 (refuse everything)
  * @param windowMillis period of {@code refill} in ms, from 1
@@ -58,32 +59,38 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
   public Transition<State> charge(
       @Nullable State state, long nowMillis, long cost, Overrun overrun) {
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
-    long level = levelAt(state, at);
+    long pace = paceOf(state);
+    long level = levelAt(state, pace, at);
     long needed = Range.needed(cost, overrun);
     // Compared with the capacity first: the product could overflow.
     if (needed <= capacity && needed * windowMillis <= level) {
-      State next = cost == 0 ? state : new State(level - cost * windowMillis, at, refill);
-      return new Transition<>(next, admission(level - cost * windowMillis, at, nowMillis));
+      long next = level - cost * windowMillis;
+      return new Transition<>(
+          cost == 0 ? state : new State(next, at, refill),
+          admission(next, cost == 0 ? pace : refill, at, nowMillis));
     }
     // Without a refill, a debt would never be repaid.
     long debt = refill == 0 ? 0 : Range.debt(cost, overrun);
     long next = Math.max(-Cost.MAX, level - Range.saturatedProduct(debt, windowMillis));
+    long nextPace = debt == 0 ? pace : refill;
     return new Transition<>(
         debt == 0 ? state : new State(next, at, refill),
         Decision.refuse(
             capacity,
             remaining(level) - debt,
-            resetAt(next, at, refill) - nowMillis,
-            retryAfter(needed, next, at, nowMillis)));
+            resetAt(next, nextPace, at) - nowMillis,
+            retryAfter(needed, next, nextPace, at, nowMillis)));
   }
 
   @Override
   public Transition<State> refund(@Nullable State state, long nowMillis, long units) {
     long at = state == null ? nowMillis : Math.max(nowMillis, state.atMillis);
-    long level = levelAt(state, at);
+    long pace = paceOf(state);
+    long level = levelAt(state, pace, at);
     long next = Math.min(full(), level + Range.saturatedProduct(units, windowMillis));
     return new Transition<>(
-        next == level ? state : new State(next, at, refill), admission(next, at, nowMillis));
+        next == level ? state : new State(next, at, refill),
+        admission(next, next == level ? pace : refill, at, nowMillis));
   }
 
   @Override
@@ -119,40 +126,43 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
 
   @Override
   public long unusedFromMillis(State state) {
-    return resetAt(state.level, state.atMillis, state.refill);
+    return resetAt(state.level, state.refill, state.atMillis);
   }
 
   private long full() {
     return capacity * windowMillis;
   }
 
-  private long levelAt(@Nullable State state, long at) {
-    if (state == null || refill == 0 || state.refill == 0) {
+  /** Returns what each ms since the state adds: a raised refill applies at once. */
+  private long paceOf(@Nullable State state) {
+    return state == null ? refill : Math.max(refill, state.refill);
+  }
+
+  private long levelAt(@Nullable State state, long pace, long at) {
+    if (state == null || refill == 0) {
       return full();
     }
     long elapsed = at - state.atMillis;
     long missing = full() - state.level;
-    // Divided first: elapsed * refill can overflow.
-    return missing <= 0 || elapsed > missing / state.refill
-        ? full()
-        : state.level + elapsed * state.refill;
+    // Divided first: elapsed * pace can overflow.
+    return missing <= 0 || elapsed > missing / pace ? full() : state.level + elapsed * pace;
   }
 
-  private long retryAfter(long needed, long level, long at, long nowMillis) {
+  private long retryAfter(long needed, long level, long pace, long at, long nowMillis) {
     return needed > capacity
         ? Decision.NEVER
-        : at - nowMillis + Math.ceilDiv(needed * windowMillis - level, refill);
+        : at - nowMillis + Math.ceilDiv(needed * windowMillis - level, pace);
   }
 
-  private Decision admission(long level, long at, long nowMillis) {
-    return Decision.admit(capacity, remaining(level), resetAt(level, at, refill) - nowMillis);
+  private Decision admission(long level, long pace, long at, long nowMillis) {
+    return Decision.admit(capacity, remaining(level), resetAt(level, pace, at) - nowMillis);
   }
 
   private long remaining(long level) {
     return Math.max(0, level) / windowMillis;
   }
 
-  private long resetAt(long level, long at, long refill) {
-    return level >= full() || refill == 0 ? at : at + Math.ceilDiv(full() - level, refill);
+  private long resetAt(long level, long pace, long at) {
+    return level >= full() || pace == 0 ? at : at + Math.ceilDiv(full() - level, pace);
   }
 }

@@ -231,12 +231,29 @@ public abstract class CounterStoreConformance {
     acquire(enforced(charge(former, "half", 10)));
     acquire(enforced(charge(former, "all", 10)));
     clock.setWall(START + MINUTE / 2);
-    assertThat(left(lowered, "half")).as("a look keeps the former rate").isEqualTo(5);
+    assertThat(left(lowered, "half")).as("at the former rate until now").isEqualTo(5);
     assertThat(acquire(enforced(charge(lowered, "half", 1))).decisions().getFirst().remaining())
         .isEqualTo(4);
     clock.setWall(START + MINUTE);
     assertThat(left(lowered, "half")).as("at the lowered rate since").isEqualTo(4);
     assertThat(left(lowered, "all")).isEqualTo(10);
+  }
+
+  static List<List<RateAlgorithm<?>>> raisedRates() {
+    return List.of(
+        List.of(new Gcra(1, MINUTE, 1), new Gcra(10, MINUTE, 1)),
+        List.of(new TokenBucket(1, MINUTE, 1), new TokenBucket(10, MINUTE, 1)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("raisedRates")
+  void aRaisedRateAppliesAtOnce(List<RateAlgorithm<?>> rates) {
+    acquire(enforced(charge(rates.getFirst(), "a", 1)));
+    RateAlgorithm<?> raised = rates.getLast();
+    Decision refused = acquire(enforced(charge(raised, "a", 1))).decisions().getFirst();
+    assertThat(refused.retryAfterMillis()).isEqualTo(MINUTE / 10);
+    clock.setWall(START + MINUTE / 10);
+    assertThat(acquire(enforced(charge(raised, "a", 1))).admitted()).isTrue();
   }
 
   @Test

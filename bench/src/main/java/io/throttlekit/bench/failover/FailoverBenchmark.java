@@ -109,8 +109,11 @@ public final class FailoverBenchmark {
   private static String median(List<Passed> runs) {
     List<Passed> sorted = runs.stream().sorted(Comparator.comparingInt(Passed::passed)).toList();
     Passed median = sorted.get(sorted.size() / 2);
-    return median.passed() == 0
-        ? "0"
-        : String.format(Locale.ROOT, "%d (%.1f s)", median.passed(), median.lastSeconds());
+    String passed =
+        median.passed() == 0
+            ? "0"
+            : String.format(Locale.ROOT, "%d (%.1f s)", median.passed(), median.lastSeconds());
+    // Neither 200 nor 429, such as without a connection to Envoy: errors of the measurement.
+    return median.failed() == 0 ? passed : passed + ", " + median.failed() + " failed";
   }
 }

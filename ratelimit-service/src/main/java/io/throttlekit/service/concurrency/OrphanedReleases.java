@@ -3,7 +3,7 @@ package io.throttlekit.service.concurrency;
 import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.concurrency.release.ProcessKeys;
-import io.throttlekit.service.concurrency.release.ProcessKeys.Origin;
+import io.throttlekit.service.concurrency.release.ProcessKeys.Verification;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.ReleaseExchange;
 import io.throttlekit.share.ReleasedPermits;
@@ -198,7 +198,7 @@ final class OrphanedReleases {
         PermitIds.Parts parts = release == null ? null : PermitIds.parts(release.id());
         if (release == null
             || parts == null
-            || keys.origin(parts.address(), parts.text(), parts.signature()) == Origin.INVENTED
+            || keys.verify(parts.address(), parts.text(), parts.signature()) == Verification.INVALID
             || counted.put(release.id(), true) != null) {
           continue;
         }

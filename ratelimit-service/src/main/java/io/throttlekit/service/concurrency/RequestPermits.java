@@ -6,7 +6,7 @@ import io.throttlekit.Wakeups;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.LeaseTerms;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.Release;
 import io.throttlekit.service.concurrency.release.ProcessKeys;
-import io.throttlekit.service.concurrency.release.ProcessKeys.Origin;
+import io.throttlekit.service.concurrency.release.ProcessKeys.Verification;
 import io.throttlekit.share.ReleaseExchange;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -183,30 +183,30 @@ public final class RequestPermits {
     if (sending == null || parts == null || parts.address().equals(ids.address())) {
       listener.stale();
     } else {
-      Origin origin = origin(parts);
-      if (origin == Origin.INVENTED) {
+      Verification verification = verify(parts);
+      if (verification == Verification.INVALID) {
         listener.stale();
         return;
       }
-      orphans.sent(parts.process(), parts.address(), origin == Origin.GIVEN);
-      sending.forward(parts.address(), release, origin == Origin.GIVEN);
+      orphans.sent(parts.process(), parts.address(), verification == Verification.VALID);
+      sending.forward(parts.address(), release, verification == Verification.VALID);
     }
   }
 
-  /** Returns the origin of the id; reads the keys if the key of its process is not known. */
-  private Origin origin(PermitIds.Parts parts) {
-    Origin origin = keys.origin(parts.address(), parts.text(), parts.signature());
-    if (origin == Origin.UNKNOWN) {
+  /** Verifies the id; reads the keys if the key of its process is not known. */
+  private Verification verify(PermitIds.Parts parts) {
+    Verification verification = keys.verify(parts.address(), parts.text(), parts.signature());
+    if (verification == Verification.NO_KEY) {
       keys.read();
     }
-    return origin;
+    return verification;
   }
 
   /** Returns whether the id may have been given by the process that it names. */
   boolean mayBeGiven(String id) {
     PermitIds.Parts parts = PermitIds.parts(id);
     return parts != null
-        && keys.origin(parts.address(), parts.text(), parts.signature()) != Origin.INVENTED;
+        && keys.verify(parts.address(), parts.text(), parts.signature()) != Verification.INVALID;
   }
 
   /** Ends a permit by a release that another process received. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * address that belongs to no process ({@value #ADDRESS}), as {@code 1 <address> <key>}. No process
  * acknowledges these texts, so all processes read them for the 10 minutes for which the exchange
  * keeps them: the keys of some 300 processes fit into an answer. A process of an earlier version
- * publishes no key, and the origin of its ids is {@link Origin#UNKNOWN}.
+ * publishes no key, and its ids are {@link Verification#NO_KEY}.
  *
  * <p>Thread-safe and non-blocking.
  */
@@ -37,14 +37,14 @@ public final class ProcessKeys {
   /** The most keys that are remembered; those published last remain. */
   private static final int MAX_KEYS = 1_000;
 
-  /** Where an id comes from. */
-  public enum Origin {
+  /** Result of the verification of an id. */
+  public enum Verification {
     /** The process that the id names has signed it. */
-    GIVEN,
+    VALID,
     /** The process that the id names has not signed it, and so never gave it. */
-    INVENTED,
+    INVALID,
     /** The key of the process is not known. */
-    UNKNOWN
+    NO_KEY
   }
 
   private final String address;
@@ -97,20 +97,20 @@ public final class ProcessKeys {
   }
 
   /**
-   * Returns the origin of an id.
+   * Verifies an id by the key of its process.
    *
    * @param process address that the id names
    * @param text that is signed
    */
-  public Origin origin(String process, String text, String signature) {
+  public Verification verify(String process, String text, String signature) {
     IdSigner signer;
     synchronized (this) {
       signer = process.equals(address) ? own : keys.get(process);
     }
     if (signer == null) {
-      return Origin.UNKNOWN;
+      return Verification.NO_KEY;
     }
-    return signer.signed(text, signature) ? Origin.GIVEN : Origin.INVENTED;
+    return signer.signed(text, signature) ? Verification.VALID : Verification.INVALID;
   }
 
   /** Reads the keys again, at most once a second: a process may have started. */

@@ -20,6 +20,9 @@ public final class ReleaseQueue {
   /** The most releases of a batch whose ids may be invented. */
   private static final int MAX_UNVERIFIED = 100;
 
+  /** The most of these releases that are verified for a batch, under the lock of the queue. */
+  private static final int MAX_VERIFICATIONS = 4 * MAX_UNVERIFIED;
+
   private final int capacity;
   private final Map<Object, Sender> senders = new HashMap<>();
 
@@ -131,10 +134,12 @@ public final class ReleaseQueue {
       size--;
     }
     int mayBeInvented = 0;
+    int verifications = 0;
     boolean isSkipped = false;
     while (batch.size() < most && !turns.isEmpty()) {
       Sender sender = turns.removeFirst();
-      if (sender == unverified && mayBeInvented == MAX_UNVERIFIED) {
+      if (sender == unverified
+          && (mayBeInvented == MAX_UNVERIFIED || verifications == MAX_VERIFICATIONS)) {
         isSkipped = true;
         continue;
       }
@@ -142,9 +147,12 @@ public final class ReleaseQueue {
       size--;
       if (sender != unverified) {
         batch.add(release);
-      } else if (possible.test(release)) {
-        batch.add(release);
-        mayBeInvented++;
+      } else {
+        verifications++;
+        if (possible.test(release)) {
+          batch.add(release);
+          mayBeInvented++;
+        }
       }
       if (sender.size() == 0) {
         senders.remove(sender.connection);

@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
  * late to refuse anything, and without {@code overdraft} a cost above what is left is not charged.
  *
  * <p>The signs are a refused cost while something is left, and then an admitted look at the same
- * counter, {@link #ENOUGH} times. One line is logged for each rule. Thread-safe.
+ * counter, {@link #ENOUGH} times. One line is logged for each rule, until {@link #MAX_RULES} others
+ * have shown the signs, or a reload. Thread-safe.
  */
 final class UnchargedCosts {
   /** Refused costs, each followed by an admitted look, before the warning. */

@@ -59,7 +59,7 @@ class EnvoyHoldTest {
               + "}}");
   private static final Pattern CONNECT = Pattern.compile("connect_timeout: " + SECONDS);
 
-  private record Published(String name, String text) {
+  record Published(String name, String text) {
     @Override
     public String toString() {
       return name;
@@ -98,7 +98,7 @@ class EnvoyHoldTest {
   void thePrintedBootstrapReconnectsInTheTimeThatTheServiceKnows() {
     assertThat(reconnected(printed())).isEqualTo(FilterText.RECONNECTED);
     assertThat(seconds(all(PINGS, printed()).getFirst(), 1))
-        .isEqualTo(FilterText.PING_INTERVAL.toSeconds());
+        .isEqualTo((double) FilterText.PING_INTERVAL.toSeconds());
   }
 
   /** Returns the longest time until an Envoy has opened another stream. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.share.ReleaseExchange.Release;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -70,9 +71,22 @@ class ReleaseQueueTest {
     for (int i = 0; i < 1_000; i++) {
       queue.addUnverified(release(i % 10 == 0 ? "given" : "invented", i));
     }
-    List<Release> batch = queue.take(1_000, release -> release.address().equals("given"));
-    assertThat(batch).hasSize(100);
-    assertThat(queue.size()).as("after the hundredth").isEqualTo(9);
+    List<Release> taken = new ArrayList<>();
+    while (queue.size() > 0) {
+      taken.addAll(queue.take(1_000, release -> release.address().equals("given")));
+    }
+    assertThat(taken).hasSize(100);
+  }
+
+  @Test
+  void fewOfThoseThatMayBeInventedAreVerifiedForABatch() {
+    for (int i = 0; i < CAPACITY; i++) {
+      queue.addUnverified(release("invented", i));
+    }
+    AtomicInteger verified = new AtomicInteger();
+    assertThat(queue.take(CAPACITY, _ -> verified.incrementAndGet() < 0)).isEmpty();
+    assertThat(verified).hasValue(400);
+    assertThat(queue.size()).isEqualTo(CAPACITY - 400);
   }
 
   @Test
