@@ -160,8 +160,8 @@ class EnvoyLeasesTest {
                     "( +)stat_prefix: http\n", "$0$1request_timeout: 5s # of the whole request\n"),
             Map.of());
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, timeout);
-        Socket idle = mesh.sent("/", "content-length", "9")) {
-      awaitMetric(mesh, "throttlekit_concurrency_in_flight", 1);
+        Socket idle = mesh.sent("/?hold", "content-length", "9")) {
+      awaitMetric(mesh, "throttlekit_concurrency_leases_total", 1);
       assertThat(new String(idle.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
           .isEqualTo("HTTP/1.1 408");
       awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"access_log\"}", 1);
@@ -179,10 +179,13 @@ class EnvoyLeasesTest {
                 .replace("max: 200", "max: 1")
                 .replace("ttl: 30s", "ttl: 5s"));
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, brief);
-        Socket _ = mesh.sent("/", "content-length", "9")) {
+        Socket _ = mesh.sent("/?hold", "content-length", "9")) {
       awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"expired\"}", 1);
       assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
       assertThat(mesh.status("/")).as("beside the idle one").isEqualTo(200);
+      assertThat(metric(mesh, "throttlekit_concurrency_stale_releases_total")).isZero();
+      mesh.upstream().letGo();
+      awaitMetric(mesh, "throttlekit_concurrency_stale_releases_total", 1);
     }
   }
 
