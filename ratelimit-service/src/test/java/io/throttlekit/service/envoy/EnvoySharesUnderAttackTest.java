@@ -18,28 +18,17 @@ import io.envoyproxy.envoy.service.runtime.v3.Runtime;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.StreamObserver;
-import io.throttlekit.TimeSource;
-import io.throttlekit.envoy.EnvoyExample;
-import io.throttlekit.envoy.EnvoyWiring;
-import io.throttlekit.service.RateLimitService;
-import io.throttlekit.service.config.load.ConfigLoader;
-import io.throttlekit.service.config.load.Options;
-import io.throttlekit.testkit.envoy.EnvoyProcess;
-import io.throttlekit.testkit.envoy.EnvoyProgram;
 import io.throttlekit.testkit.envoy.RealEnvoy;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -54,8 +43,6 @@ import org.junit.jupiter.api.io.TempDir;
 @RealEnvoy
 class EnvoySharesUnderAttackTest {
   private static final int LIMIT = 12;
-  private static final Pattern PORTS =
-      Pattern.compile("grpc=[^ ]*:(\\d+).*debug=[^ ]*:(\\d+) sensors=[^ ]*:(\\d+)");
   private static final String POLICY =
       """
       domain: concurrency-limit
@@ -69,35 +56,13 @@ class EnvoySharesUnderAttackTest {
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final List<AutoCloseable> opened = new ArrayList<>();
   private Upstream upstream;
-  private RateLimitService service;
-  private int port;
-  private int debugPort;
-  private int sensorsPort;
+  private ServiceOfTest service;
 
   @BeforeEach
   void start() throws IOException {
     upstream = Upstream.start();
     Path policy = Files.writeString(folder.resolve("policy.yaml"), POLICY);
-    Map<String, String> environment =
-        Map.of(
-            "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
-            "THROTTLEKIT_GRPC_PORT", "0",
-            "THROTTLEKIT_HTTP_PORT", "0",
-            "THROTTLEKIT_DEBUG_PORT", "0",
-            "THROTTLEKIT_SENSORS_LISTEN", "127.0.0.1:0",
-            "THROTTLEKIT_CONCURRENCY_ENVOY_HOLD", "5s",
-            "THROTTLEKIT_WARM_UP_REQUESTS", "0");
-    Map<String, List<String>> flags = Options.of("--policies", policy.toString());
-    service =
-        new RateLimitService(
-            Objects.requireNonNull(new ConfigLoader(environment).load(flags).config()),
-            TimeSource.system());
-    assertThat(service.start()).isTrue();
-    Matcher ports = PORTS.matcher(service.readyLine());
-    assertThat(ports.find()).as(service.readyLine()).isTrue();
-    port = Integer.parseInt(ports.group(1));
-    debugPort = Integer.parseInt(ports.group(2));
-    sensorsPort = Integer.parseInt(ports.group(3));
+    service = ServiceOfTest.start(policy, Map.of("THROTTLEKIT_CONCURRENCY_ENVOY_HOLD", "5s"));
   }
 
   @AfterEach
@@ -106,7 +71,7 @@ class EnvoySharesUnderAttackTest {
     for (AutoCloseable each : opened.reversed()) {
       each.close();
     }
-    service.stop();
+    service.close();
     upstream.close();
   }
 
@@ -115,8 +80,8 @@ class EnvoySharesUnderAttackTest {
     Liar liar = new Liar(true);
     opened.add(liar);
     await().until(() -> liar.share == LIMIT);
-    Loaded other = new Loaded("other");
-    List<Loaded> same = List.of(new Loaded("same"), new Loaded("same"));
+    LoadedEnvoy other = envoy("other");
+    List<LoadedEnvoy> same = List.of(envoy("same"), envoy("same"));
     await()
         .until(() -> {
           int held = other.attempt();
@@ -124,7 +89,7 @@ class EnvoySharesUnderAttackTest {
           assertThat(held + ofBoth).as("in flight").isLessThanOrEqualTo(LIMIT);
           return held >= LIMIT / 3 && ofBoth >= LIMIT / 3;
         });
-    assertThat(same).as("neither ends the other").allMatch(envoy -> envoy.held > 0);
+    assertThat(same).as("neither ends the other").allMatch(envoy -> envoy.held() > 0);
     await().until(() -> liar.share <= LIMIT / 3);
     assertThat(metric("throttlekit_concurrency_shared_node_ids")).isEqualTo(1);
   }
@@ -134,7 +99,7 @@ class EnvoySharesUnderAttackTest {
       throws Exception {
     Liar liar = new Liar(false);
     await().until(() -> liar.share == LIMIT);
-    Loaded honest = new Loaded("honest");
+    LoadedEnvoy honest = envoy("honest");
     await().until(() -> {
       honest.attempt();
       return liar.share < LIMIT && metric("throttlekit_concurrency_unacknowledged_envoys") == 1;
@@ -144,50 +109,18 @@ class EnvoySharesUnderAttackTest {
     await().until(() -> honest.attempt() == LIMIT);
   }
 
+  private LoadedEnvoy envoy(String node) throws IOException {
+    LoadedEnvoy envoy = LoadedEnvoy.start(node, service, upstream, folder);
+    opened.add(envoy);
+    return envoy;
+  }
+
   private int metric(String name) throws Exception {
-    URI page = URI.create("http://127.0.0.1:" + debugPort + "/metrics");
+    URI page = URI.create("http://127.0.0.1:" + service.debugPort() + "/metrics");
     String metrics =
         client.send(HttpRequest.newBuilder(page).build(), BodyHandlers.ofString()).body();
     Matcher line = Pattern.compile("(?m)^" + name + "(?:\\{[^}]*})? (\\d+)").matcher(metrics);
     return line.find() ? Integer.parseInt(line.group(1)) : -1;
-  }
-
-  /** An Envoy, and the requests in flight through it. */
-  private final class Loaded {
-    private final EnvoyProcess envoy;
-    private int held;
-
-    Loaded(String node) throws IOException {
-      String bootstrap =
-          EnvoyExample.CONCURRENCY_LIMIT
-              .bootstrap(
-                  new EnvoyWiring(
-                      0,
-                      0,
-                      port,
-                      sensorsPort,
-                      upstream.port(),
-                      java.time.Duration.ofSeconds(30),
-                      Path.of("/dev/null")))
-              .replace("id: edge-1", "id: " + node)
-              .replace("max_requests: 100", "max_requests: 0")
-              .replace("initial_fetch_timeout: 1s", "initial_fetch_timeout: 30s");
-      Path own = Files.createTempDirectory(folder, "envoy");
-      envoy = EnvoyProcess.start(EnvoyProgram.path(), bootstrap, own);
-      opened.add(envoy);
-    }
-
-    /** Sends a request, which the upstream holds if Envoy admits it; returns how many are held. */
-    int attempt() {
-      int before = upstream.requests();
-      URI uri = URI.create("http://127.0.0.1:" + envoy.port() + "/?hold");
-      CompletableFuture<HttpResponse<Void>> sent =
-          client.sendAsync(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding());
-      await().until(() -> sent.isDone() || upstream.requests() > before);
-      assertThat(sent.isDone() ? sent.join().statusCode() : 503).isEqualTo(503);
-      held += sent.isDone() ? 0 : 1;
-      return held;
-    }
   }
 
   /**
@@ -207,7 +140,7 @@ class EnvoySharesUnderAttackTest {
             .build();
 
     private final ManagedChannel channel =
-        NettyChannelBuilder.forAddress("127.0.0.1", sensorsPort).usePlaintext().build();
+        NettyChannelBuilder.forAddress("127.0.0.1", service.sensorsPort()).usePlaintext().build();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
     private final boolean acknowledges;
     private final StreamObserver<DiscoveryRequest> limits;
