@@ -168,8 +168,7 @@ public final class PostgresSteeringExchange extends Database implements Steering
     boolean done =
         brings
             ? state.reports()
-            : lease.equals(state.leaseAfter(visit))
-                && !(lease.isOf(visit) && state.reports());
+            : lease.equals(state.leaseAfter(visit)) && !(lease.isOf(visit) && state.reports());
     return done ? state.answer(visit, lease, false, List.of(), 0) : null;
   }
 

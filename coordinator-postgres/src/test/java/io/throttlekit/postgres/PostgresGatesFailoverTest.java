@@ -129,7 +129,8 @@ class PostgresGatesFailoverTest {
     var exchange =
         new PostgresSteeringExchange(
             Wanted.of(url()).quickToConnect().settings(),
-            new Database.Surroundings(TimeSource.system(), TestSurroundings.TIMER, listener, clock));
+            new Database.Surroundings(
+                TimeSource.system(), TestSurroundings.TIMER, listener, clock));
     opened.add(exchange);
     return exchange;
   }

@@ -70,9 +70,9 @@ public record SteeringLease(long epoch, String replica, long incarnation, long u
   }
 
   /**
-   * Returns whether the visitor knows a record that the exchange has lost, as after the promotion of
-   * a server that lagged. Replicas ignore records that are older than those they know, so only a new
-   * epoch lets all of them continue from one record.
+   * Returns whether the visitor knows a record that the exchange has lost, as after the promotion
+   * of a server that lagged. Replicas ignore records that are older than those they know, so only a
+   * new epoch lets all of them continue from one record.
    */
   private boolean isLost(Visit visit, long recordEpoch, long recordVersion) {
     // Of a record of this epoch only the holder decides: others would take the lease in turns.

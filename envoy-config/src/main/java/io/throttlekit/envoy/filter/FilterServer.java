@@ -38,10 +38,10 @@ import org.slf4j.LoggerFactory;
  * <p>The version is a digest of the resources: it is the same on all replicas with the same
  * policies, and does not change with a restart.
  *
- * <p>The number of streams is bounded by the gRPC server. Streams are answered in the order in which
- * they ask, at most {@value #TURN_BYTES} bytes in each turn of 20 ms, and the next message of a
- * stream is read when its last one was answered. So a flood takes a bounded part of the event loop,
- * and a reload for many Envoys does not fill its memory.
+ * <p>The number of streams is bounded by the gRPC server. Streams are answered in the order in
+ * which they ask, at most {@value #TURN_BYTES} bytes in each turn of 20 ms, and the next message of
+ * a stream is read when its last one was answered. So a flood takes a bounded part of the event
+ * loop, and a reload for many Envoys does not fill its memory.
  *
  * <p>Thread-safe. Never blocks, not even on a lock: calls made while another thread is at work are
  * executed by that thread afterwards. Turns run on the timer's thread, so that no client occupies
@@ -79,7 +79,8 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
       new SynchronizationContext((_, e) -> LOG.error("a filter could not be distributed", e));
   private final Set<FilterStream> open = new LinkedHashSet<>();
   private final Set<FilterStream> rejecting = new HashSet<>(); // of those, by their newest filter
-  private final LinkedHashSet<FilterStream> due = new LinkedHashSet<>(); // to be answered in a later turn
+  private final LinkedHashSet<FilterStream> due =
+      new LinkedHashSet<>(); // to be answered in a later turn
   private final LongAdder sent = new LongAdder();
   private final LongAdder rejected = new LongAdder();
   private volatile int streams; // the sizes of both sets, for other threads

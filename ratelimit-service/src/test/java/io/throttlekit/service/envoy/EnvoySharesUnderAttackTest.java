@@ -1,7 +1,7 @@
 package io.throttlekit.service.envoy;
 
-import static org.awaitility.Awaitility.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.google.protobuf.Duration;
 import com.google.protobuf.InvalidProtocolBufferException;
@@ -100,10 +100,11 @@ class EnvoySharesUnderAttackTest {
     Liar liar = new Liar(false);
     await().until(() -> liar.share == LIMIT);
     LoadedEnvoy honest = envoy("honest");
-    await().until(() -> {
-      honest.attempt();
-      return liar.share < LIMIT && metric("throttlekit_concurrency_unacknowledged_envoys") == 1;
-    });
+    await()
+        .until(() -> {
+          honest.attempt();
+          return liar.share < LIMIT && metric("throttlekit_concurrency_unacknowledged_envoys") == 1;
+        });
     assertThat(honest.attempt()).as("of the places that the liar has").isZero();
     liar.close();
     await().until(() -> honest.attempt() == LIMIT);
