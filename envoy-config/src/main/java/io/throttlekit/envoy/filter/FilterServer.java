@@ -8,7 +8,7 @@ import io.envoyproxy.envoy.service.extension.v3.ExtensionConfigDiscoveryServiceG
 import io.grpc.SynchronizationContext;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
-import io.throttlekit.Timer;
+import io.throttlekit.Scheduler;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.envoy.NodeIds;
@@ -44,8 +44,8 @@ import org.slf4j.LoggerFactory;
  * loop, and a reload for many Envoys does not fill its memory.
  *
  * <p>Thread-safe. Never blocks, not even on a lock: calls made while another thread is at work are
- * executed by that thread afterwards. Turns run on the timer's thread, so that no client occupies
- * the thread that loads policies.
+ * executed by that thread afterwards. Turns run on the scheduler's thread, so that no client
+ * occupies the thread that loads policies.
  */
 public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase {
   private static final Logger LOG = LoggerFactory.getLogger(FilterServer.class);
@@ -73,7 +73,7 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
   private static final int FILTER_BYTES = 4 << 10;
 
   private final FilterSettings settings;
-  private final Timer timer;
+  private final Scheduler scheduler;
   private final Executor logger;
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a filter could not be distributed", e));
@@ -110,12 +110,12 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
   /**
    * Creates a server without policies.
    *
-   * @param timer begins the turns; on any thread
+   * @param scheduler begins the turns; on any thread
    * @param logger writes the lines that clients cause, which must not block their event loops
    */
-  public FilterServer(FilterSettings settings, Timer timer, Executor logger) {
+  public FilterServer(FilterSettings settings, Scheduler scheduler, Executor logger) {
     this.settings = settings;
-    this.timer = timer;
+    this.scheduler = scheduler;
     this.logger = logger;
   }
 
@@ -214,7 +214,7 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
     }
     if (spentBytes > 0 && !inTurn) {
       inTurn = true;
-      timer.runAfter(TURN.toNanos(), () -> within(this::nextTurn));
+      scheduler.runAfter(TURN.toNanos(), () -> within(this::nextTurn));
     }
   }
 
