@@ -43,7 +43,6 @@ class PostgresGatesFailoverTest {
 
   private final PostgresProcess primary = PostgresProcess.start();
   private final List<AutoCloseable> opened = new ArrayList<>(List.of(primary));
-  private PostgresProcess standby;
 
   @AfterEach
   void close() throws Exception {
@@ -54,10 +53,10 @@ class PostgresGatesFailoverTest {
 
   @Test
   void aSynchronousStandbyKeepsTheSharesOfReplicas() throws SQLException {
-    startStandby("synchronous_standby_names=*");
-    var coordinator = coordinator();
+    PostgresProcess standby = startStandby("synchronous_standby_names=*");
+    var coordinator = coordinator(standby);
     assertThat(Heartbeats.beat(coordinator, "a", 1).share()).isEqualTo(10);
-    failOver();
+    failOver(standby);
     await("recovered", () -> answers(coordinator.health()));
     ShareGrant next = Heartbeats.beat(coordinator, "b", 1);
     assertThat(next.share()).as("all are reserved for a").isZero();
@@ -67,13 +66,13 @@ class PostgresGatesFailoverTest {
 
   @Test
   void anAsynchronousStandbyThatLaggedKnowsNoLaterShares() throws SQLException {
-    startStandby();
-    var coordinator = coordinator();
+    PostgresProcess standby = startStandby();
+    var coordinator = coordinator(standby);
     assertThat(Heartbeats.beat(coordinator, "a", 1).share()).isEqualTo(10);
     answer(Heartbeats.leave(coordinator, "a"));
-    cutOffStandby();
+    cutOff(standby);
     assertThat(Heartbeats.beat(coordinator, "b", 1).share()).isEqualTo(10);
-    failOver();
+    failOver(standby);
     await("recovered", () -> answers(coordinator.health()));
     assertThat(Heartbeats.beat(coordinator, "c", 1).share()).as("b is not known").isEqualTo(10);
     assertThat(Heartbeats.beat(coordinator, "b", 2).status())
@@ -84,12 +83,12 @@ class PostgresGatesFailoverTest {
 
   @Test
   void aSynchronousStandbyKeepsTheRecordOfTheSteeringReplica() throws SQLException {
-    startStandby("synchronous_standby_names=*");
-    var exchange = exchange();
+    PostgresProcess standby = startStandby("synchronous_standby_names=*");
+    var exchange = exchange(standby);
     long epoch = visit(exchange, "a", 0, 0, null).epoch();
     Record record = new Record(epoch, 1, "shares");
     assertThat(visit(exchange, "a", 0, 0, record).published()).isTrue();
-    failOver();
+    failOver(standby);
     await("recovered", () -> answers(exchange.health()));
     Answer other = visit(exchange, "b", 0, 0, null);
     assertThat(other.steering()).isEqualTo("a");
@@ -100,13 +99,13 @@ class PostgresGatesFailoverTest {
   /** Without a new epoch the other replica would apply the older shares. */
   @Test
   void theSteeringReplicaPublishesTheRecordThatALaggingStandbyLacksAgain() throws SQLException {
-    startStandby();
-    var exchange = exchange();
+    PostgresProcess standby = startStandby();
+    var exchange = exchange(standby);
     long epoch = visit(exchange, "a", 0, 0, null).epoch();
     assertThat(visit(exchange, "a", 0, 0, new Record(epoch, 1, "old")).published()).isTrue();
-    cutOffStandby();
+    cutOff(standby);
     assertThat(visit(exchange, "a", epoch, 1, new Record(epoch, 2, "new")).published()).isTrue();
-    failOver();
+    failOver(standby);
     await("recovered", () -> answers(exchange.health()));
     long next = visit(exchange, "a", epoch, 2, null).epoch();
     assertThat(next).as("of a new lease").isGreaterThan(epoch);
@@ -115,27 +114,27 @@ class PostgresGatesFailoverTest {
     assertThat(visit(exchange, "b", epoch, 1, null).record()).isEqualTo(again);
   }
 
-  private PostgresConcurrencyCoordinator coordinator() {
+  private PostgresConcurrencyCoordinator coordinator(PostgresProcess standby) {
     var coordinator =
         new PostgresConcurrencyCoordinator(
-            Wanted.of(url()).quickToConnect().settings(),
+            Wanted.of(url(standby)).quickToConnect().settings(),
             Coordination.DEFAULT,
             TestSurroundings.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }
 
-  private PostgresSteeringExchange exchange() {
+  private PostgresSteeringExchange exchange(PostgresProcess standby) {
     var exchange =
         new PostgresSteeringExchange(
-            Wanted.of(url()).quickToConnect().settings(),
+            Wanted.of(url(standby)).quickToConnect().settings(),
             new Database.Surroundings(
                 TimeSource.system(), TestSurroundings.TIMER, listener, clock));
     opened.add(exchange);
     return exchange;
   }
 
-  private String url() {
+  private String url(PostgresProcess standby) {
     return "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/postgres?targetServerType=primary"
         .formatted(primary.port(), standby.port());
   }
@@ -150,20 +149,21 @@ class PostgresGatesFailoverTest {
     return answer(exchange.visit(visit));
   }
 
-  private void startStandby(String... options) {
-    standby = primary.startStandby(options);
+  private PostgresProcess startStandby(String... options) {
+    PostgresProcess standby = primary.startStandby(options);
     opened.add(standby);
     await("attached", () -> query(primary, STANDBYS).equals("1"));
+    return standby;
   }
 
-  private void cutOffStandby() {
+  private void cutOff(PostgresProcess standby) {
     await("replicated", () -> query(standby, REPLAYED).equals(query(primary, WRITTEN)));
     query(standby, "ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'");
     query(standby, "SELECT pg_reload_conf()");
     await("cut off", () -> query(primary, STANDBYS).equals("0"));
   }
 
-  private void failOver() throws SQLException {
+  private void failOver(PostgresProcess standby) throws SQLException {
     primary.kill();
     standby.promote();
   }
