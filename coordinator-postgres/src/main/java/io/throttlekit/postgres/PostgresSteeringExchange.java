@@ -70,11 +70,14 @@ public final class PostgresSteeringExchange extends Database implements Steering
         RETURNING 1\
       """;
 
-  /** The condition that another process has the lease (replica, incarnation). */
+  /**
+   * The condition that another process has the lease (replica, incarnation), and the exchange has
+   * not lost the visitor's record (known epoch).
+   */
   private static final String IF_OTHERS_STEER =
       """
       , state WHERE state.replica <> '' AND (state.replica <> ? OR state.incarnation <> ?)
-        AND state.until_millis BETWEEN state.millis AND state.millis + %d\
+        AND state.until_millis BETWEEN state.millis AND state.millis + %d AND state.epoch >= ?\
       """
           .formatted(SteeringLease.MAX_LEFT_MILLIS);
 
@@ -151,7 +154,7 @@ public final class PostgresSteeringExchange extends Database implements Steering
     Collections.addAll(values, visit.knownEpoch(), visit.knownVersion());
     if (brings) {
       Collections.addAll(values, visit.replica(), visit.report());
-      Collections.addAll(values, visit.replica(), visit.incarnation());
+      Collections.addAll(values, visit.replica(), visit.incarnation(), visit.knownEpoch());
     }
     String sql = NOT_DURABLE + (brings ? READ_AND_ADD : READ);
     State state;
@@ -165,8 +168,7 @@ public final class PostgresSteeringExchange extends Database implements Steering
     boolean done =
         brings
             ? state.reports()
-            : lease.equals(lease.after(visit, state.nowMillis(), state.nowMillis()))
-                && !(lease.isOf(visit) && state.reports());
+            : lease.equals(state.leaseAfter(visit)) && !(lease.isOf(visit) && state.reports());
     return done ? state.answer(visit, lease, false, List.of(), 0) : null;
   }
 
@@ -179,7 +181,7 @@ public final class PostgresSteeringExchange extends Database implements Steering
       state = Session.rowOf(first, State::of);
     }
     long now = state.nowMillis();
-    SteeringLease lease = state.lease().after(visit, now, now);
+    SteeringLease lease = state.leaseAfter(visit);
     boolean steers = lease.isOf(visit);
     Record published = steers ? state.publishable(visit.record(), lease) : null;
 
@@ -265,6 +267,10 @@ public final class PostgresSteeringExchange extends Database implements Steering
           row.getLong(7),
           text == null ? null : new Record(row.getLong(6), row.getLong(7), text),
           row.getBoolean(9));
+    }
+
+    SteeringLease leaseAfter(Visit visit) {
+      return lease.after(visit, recordEpoch, recordVersion, nowMillis, nowMillis);
     }
 
     /** Returns the record if the holder of the lease may publish it, or did before; else null. */

@@ -90,7 +90,8 @@ class PostgresFailoverTest {
    * @param granted leases a number of units, of 10,000 altogether, and returns how many were
    *     granted
    */
-  private void assertSurvivesFailover(PostgresProcess standby, IntUnaryOperator granted) {
+  private void assertSurvivesFailover(PostgresProcess standby, IntUnaryOperator granted)
+      throws SQLException {
     AtomicInteger admitted = new AtomicInteger();
     AtomicInteger unanswered = new AtomicInteger();
     AtomicBoolean stop = new AtomicBoolean();
@@ -108,7 +109,7 @@ class PostgresFailoverTest {
     await("under load", () -> admitted.get() > 200);
     primary.kill();
     int before = admitted.get();
-    promote(standby);
+    standby.promote();
     int failedBefore = listener.failures.size();
     await("recovered", () -> admitted.get() > before + CALLERS);
     long failed =
@@ -141,7 +142,7 @@ class PostgresFailoverTest {
     await("cut off", () -> query(primary, "SELECT count(*) FROM pg_stat_replication").equals("0"));
     assertThat(admitted(store, 60)).as("which the standby lacks").isEqualTo(60);
     primary.kill();
-    promote(standby);
+    standby.promote();
     await("recovered", () -> answers(ask(store, "other", 0)));
     assertThat(admitted(store, 100)).isZero();
     assertThat(admitted(store(standby), 100)).as("by a new process").isZero();
@@ -226,7 +227,7 @@ class PostgresFailoverTest {
     String url = standby.url("postgres") + "?targetServerType=any";
     PostgresCounterStore store = open(url);
     assertThat(failure(ask(store, "a", 1))).hasMessageContaining("read-only");
-    promote(standby);
+    standby.promote();
     await("recovered", () -> answers(ask(store, "a", 1)));
   }
 
@@ -308,10 +309,6 @@ class PostgresFailoverTest {
             coordinator.lease(
                 new BudgetLease(budget, "eu", BudgetLease.CURRENT, units, DataLoss.DENY)))
         .units();
-  }
-
-  private static void promote(PostgresProcess standby) {
-    run(standby, "SELECT pg_promote()");
   }
 
   private static String replayed(PostgresProcess standby) {

@@ -46,6 +46,9 @@ end
 local stored = call('HMGET', KEYS[2], 'lease', 'version', 'dropped')
 local dropped = both(stored[3], 0)
 
+local record_epoch, record_version = both(match(stored[2] or '', '^(%d+) (%d+)$'))
+local known_epoch, known_version = tonumber(ARGV[7]), tonumber(ARGV[8])
+
 -- the lease
 local epoch, ends, incarnation, holder = match(stored[1] or '', '^(%d+) (%d+) (%-?%d+) (.*)$')
 epoch, ends = both(epoch, ends)
@@ -54,19 +57,21 @@ local own = holder == ARGV[3] and incarnation == ARGV[4]
 local left = ends - now
 local held = holder ~= '' and left >= 0 and left <= MAX_LEFT
 local leaves = ARGV[5] == '1'
-local steers = not leaves and (own or not held)
+-- A record that the replica knows is lost, as after the promotion of a server that lagged.
+local lost = known_epoch > epoch
+  or own and known_epoch == epoch and is_newer(epoch, known_version, record_epoch, record_version)
+local steers = not leaves and (own or not held or lost)
 if own and leaves then
   held = false
   write('lease', digits(epoch) .. ' 0 0 ')
-elseif steers and (not own or abs(LEASE - left) >= RENEW) then
-  if not own then
-    epoch = max(max(epoch, tonumber(ARGV[7])) + 1, now)
+elseif steers and (not own or lost or abs(LEASE - left) >= RENEW) then
+  if not own or lost then
+    epoch = max(max(epoch, known_epoch) + 1, now)
   end
   write('lease', table.concat({digits(epoch), digits(now + LEASE), ARGV[4], ARGV[3]}, ' '))
 end
 
 -- the record
-local record_epoch, record_version = both(match(stored[2] or '', '^(%d+) (%d+)$'))
 local next_epoch, next_version = tonumber(ARGV[9]), tonumber(ARGV[10])
 local published = false
 if steers and next_epoch == epoch then
@@ -77,7 +82,7 @@ if steers and next_epoch == epoch then
   published = record_epoch == next_epoch and record_version == next_version
 end
 local text
-if not published and is_newer(record_epoch, record_version, tonumber(ARGV[7]), tonumber(ARGV[8])) then
+if not published and is_newer(record_epoch, record_version, known_epoch, known_version) then
   text = call('HGET', KEYS[2], 'record')
 end
 

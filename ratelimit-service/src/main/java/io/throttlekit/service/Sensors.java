@@ -4,6 +4,7 @@ import io.grpc.BindableService;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.opentelemetry.api.metrics.Meter;
+import io.throttlekit.Scheduler;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import io.throttlekit.descriptors.policy.ConcurrencyRule.AtService;
@@ -89,7 +90,7 @@ final class Sensors implements AutoCloseable {
     this.filters =
         sensors.filter() == null
             ? null
-            : new FilterServer(sensors.filter(), Thread::startVirtualThread);
+            : new FilterServer(sensors.filter(), Scheduler.system(), Thread::startVirtualThread);
     List<BindableService> all =
         services(config.concurrency(), permits, steering, meter, time, marks);
     if (filters != null) {

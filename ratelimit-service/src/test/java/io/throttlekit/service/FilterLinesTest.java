@@ -12,6 +12,7 @@ import io.grpc.Server;
 import io.grpc.inprocess.InProcessChannelBuilder;
 import io.grpc.inprocess.InProcessServerBuilder;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.Scheduler;
 import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.PolicyLoader;
 import io.throttlekit.descriptors.policy.PolicyBook;
@@ -29,7 +30,10 @@ import org.junit.jupiter.api.Test;
 class FilterLinesTest {
   private final List<Runnable> lines = new ArrayList<>();
   private final FilterServer filters =
-      new FilterServer(new FilterSettings("limits", Duration.ofMillis(100), false), lines::add);
+      new FilterServer(
+          new FilterSettings("limits", Duration.ofMillis(100), false),
+          Scheduler.system(),
+          lines::add);
 
   private static PolicyBook policies(int domains) {
     List<PolicySource> files = new ArrayList<>();

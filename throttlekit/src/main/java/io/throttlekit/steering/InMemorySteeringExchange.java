@@ -38,7 +38,10 @@ public final class InMemorySteeringExchange implements SteeringExchange {
       return CompletableFuture.failedStage(StoreException.notSent("the exchange is closed"));
     }
     long now = TimeUnit.NANOSECONDS.toMillis(time.monotonicNanos());
-    lease = lease.after(visit, now, time.wallMillis());
+    Record current = record;
+    long recordEpoch = current == null ? 0 : current.epoch();
+    long recordVersion = current == null ? 0 : current.version();
+    lease = lease.after(visit, recordEpoch, recordVersion, now, time.wallMillis());
     boolean steers = lease.isOf(visit);
     boolean published = steers && publish(visit.record());
     if (!visit.report().isEmpty()) {

@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  * nothing. Every lease has an epoch, greater than that of any before it: the milliseconds since
  * 1970 at its begin, or one more than the greatest epoch in the exchange or in the visit, whichever
  * is greater; so it rises also after a loss of the data. A lease that has ended can be renewed
- * until another replica takes one.
+ * until another replica takes one. A visitor that knows a record of a later epoch than that of the
+ * lease, or the holder if it knows a newer record than the exchange has, begins a lease at once:
+ * the exchange has lost data, and the record is to be published again.
  *
  * <p>Only the holder can replace the record, and only while no later epoch has begun: so a record
  * that a replica reads is the newest, and what a replaced holder still publishes is refused. The

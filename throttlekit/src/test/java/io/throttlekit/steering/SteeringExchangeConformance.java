@@ -125,6 +125,34 @@ public abstract class SteeringExchangeConformance {
   }
 
   @Test
+  void aHolderThatKnowsARecordWhichTheExchangeLostBeginsALease() {
+    long epoch = visit(A).epoch();
+    publish(A, epoch, 3, "x");
+    assertThat(read(A, epoch, 3)).as("nothing is lost").isEqualTo(steers(A, epoch));
+    assertThat(read(B, epoch, 4)).as("the holder decides").isEqualTo(steers(A, 0));
+    long next = read(A, epoch, 4).epoch();
+    assertThat(next).isGreaterThan(epoch);
+    assertThat(read(A, epoch, 4).epoch()).as("until it publishes").isEqualTo(next);
+    assertThat(publish(A, epoch, 5, "late").published()).isFalse();
+    assertThat(publish(A, next, 5, "y").published()).isTrue();
+    assertThat(read(B, epoch, 4).record()).isEqualTo(new Record(next, 5, "y"));
+  }
+
+  @Test
+  void aReplicaThatKnowsALaterEpochTakesTheLeaseOfAnEarlierOne() {
+    long epoch = visit(A).epoch();
+    long lost = epoch + 60_000;
+    Visit bringing = new Visit(B, INCARNATION, "report", lost, 1, null, false);
+    long next = make(bringing).epoch();
+    assertThat(next).isGreaterThan(lost);
+    assertThat(read(C, lost, 2)).isEqualTo(steers(B, 0));
+    assertThat(visit(A)).isEqualTo(steers(B, 0));
+    assertThat(make(new Visit(C, INCARNATION, "", next + 1, 1, null, true)).steering())
+        .as("one that leaves takes none")
+        .isEqualTo(B);
+  }
+
+  @Test
   void anotherIncarnationOfAnIdIsAnotherReplica() {
     visit(A);
     Visit twin = new Visit(A, Long.MIN_VALUE, "", 0, 0, null, false);

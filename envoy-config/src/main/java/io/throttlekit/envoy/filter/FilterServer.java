@@ -8,12 +8,14 @@ import io.envoyproxy.envoy.service.extension.v3.ExtensionConfigDiscoveryServiceG
 import io.grpc.SynchronizationContext;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.throttlekit.Scheduler;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import io.throttlekit.descriptors.source.Wording;
 import io.throttlekit.envoy.NodeIds;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
@@ -36,8 +38,14 @@ import org.slf4j.LoggerFactory;
  * <p>The version is a digest of the resources: it is the same on all replicas with the same
  * policies, and does not change with a restart.
  *
- * <p>The number of streams is bounded by the gRPC server. Thread-safe. Never blocks, not even on a
- * lock: calls made while another thread is at work are executed by that thread afterwards.
+ * <p>The number of streams is bounded by the gRPC server. Streams are answered in the order in
+ * which they ask, at most {@value #TURN_BYTES} bytes in each turn of 20 ms, and the next message of
+ * a stream is read when its last one was answered. So a flood takes a bounded part of the event
+ * loop, and a reload for many Envoys does not fill its memory.
+ *
+ * <p>Thread-safe. Never blocks, not even on a lock: calls made while another thread is at work are
+ * executed by that thread afterwards. Turns run on the scheduler's thread, so that no client
+ * occupies the thread that loads policies.
  */
 public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase {
   private static final Logger LOG = LoggerFactory.getLogger(FilterServer.class);
@@ -53,27 +61,61 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
 
   private static final int MAX_REASON = 500; // characters of a rejection in the log
 
+  private static final Duration TURN = Duration.ofMillis(20);
+
+  /** Maximum cost of the answers of a turn; the last one may exceed it. */
+  static final int TURN_BYTES = 1 << 20;
+
+  /** Cost of reading a message, in bytes. */
+  private static final int MESSAGE_BYTES = 1 << 10;
+
+  /** Cost of a filter beside its bytes: one of an unknown domain is short, but built each time. */
+  private static final int FILTER_BYTES = 4 << 10;
+
   private final FilterSettings settings;
+  private final Scheduler scheduler;
   private final Executor logger;
   private final SynchronizationContext one =
       new SynchronizationContext((_, e) -> LOG.error("a filter could not be distributed", e));
   private final Set<FilterStream> open = new LinkedHashSet<>();
   private final Set<FilterStream> rejecting = new HashSet<>(); // of those, by their newest filter
+  private final LinkedHashSet<FilterStream> due =
+      new LinkedHashSet<>(); // to be answered in a later turn
   private final LongAdder sent = new LongAdder();
   private final LongAdder rejected = new LongAdder();
   private volatile int streams; // the sizes of both sets, for other threads
   private volatile int rejectingStreams;
-  private Map<String, Any> filters = Map.of();
+  private Map<String, Filter> filters = Map.of();
+  private int spentBytes; // in this turn
+  private boolean inTurn;
   private int logged;
   private Set<String> incomplete = Set.of(); // domains, with the first descriptor that each lacks
 
   /**
+   * A filter of a domain.
+   *
+   * @param digest of the resource
+   */
+  record Filter(Any resource, String digest) {
+    static Filter of(Any resource) {
+      ByteString bytes = resource.toByteString();
+      return new Filter(resource, FilterServer.digest(bytes.toByteArray()));
+    }
+
+    int cost() {
+      return FILTER_BYTES + resource.getValue().size();
+    }
+  }
+
+  /**
    * Creates a server without policies.
    *
+   * @param scheduler begins the turns; on any thread
    * @param logger writes the lines that clients cause, which must not block their event loops
    */
-  public FilterServer(FilterSettings settings, Executor logger) {
+  public FilterServer(FilterSettings settings, Scheduler scheduler, Executor logger) {
     this.settings = settings;
+    this.scheduler = scheduler;
     this.logger = logger;
   }
 
@@ -82,11 +124,11 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
    * at a time.
    */
   public void follow(PolicyBook book) {
-    Map<String, Any> resources = new LinkedHashMap<>();
+    Map<String, Filter> resources = new LinkedHashMap<>();
     Set<String> lacking = new LinkedHashSet<>();
     for (String domain : book.domains()) {
       FilterActions actions = FilterActions.of(book, domain, Map.of());
-      resources.put(domain, FilterResource.of(actions, settings));
+      resources.put(domain, Filter.of(FilterResource.of(actions, settings)));
       List<String> missing = actions.missing();
       if (!missing.isEmpty()) {
         lacking.add(
@@ -98,7 +140,10 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
     within(() -> {
       filters = resources;
       logged = 0;
-      List.copyOf(open).forEach(FilterStream::push);
+      for (FilterStream stream : List.copyOf(open)) {
+        stream.outdate();
+        answer(stream);
+      }
     });
   }
 
@@ -157,37 +202,63 @@ public final class FilterServer extends ExtensionConfigDiscoveryServiceImplBase 
     }
   }
 
+  /** Answers a stream: at once, or in a later turn if this one has no room left. */
+  void answer(FilterStream stream) {
+    due.add(stream);
+    answerDue();
+  }
+
+  private void answerDue() {
+    while (!due.isEmpty() && spentBytes < TURN_BYTES) {
+      spentBytes += MESSAGE_BYTES + due.removeFirst().answer();
+    }
+    if (spentBytes > 0 && !inTurn) {
+      inTurn = true;
+      scheduler.runAfter(TURN.toNanos(), () -> within(this::nextTurn));
+    }
+  }
+
+  private void nextTurn() {
+    inTurn = false;
+    spentBytes = 0;
+    answerDue();
+  }
+
   void closed(FilterStream stream) {
+    due.remove(stream);
     open.remove(stream);
     streams = open.size();
     rejecting.remove(stream);
     rejectingStreams = rejecting.size();
   }
 
-  /** Returns the resources of these names. */
-  List<Any> resources(Set<String> names) {
-    List<Any> resources = new ArrayList<>();
+  /** Returns the filters of these names. */
+  List<Filter> filters(Set<String> names) {
+    List<Filter> named = new ArrayList<>();
     for (String name : names) {
       String domain = FilterResource.domain(name);
-      Any filter = filters.get(domain);
-      resources.add(filter != null ? filter : withoutCalls(domain));
+      Filter filter = filters.get(domain);
+      named.add(filter != null ? filter : withoutCalls(domain));
     }
-    return resources;
+    return named;
   }
 
-  private Any withoutCalls(String domain) {
-    return FilterResource.of(FilterActions.of(PolicyBook.of(Map.of()), domain, Map.of()), settings);
+  private Filter withoutCalls(String domain) {
+    FilterActions none = FilterActions.of(PolicyBook.of(Map.of()), domain, Map.of());
+    return Filter.of(FilterResource.of(none, settings));
   }
 
-  static String version(List<Any> resources) {
+  /** Returns the version of an answer with these filters. */
+  static String version(List<Filter> filters) {
+    StringBuilder digests = new StringBuilder();
+    filters.forEach(filter -> digests.append(filter.digest()));
+    return digest(digests.toString().getBytes(StandardCharsets.US_ASCII))
+        .substring(0, VERSION_LENGTH);
+  }
+
+  private static String digest(byte[] bytes) {
     try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      for (Any resource : resources) {
-        ByteString bytes = resource.toByteString();
-        digest.update(Integer.toString(bytes.size()).getBytes(StandardCharsets.US_ASCII));
-        digest.update(bytes.asReadOnlyByteBuffer());
-      }
-      return HexFormat.of().formatHex(digest.digest()).substring(0, VERSION_LENGTH);
+      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException(e); // every Java has it
     }

@@ -1,19 +1,19 @@
 package io.throttlekit.envoy.filter;
 
-import com.google.protobuf.Any;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.throttlekit.envoy.NodeIds;
+import io.throttlekit.envoy.filter.FilterServer.Filter;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 
 /**
  * One Envoy's stream for filters. At most one response is on its way: the next message is read when
- * the connection has room, and only the newest filters are sent then.
+ * the last one was answered and the connection has room, and only the newest filters are sent then.
  *
  * <p>A version that the Envoy rejected is not sent again before it changes. Calls by gRPC are
  * executed by the server's one thread at a time, which also makes all other calls here.
@@ -32,8 +32,9 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
   private Set<String> names = Set.of();
   private String sent = "";
   private long nonce;
-  private boolean unread; // a message is awaited only after the connection has room again
-  private boolean stale;
+  private boolean unread; // the next message is requested when this one was answered
+  private boolean outdated; // what was sent, by other names or other policies
+  private boolean waiting; // for room in the connection
   private boolean rejected;
   private boolean ended;
 
@@ -55,7 +56,7 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
       if (!ended) {
         unread = true;
         received(message);
-        ready();
+        server.answer(this);
       }
     });
   }
@@ -70,17 +71,35 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
     server.within(() -> end(Status.OK));
   }
 
-  /** Sends the filters if they are new, as soon as the connection accepts them. */
-  void push() {
-    if (ended || names.isEmpty()) {
-      return;
+  /** Notes that there are new policies. */
+  void outdate() {
+    outdated = true;
+  }
+
+  /**
+   * Sends the filters if they are new, and reads the next message, if the connection has room; else
+   * requests to be answered again when it has.
+   *
+   * @return the cost of the filters that were looked up, in bytes
+   */
+  int answer() {
+    waiting = !ended && !call.isReady();
+    if (ended || waiting) {
+      return 0;
     }
-    stale = !call.isReady();
-    if (stale) {
-      return;
+    int cost = outdated && !names.isEmpty() ? push() : 0;
+    outdated = false;
+    if (unread && call.isReady()) {
+      unread = false;
+      call.request(1);
     }
-    List<Any> resources = server.resources(names);
-    String version = FilterServer.version(resources);
+    waiting = unread;
+    return cost;
+  }
+
+  private int push() {
+    List<Filter> filters = server.filters(names);
+    String version = FilterServer.version(filters);
     if (!version.equals(sent)) {
       sent = version;
       rejected = false;
@@ -90,10 +109,11 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
               .setTypeUrl(FilterResource.TYPE_URL)
               .setVersionInfo(version)
               .setNonce(Long.toString(nonce))
-              .addAllResources(resources)
+              .addAllResources(filters.stream().map(Filter::resource).toList())
               .build());
       server.sent(this);
     }
+    return filters.stream().mapToInt(Filter::cost).sum();
   }
 
   /** Ends the stream; has no effect the second time. */
@@ -114,12 +134,8 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
   }
 
   private void ready() {
-    if (stale) {
-      push();
-    }
-    if (unread && !ended && call.isReady()) {
-      unread = false;
-      call.request(1);
+    if (waiting) {
+      server.answer(this);
     }
   }
 
@@ -148,7 +164,7 @@ final class FilterStream implements StreamObserver<DiscoveryRequest> {
     if (!requested.equals(names)) {
       names = requested;
       sent = ""; // Envoy expects an answer that contains what it added
-      push();
+      outdated = true;
     }
   }
 }

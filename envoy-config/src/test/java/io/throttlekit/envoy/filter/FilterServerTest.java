@@ -20,7 +20,9 @@ import io.grpc.stub.StreamObserver;
 import io.throttlekit.descriptors.policy.PolicyBook;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -35,6 +37,7 @@ class FilterServerTest {
   private static final String USER =
       "  - {key: user, rate_limit: {unit: day, requests_per_unit: 1}}\n";
 
+  private final Deque<Runnable> turns = new ArrayDeque<>();
   private final FilterServer server = newServer();
   private final List<DiscoveryResponse> received = new ArrayList<>();
   private @Nullable Throwable failure;
@@ -138,8 +141,8 @@ class FilterServerTest {
     FilterServer other = newServer();
     other.follow(Policies.ofDescriptors(USER));
     assertThat(received.getFirst().getVersionInfo())
-        .isEqualTo(FilterServer.version(other.resources(Set.of("throttlekit/d"))))
-        .isNotEqualTo(FilterServer.version(other.resources(Set.of("throttlekit/e"))));
+        .isEqualTo(FilterServer.version(other.filters(Set.of("throttlekit/d"))))
+        .isNotEqualTo(FilterServer.version(other.filters(Set.of("throttlekit/e"))));
   }
 
   @Test
@@ -169,9 +172,66 @@ class FilterServerTest {
         .isEqualTo(io.grpc.Status.Code.INVALID_ARGUMENT);
   }
 
-  private static FilterServer newServer() {
+  @Test
+  void aFloodIsAnsweredInTurnsInWhichOthersAreAnsweredToo() {
+    server.follow(Policies.ofDescriptors(USER));
+    StreamObserver<DiscoveryRequest> hostile = connect();
+    for (int i = 0; i < 10_000; i++) {
+      hostile.onNext(request(i % 2 == 0 ? "throttlekit/d" : "throttlekit/invented"));
+    }
+    int answered = received.size();
+    assertThat(answered).isBetween(1, FilterServer.TURN_BYTES >> 12);
+    connect().onNext(request("throttlekit/other"));
+    assertThat(received).as("the turn has no room left").hasSize(answered);
+    nextTurn();
+    assertThat(received.stream().filter(response -> response.toString().contains("other")))
+        .hasSize(1);
+    assertThat(received).hasSizeLessThanOrEqualTo(2 * answered + 1);
+  }
+
+  @Test
+  void messagesThatNeedNoAnswerAreReadInTurnsToo() {
+    StreamObserver<DiscoveryRequest> hostile = connect();
+    for (int i = 0; i < 10_000; i++) {
+      hostile.onNext(request("x" + i));
+    }
+    connect().onNext(request("throttlekit/d"));
+    assertThat(received).isEmpty();
+    nextTurn();
+    assertThat(received).hasSize(1);
+  }
+
+  @Test
+  void aReloadIsSentToManyEnvoysInTurns() {
+    for (int i = 0; i < 1_000; i++) {
+      connect().onNext(request("throttlekit/d"));
+    }
+    awaitNoTurn();
+    received.clear();
+    server.follow(Policies.ofDescriptors(USER));
+    assertThat(received).hasSizeBetween(1, FilterServer.TURN_BYTES >> 12);
+    server.follow(Policies.ofDescriptors(USER.replace("user", "org")));
+    awaitNoTurn();
+    assertThat(received.stream().filter(response -> response.toString().contains("org")))
+        .as("Envoys with the newest filter")
+        .hasSize(1_000);
+  }
+
+  private void nextTurn() {
+    turns.removeFirst().run();
+  }
+
+  private void awaitNoTurn() {
+    while (!turns.isEmpty()) {
+      nextTurn();
+    }
+  }
+
+  private FilterServer newServer() {
     return new FilterServer(
-        new FilterSettings("limits", Duration.ofMillis(250), true), Runnable::run);
+        new FilterSettings("limits", Duration.ofMillis(250), true),
+        (_, turn) -> turns.add(turn),
+        Runnable::run);
   }
 
   private StreamObserver<DiscoveryRequest> connect() {

@@ -17,11 +17,13 @@ import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,6 +94,25 @@ class EnvoyLimitTest {
       assertThat(passOf(5, envoy)).isEqualTo(3);
       assertThat(other.tokens()).isEqualTo(tokens).hasSize(1);
       assertThat(envoy.log()).doesNotContain("[error]");
+    }
+  }
+
+  @Test
+  void anIdleUploadOccupiesAPlaceWhileItsClientIsConnected() throws Exception {
+    serve(0, 1).offer("upstream", Priority.DEFAULT, 1);
+    try (EnvoyProcess envoy = start(bootstrap(servers.getFirst().getPort()))) {
+      awaitAcknowledged(1);
+      try (Socket idle = new Socket(InetAddress.getLoopbackAddress(), envoy.port())) {
+        byte[] begun =
+            "POST / HTTP/1.1\r\nhost: any\r\ncontent-length: 9\r\n\r\n"
+                .getBytes(StandardCharsets.US_ASCII);
+        idle.getOutputStream().write(begun);
+        await().atMost(TIMEOUT).until(() -> upstream.held() == 1);
+        assertThat(send(envoy).get().statusCode()).isEqualTo(503);
+      }
+      awaitIdle(envoy);
+      upstream.release();
+      assertThat(passOf(2, envoy)).isEqualTo(1);
     }
   }
 

@@ -3,6 +3,13 @@ package io.throttlekit.service.envoy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.envoyproxy.envoy.config.core.v3.Node;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
+import io.envoyproxy.envoy.service.discovery.v3.DiscoveryResponse;
+import io.envoyproxy.envoy.service.extension.v3.ExtensionConfigDiscoveryServiceGrpc;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.StreamObserver;
 import io.throttlekit.TimeSource;
 import io.throttlekit.descriptors.load.LoadOptions;
 import io.throttlekit.descriptors.load.PolicyLoader;
@@ -31,6 +38,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +74,8 @@ class EnvoyFilterTest {
   private @Nullable Upstream upstream;
   private @Nullable RateLimitService service;
   private @Nullable EnvoyProcess envoy;
+  private @Nullable ManagedChannel hostile;
+  private final AtomicLong flood = new AtomicLong();
 
   @BeforeEach
   void startUpstream() throws IOException {
@@ -73,6 +84,9 @@ class EnvoyFilterTest {
 
   @AfterEach
   void stop() {
+    if (hostile != null) {
+      hostile.shutdownNow();
+    }
     if (envoy != null) {
       envoy.close();
     }
@@ -100,6 +114,21 @@ class EnvoyFilterTest {
 
   @Test
   void envoyReceivesTheFilterAndItsReloads() throws Exception {
+    assertFollowsPolicies(0);
+    assertThat(metrics())
+        .contains("throttlekit_filter_streams 1.0", "throttlekit_filter_rejected_total 0.0")
+        .containsPattern("throttlekit_filter_sent_total [2-9]");
+  }
+
+  @Test
+  void envoyReceivesTheFilterAndItsReloadsDuringAFlood() throws Exception {
+    assertFollowsPolicies(50);
+    assertThat(metrics()).contains("throttlekit_filter_streams 51.0");
+    assertThat(flood).hasValueGreaterThan(0);
+  }
+
+  /** Asserts it while clients on so many streams request other filters after each answer. */
+  private void assertFollowsPolicies(int hostileStreams) throws Exception {
     String policy =
         EnvoyExample.FILTER_FROM_POLICIES.policy().replace("unit: minute", Mesh.ENDLESS);
     Matcher ports = startService(policy, Map.of("THROTTLEKIT_SENSORS_FILTER_ENABLED", "true"));
@@ -112,6 +141,7 @@ class EnvoyFilterTest {
             Objects.requireNonNull(upstream).port(),
             Duration.ofSeconds(60),
             Path.of("/dev/null"));
+    flood(wiring.sensorsPort(), hostileStreams);
     startEnvoy(
         EnvoyExample.FILTER_FROM_POLICIES
             .bootstrap(wiring)
@@ -125,9 +155,40 @@ class EnvoyFilterTest {
     write(policy.replace("x-user-id", "x-account"));
     await().until(() -> status("/", "x-user-id", "ann") == 200);
     assertThat(status("/", "x-account", "ann")).as("the same counter").isEqualTo(429);
-    assertThat(metrics())
-        .contains("throttlekit_filter_streams 1.0", "throttlekit_filter_rejected_total 0.0")
-        .containsPattern("throttlekit_filter_sent_total [2-9]");
+  }
+
+  private void flood(int sensorsPort, int streams) {
+    ManagedChannel channel =
+        NettyChannelBuilder.forAddress("127.0.0.1", sensorsPort).usePlaintext().build();
+    hostile = channel;
+    for (int i = 0; i < streams; i++) {
+      AtomicReference<StreamObserver<DiscoveryRequest>> requests = new AtomicReference<>();
+      requests.set(
+          ExtensionConfigDiscoveryServiceGrpc.newStub(channel)
+              .streamExtensionConfigs(
+                  new StreamObserver<>() {
+                    @Override
+                    public void onNext(DiscoveryResponse response) {
+                      requests.get().onNext(invented(flood.incrementAndGet()));
+                    }
+
+                    @Override
+                    public void onError(Throwable cause) {}
+
+                    @Override
+                    public void onCompleted() {}
+                  }));
+      requests.get().onNext(invented(0));
+    }
+  }
+
+  private static DiscoveryRequest invented(long number) {
+    DiscoveryRequest.Builder request =
+        DiscoveryRequest.newBuilder().setNode(Node.newBuilder().setId("hostile"));
+    for (int i = 0; i < 64; i++) {
+      request.addResourceNames("throttlekit/" + number + "-" + i);
+    }
+    return request.build();
   }
 
   private String metrics() throws Exception {

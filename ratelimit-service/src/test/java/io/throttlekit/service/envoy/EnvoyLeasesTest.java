@@ -7,6 +7,7 @@ import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
 import java.io.IOException;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -146,6 +147,42 @@ class EnvoyLeasesTest {
       assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
       assertThat(metric(mesh, "throttlekit_concurrency_leases_total")).isEqualTo(6);
       assertThat(metric(mesh, "throttlekit_concurrency_stale_releases_total")).isZero();
+    }
+  }
+
+  @Test
+  void areHeldByAnIdleUploadUntilEnvoyEndsIt() throws IOException {
+    Changes timeout =
+        new Changes(
+            ONE_FOR_LONG.policy(),
+            bootstrap ->
+                bootstrap.replaceFirst(
+                    "( +)stat_prefix: http\n", "$0$1request_timeout: 5s # of the whole request\n"),
+            Map.of());
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, timeout);
+        Socket idle = mesh.sent("/?hold", "content-length", "9")) {
+      awaitMetric(mesh, "throttlekit_concurrency_leases_total", 1);
+      assertThat(new String(idle.getInputStream().readNBytes(12), StandardCharsets.US_ASCII))
+          .isEqualTo("HTTP/1.1 408");
+      awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"access_log\"}", 1);
+      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      assertThat(mesh.status("/")).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void areHeldByAnIdleUploadUntilTheirTtl() throws IOException {
+    Changes brief =
+        Changes.policy(policy ->
+            policy
+                .replace("min: 4", "min: 1")
+                .replace("max: 200", "max: 1")
+                .replace("ttl: 30s", "ttl: 5s"));
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.CONCURRENCY_LEASES, brief);
+        Socket _ = mesh.sent("/?hold", "content-length", "9")) {
+      awaitMetric(mesh, "throttlekit_concurrency_released_total{by=\"expired\"}", 1);
+      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      assertThat(mesh.status("/")).as("beside the idle one").isEqualTo(200);
     }
   }
 

@@ -12,6 +12,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -155,6 +156,14 @@ public final class PostgresProcess implements AutoCloseable {
       awaitAnswer();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Promotes this standby to primary, and returns once it accepts writes. */
+  public void promote() throws SQLException {
+    try (Connection connection = connect("postgres");
+        Statement statement = connection.createStatement()) {
+      statement.execute("SELECT pg_promote()");
     }
   }
 

@@ -1,9 +1,7 @@
 package io.throttlekit.bench.chaos.fleet;
 
 import io.throttlekit.testkit.postgres.PostgresProcess;
-import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.List;
 
 /**
@@ -52,10 +50,7 @@ public final class PostgresPair implements AutoCloseable {
 
   /** Promotes the standby to primary, and returns once it accepts writes. */
   public void promote() throws SQLException {
-    try (Connection connection = standby.connect("postgres");
-        Statement statement = connection.createStatement()) {
-      statement.execute("SELECT pg_promote()");
-    }
+    standby.promote();
     primary = standby;
   }
 
