@@ -96,7 +96,7 @@ class ServeProcessTest {
     assertThat(exitCode(serve(Map.of(), "--policies", bad.toString()))).isEqualTo(1);
     assertThat(Files.readString(folder.resolve("err")))
         .containsOnlyOnce(bad + ":2:16: error: unknown key")
-        .containsPattern("\nerror: no policies: 2 errors\n$")
+        .containsPattern("\nerror: no policies: 1 error\n$")
         .doesNotContain("\tat ");
     assertThat(exitCode(serve(Map.of("GRPC_PORT", "x"), "--policies", bad.toString())))
         .isEqualTo(2);

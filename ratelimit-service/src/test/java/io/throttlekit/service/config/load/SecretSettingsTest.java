@@ -2,10 +2,10 @@ package io.throttlekit.service.config.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.throttlekit.service.config.ServiceConfig;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class SecretSettingsTest {
@@ -55,8 +55,6 @@ class SecretSettingsTest {
                 environment.containsKey("THROTTLEKIT_POLICIES_XDS_SERVER")
                     ? Map.of()
                     : Options.of("--policies", "p"));
-    ServiceConfig config = loaded.config();
-    assertThat(config).as("%s", loaded.errors()).isNotNull();
-    return config.secrets();
+    return Objects.requireNonNull(loaded.config(), () -> loaded.errors().toString()).secrets();
   }
 }
