@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The settings of a store for a test, with production defaults. Not thread-safe. */
 final class Wanted {
-  /** Three times that of production: a handshake over TLS takes long on a slow machine. */
+  /** Three times the default: a handshake over TLS takes long on a slow machine. */
   static final long CONNECT_TIMEOUT_MILLIS = 3_000;
 
   static final long PROBE_MILLIS = 25;

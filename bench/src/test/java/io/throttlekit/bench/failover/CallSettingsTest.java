@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class CallSettingsTest {
-  /** What is measured is what operators are told to set, and what the command prints. */
+  /** The measured settings are the documented ones, and the ones that the command prints. */
   @Test
   void theRecommendedSettingsAreThoseOfTheDocumentsAndTheRecipe() throws IOException {
     String settings = CallSettings.CHECKED + CallSettings.OUTLIERS + CallSettings.BUDGET;

@@ -36,7 +36,7 @@ class EnvoyGateTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(30); // longer than any request
   private static final Duration LONGEST_AT_ZERO = Duration.ofSeconds(5);
 
-  /** As many readings of the shares take less, where the machine is not too busy for them. */
+  /** Readings of the shares; on a machine that is not busy they take less time than that. */
   private static final int LOOKS_AT_ZERO = 20;
 
   @TempDir private Path folder;

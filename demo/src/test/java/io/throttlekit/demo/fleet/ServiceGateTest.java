@@ -51,7 +51,7 @@ class ServiceGateTest {
   /** The promise, for 99 % of the releases; a busy machine delays some. */
   private static final long RELEASE_MILLIS = 100;
 
-  /** As many calls take as long as the promise where a call takes 5 ms. */
+  /** Calls that together last as long as the promised time, where a call takes 5 ms. */
   private static final int RELEASE_CALLS = 20;
 
   @TempDir private Path folder;

@@ -18,7 +18,7 @@ public record TracedValues(boolean plain) {
   /** Values as they are. */
   public static final TracedValues PLAIN = new TracedValues(true);
 
-  private static final int HASH_BYTES = 8; // shown: enough to tell the counters of a trace apart
+  private static final int HASH_BYTES = 8; // shown: enough to distinguish the counters of a trace
 
   /** Returns the name of a counter. */
   public String of(CounterKey counter) {

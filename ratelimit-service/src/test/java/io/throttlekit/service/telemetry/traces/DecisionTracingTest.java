@@ -271,7 +271,7 @@ class DecisionTracingTest {
         .containsExactly("cached_deny", "strict", "strict");
   }
 
-  /** The caller's span ends when the answer arrives; this one is told later that it has left. */
+  /** The caller's span ends when the answer arrives, before the server knows that it has left. */
   @Test
   void aSpanEndsWhenTheAnswerIsReady() {
     TestClock clock = TestClock.create();
