@@ -11,6 +11,7 @@ import java.sql.Statement;
 import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
@@ -55,6 +56,7 @@ final class Connector implements DataSource {
   private final int connectSeconds;
   private final StoreListener listener;
   private final BooleanSupplier hasConnections;
+  private final ReentrantLock verification = new ReentrantLock();
   private volatile boolean keepsSessions;
 
   /**
@@ -160,11 +162,23 @@ final class Connector implements DataSource {
     int timeout = made.getNetworkTimeout();
     made.setNetworkTimeout(Runnable::run, connectMillis);
     if (!keepsSessions) {
-      requireSession(made);
-      keepsSessions = true;
+      requireSessions(made);
     }
     execute(made, settings);
     made.setNetworkTimeout(Runnable::run, timeout);
+  }
+
+  /** Verifies one connection at a time: with others, the session may be its own by chance. */
+  private void requireSessions(Connection made) throws SQLException {
+    verification.lock();
+    try {
+      if (!keepsSessions) {
+        requireSession(made);
+        keepsSessions = true;
+      }
+    } finally {
+      verification.unlock();
+    }
   }
 
   /**
