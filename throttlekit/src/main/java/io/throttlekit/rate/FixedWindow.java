@@ -67,6 +67,11 @@ public record FixedWindow(long limit, long windowMillis)
   }
 
   @Override
+  public int stateSize() {
+    return 2;
+  }
+
+  @Override
   public long first(State state) {
     return state.startMillis;
   }
@@ -84,17 +89,6 @@ public record FixedWindow(long limit, long windowMillis)
   @Override
   public State state(long startMillis, long used, long unused) {
     return new State(startMillis, used);
-  }
-
-  @Override
-  public long[] numbers(State state) {
-    return new long[] {state.startMillis, state.used};
-  }
-
-  @Override
-  public State ofNumbers(long[] numbers) {
-    Range.checkNumbers(this, 2, numbers);
-    return new State(numbers[0], numbers[1]);
   }
 
   @Override

@@ -92,6 +92,11 @@ public record Gcra(long rate, long windowMillis, long burst) implements NumericS
   }
 
   @Override
+  public int stateSize() {
+    return 3;
+  }
+
+  @Override
   public long first(State state) {
     return state.owed;
   }
@@ -109,17 +114,6 @@ public record Gcra(long rate, long windowMillis, long burst) implements NumericS
   @Override
   public State state(long owed, long atMillis, long rate) {
     return new State(owed, atMillis, rate);
-  }
-
-  @Override
-  public long[] numbers(State state) {
-    return new long[] {state.owed, state.atMillis, state.rate};
-  }
-
-  @Override
-  public State ofNumbers(long[] numbers) {
-    Range.checkNumbers(this, 3, numbers);
-    return new State(numbers[0], numbers[1], numbers[2]);
   }
 
   @Override

@@ -28,14 +28,6 @@ final class Range {
     }
   }
 
-  /** Checks that {@code algorithm} is kept as {@code size} numbers. */
-  static void checkNumbers(RateAlgorithm<?> algorithm, int size, long[] numbers) {
-    if (numbers.length != size) {
-      throw new IllegalArgumentException(
-          algorithm.id() + " is kept as " + size + " numbers, not " + numbers.length);
-    }
-  }
-
   /** Checks that the numbers form at least one pair, and that none is left over. */
   static void checkPairs(String what, long[] numbers) {
     if (numbers.length == 0 || numbers.length % 2 != 0) {

@@ -94,6 +94,11 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
   }
 
   @Override
+  public int stateSize() {
+    return 3;
+  }
+
+  @Override
   public long first(State state) {
     return state.level;
   }
@@ -111,17 +116,6 @@ public record TokenBucket(long refill, long windowMillis, long capacity)
   @Override
   public State state(long level, long atMillis, long refill) {
     return new State(level, atMillis, refill);
-  }
-
-  @Override
-  public long[] numbers(State state) {
-    return new long[] {state.level, state.atMillis, state.refill};
-  }
-
-  @Override
-  public State ofNumbers(long[] numbers) {
-    Range.checkNumbers(this, 3, numbers);
-    return new State(numbers[0], numbers[1], numbers[2]);
   }
 
   @Override
