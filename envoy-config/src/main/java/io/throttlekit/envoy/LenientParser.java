@@ -57,6 +57,7 @@ public final class LenientParser {
   }
 
   /** Returns the message itself if none of its strings is malformed. */
+  @SuppressWarnings("ReferenceEquality") // else each level would compare all levels below again
   private static byte[] repaired(byte[] message, Descriptor type, int depth) throws IOException {
     CodedInputStream in = CodedInputStream.newInstance(message);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
@@ -73,7 +74,7 @@ public final class LenientParser {
       byte[] content = in.readByteArray();
       FieldDescriptor field = type.findFieldByNumber(WireFormat.getTagFieldNumber(tag));
       byte[] repaired = field == null ? content : repaired(content, field, depth);
-      if (!Arrays.equals(repaired, content)) {
+      if (repaired != content) {
         out.write(message, copied, begin - copied);
         out.writeByteArrayNoTag(repaired);
         copied = in.getTotalBytesRead();
