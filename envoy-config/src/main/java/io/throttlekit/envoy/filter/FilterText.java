@@ -17,14 +17,6 @@ public final class FilterText {
   /** Interval of the pings of an Envoy with this text. */
   public static final Duration PING_INTERVAL = Duration.ofSeconds(2);
 
-  /**
-   * Longest time in which an Envoy with this text gives up a stream to a replica that hangs, and
-   * opens another one: 1.15 times the interval of pings (their jitter) or an interval of health
-   * checks for each permitted failure, with the timeouts; then the longest back-off and a connect
-   * timeout.
-   */
-  public static final Duration RECONNECTED = Duration.ofMillis(6_300);
-
   private static final String TYPE =
       "\"@type\": type.googleapis.com/envoy.extensions.filters.http.ratelimit.v3.";
 

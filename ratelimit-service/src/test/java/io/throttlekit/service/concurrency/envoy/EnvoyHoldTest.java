@@ -57,6 +57,15 @@ class EnvoyHoldTest {
               + ", max_interval: "
               + SECONDS
               + "}}");
+
+  /**
+   * Longest time in which an Envoy with the printed bootstrap gives up a stream to a replica that
+   * hangs, and opens another one: 1.15 times the interval of pings (their jitter) or an interval of
+   * health checks for each permitted failure, with the timeouts; then the longest back-off and a
+   * connect timeout.
+   */
+  private static final Duration RECONNECTED = Duration.ofMillis(6_300);
+
   private static final Pattern CONNECT = Pattern.compile("connect_timeout: " + SECONDS);
 
   record Published(String name, String text) {
@@ -95,8 +104,8 @@ class EnvoyHoldTest {
   }
 
   @Test
-  void thePrintedBootstrapReconnectsInTheTimeThatTheServiceKnows() {
-    assertThat(reconnected(printed())).isEqualTo(FilterText.RECONNECTED);
+  void thePrintedBootstrapReconnectsInTheDocumentedTime() {
+    assertThat(reconnected(printed())).isEqualTo(RECONNECTED);
     assertThat(seconds(all(PINGS, printed()).getFirst(), 1))
         .isEqualTo((double) FilterText.PING_INTERVAL.toSeconds());
   }
