@@ -21,9 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
  * and its AOT caches. A test that leaves a process or a temporary file fails.
  */
 abstract class AotScene {
-  /** A script that ends neither by itself nor on SIGTERM. */
+  /** A script that ends neither by itself nor on SIGTERM; once there, its files are whole. */
   static final String HANGING =
-      "sleep 300 & echo $! >HOME/child; trap '' TERM; echo $$ >HOME/hangs; wait; wait";
+      "sleep 300 & echo $! >HOME/child; trap '' TERM; echo $$ >HOME/id; mv HOME/id HOME/hangs;"
+          + " wait; wait";
 
   /** Records the call, and prints that the service would share its counters. */
   static final String ASKED_FOR_SHARED = "echo x >>HOME/asked; echo shared";
@@ -51,9 +52,8 @@ abstract class AotScene {
 
   void assertTrainingEnded() throws IOException {
     for (String file : List.of("hangs", "child")) {
-      Path written = program.home().resolve(file);
-      // the shell creates the file before it writes the number
-      eventually(() -> hasEnded(Long.parseLong(Files.readString(written).strip())));
+      long id = Long.parseLong(Files.readString(program.home().resolve(file)).strip());
+      eventually(() -> hasEnded(id));
     }
     eventually(() -> trainers().isEmpty());
     assertThat(files(".aot")).isSubsetOf("training.lock", "training.log");
