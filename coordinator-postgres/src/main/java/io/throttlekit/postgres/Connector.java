@@ -39,6 +39,9 @@ final class Connector implements DataSource {
   private static final String MARKED =
       "SELECT coalesce(current_setting('" + MARKER + "', true), '')";
 
+  /** A pooler that others use may give a connection its session back by chance, but not often. */
+  private static final int VERIFICATIONS = 5;
+
   /** Uses the server's setting, except that commits always wait for the disk. */
   private static final String DURABLE =
       "SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
@@ -162,10 +165,22 @@ final class Connector implements DataSource {
     int timeout = made.getNetworkTimeout();
     made.setNetworkTimeout(Runnable::run, connectMillis);
     if (!keepsSessions) {
+      PGConnection driver = made.unwrap(PGConnection.class);
+      int threshold = driver.getPrepareThreshold();
+      prepareNothing(made);
       requireSessions(made);
+      driver.setPrepareThreshold(threshold);
     }
     execute(made, settings);
     made.setNetworkTimeout(Runnable::run, timeout);
+  }
+
+  /**
+   * Gives statements of this connection no names: the session may have others of the same names, of
+   * an earlier client, until its settings are made.
+   */
+  private static void prepareNothing(Connection made) throws SQLException {
+    made.unwrap(PGConnection.class).setPrepareThreshold(0);
   }
 
   /** Verifies one connection at a time: with others, the session may be its own by chance. */
@@ -190,28 +205,38 @@ final class Connector implements DataSource {
     if (process == made.unwrap(PGConnection.class).getBackendPID()) {
       return; // this is the server itself: a pooler reports a number of its own
     }
-    String marker = UUID.randomUUID().toString();
-    execute(made, "SELECT set_config('%s', '%s', false)".formatted(MARKER, marker));
-    // A pooler of transactions gives the session to the next transaction of any connection. While
-    // that one is open, the session is not returned to this connection.
     try (Connection other = beside()) {
-      if (marker.equals(other == null ? "" : marker(other)) || !marker.equals(marker(made))) {
-        throw new SQLException(NO_SESSION, REFUSED);
-      }
-      if (other != null) {
-        other.rollback(); // else the pooler closes the session with the connection
+      for (int i = 0; i < VERIFICATIONS; i++) {
+        requireSession(made, other);
       }
     }
   }
 
-  /** Returns another connection with a transaction; null if the pooler has no more of them. */
+  private static void requireSession(Connection made, @Nullable Connection other)
+      throws SQLException {
+    String marker = UUID.randomUUID().toString();
+    execute(made, "SELECT set_config('%s', '%s', false)".formatted(MARKER, marker));
+    // A pooler of transactions gives the session to the next transaction of any connection. While
+    // that one is open, the session is not returned to this connection.
+    boolean isShared = other != null && marker.equals(marker(other));
+    if (isShared || !marker.equals(marker(made))) {
+      throw new SQLException(NO_SESSION, REFUSED);
+    }
+    if (other != null) {
+      other.rollback(); // else the pooler closes the session with the connection
+    }
+  }
+
+  /** Returns another connection without autocommit; null if the pooler has no more of them. */
   private @Nullable Connection beside() {
     try {
       Connection other = DriverManager.getConnection(url, login);
       try {
         other.setNetworkTimeout(Runnable::run, connectMillis);
+        prepareNothing(other);
         other.setAutoCommit(false);
         var _ = marker(other);
+        other.rollback();
         return other;
       } catch (SQLException _) {
         close(other);

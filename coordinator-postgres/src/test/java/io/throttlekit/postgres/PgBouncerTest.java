@@ -65,6 +65,21 @@ class PgBouncerTest {
     }
   }
 
+  /** Without a reset, a session has the statements that its earlier clients prepared. */
+  @Test
+  void sessionPoolingWorksInSessionsWithPreparedStatements() throws SQLException {
+    try (PgBouncerProcess pooler = start("pool_mode = session", "server_reset_query =")) {
+      useAtOnce(pooler, 4, "PREPARE \"S_1\" AS SELECT 1; PREPARE \"S_2\" AS SELECT 2; COMMIT");
+      try (PostgresCounterStore store =
+          new PostgresCounterStore(
+              Wanted.of(pooler.url(database.name())).settings(),
+              TestSurroundings.notifying(listener))) {
+        assertThat(StoreCalls.acquire(store, "a", 1).remaining()).isEqualTo(4);
+      }
+      assertThat(listener.reasonsNotToConnect).as(pooler.log()).isEmpty();
+    }
+  }
+
   /**
    * The pooler has as many idle sessions as other clients have used at once, and takes the one that
    * was used last, or with round robin the one that was used first.
@@ -78,7 +93,8 @@ class PgBouncerTest {
             "pool_mode = transaction",
             "server_round_robin = " + roundRobin,
             "ignore_startup_parameters = extra_float_digits, search_path")) {
-      useAtOnce(pooler, idle);
+      useAtOnce(
+          pooler, idle, "SELECT 1"); // begins a transaction, which has a session until its end
       try (PostgresCounterStore store =
           new PostgresCounterStore(
               Wanted.of(pooler.url(database.name()))
@@ -119,14 +135,15 @@ class PgBouncerTest {
     return PgBouncerProcess.start(database.port(), PostgresProcess.SUPERUSER, settings);
   }
 
-  private static void useAtOnce(PgBouncerProcess pooler, int clients) throws SQLException {
+  private static void useAtOnce(PgBouncerProcess pooler, int clients, String statements)
+      throws SQLException {
     List<Connection> open = new ArrayList<>();
     for (int i = 0; i < clients; i++) {
       Connection client = connect(pooler);
       client.setAutoCommit(false);
       open.add(client);
       try (Statement sql = client.createStatement()) {
-        sql.execute("SELECT 1"); // begins a transaction, which has a session until it ends
+        sql.execute(statements);
       }
     }
     for (Connection client : open) {
