@@ -19,9 +19,6 @@ import org.jspecify.annotations.Nullable;
  * and changed masters.
  */
 final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte[]>> {
-  /** The pause between attempts to open the first connection, as in {@link SingleLink}. */
-  private static final long RETRY_MILLIS = 50;
-
   /** The shortest interval of slot refreshes, which cost every node work. */
   private static final long RENEW_MILLIS = 1_000;
 
@@ -29,6 +26,7 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
   private static final Pattern OPTIONS = Pattern.compile("\\?[^\\]]*]");
 
   private final RedisClusterClient client;
+  private final RetryPauses retries = new RetryPauses();
   private boolean refreshing;
 
   ClusterLink(RedisClusterClient client, EventLoop loop, Listener listener) {
@@ -114,7 +112,8 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
     } else if (made == null) {
       failureReason = reason(failure);
       listener.notConnected(failureReason);
-      var _ = loop.schedule(this::connect, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+      long pause = retries.afterFailure(failureReason);
+      var _ = loop.schedule(this::connect, pause, TimeUnit.MILLISECONDS);
     } else {
       // In a Cluster the handshake only reads settings, so calls need not wait for it.
       var _ = listener.connecting(made.async());

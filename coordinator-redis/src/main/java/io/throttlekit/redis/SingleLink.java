@@ -23,12 +23,6 @@ import org.jspecify.annotations.Nullable;
  * would admit a limit in addition to its successor.
  */
 final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
-  /** The first pause between connection attempts, short for a restart; doubled each time. */
-  private static final long FIRST_RETRY_MILLIS = 10;
-
-  /** The longest pause: requests succeed within 100 ms of Redis's return. */
-  private static final long MAX_RETRY_MILLIS = 50;
-
   /**
    * The interval of Sentinel queries, far below the time for which a successor denies after a loss
    * (history.lua).
@@ -38,7 +32,7 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
   private final RedisClient client;
   private final RedisURI uri;
   private final @Nullable SentinelMaster sentinels;
-  private long retryMillis = FIRST_RETRY_MILLIS;
+  private final RetryPauses retries = new RetryPauses();
 
   /**
    * Creates an unopened link.
@@ -169,7 +163,7 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
           }
         });
     connection = made;
-    retryMillis = FIRST_RETRY_MILLIS;
+    retries.reset();
     // It may have been closed before the listener was added.
     if (!made.isOpen()) {
       lose(made);
@@ -224,7 +218,7 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
   }
 
   private void scheduleRetry() {
-    var _ = loop.schedule(this::connect, retryMillis, TimeUnit.MILLISECONDS);
-    retryMillis = Math.min(MAX_RETRY_MILLIS, 2 * retryMillis); // reset by the next connection
+    long pause = retries.afterFailure(failureReason);
+    var _ = loop.schedule(this::connect, pause, TimeUnit.MILLISECONDS);
   }
 }
