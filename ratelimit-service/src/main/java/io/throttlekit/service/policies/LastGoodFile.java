@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -57,7 +58,9 @@ public final class LastGoodFile {
 
   /** Returns the content; null if there is none, or a broken one, of which it warns. */
   public byte @Nullable [] read() {
-    if (Files.exists(file) && !Files.isRegularFile(file)) { // a pipe would block the start
+    boolean exists = Files.exists(file, LinkOption.NOFOLLOW_LINKS);
+    // a pipe would block the start
+    if (exists && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
       log.warn("{} is ignored: it is no regular file", file);
       return null;
     }

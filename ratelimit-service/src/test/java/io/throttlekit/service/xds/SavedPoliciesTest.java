@@ -154,6 +154,19 @@ class SavedPoliciesTest {
   }
 
   @Test
+  void aLinkIsIgnored() throws IOException {
+    start().receiveDomain(GOOD.formatted("a", 1));
+    Path other = folder.resolve("other");
+    Files.move(file(), other);
+    Files.createSymbolicLink(file(), other);
+    try (Logged logged = Logged.by(SavedConfigs.class)) {
+      assertThat(new SavedConfigs(folder, 1_000_000).read()).isNull();
+      assertThat(logged.lines())
+          .containsExactly("WARNING " + file() + " is ignored: it is no regular file");
+    }
+  }
+
+  @Test
   void aFolderThatCannotBeWrittenIsAWarning() throws IOException {
     Path none = folder.resolve("file");
     Files.writeString(none, "");
