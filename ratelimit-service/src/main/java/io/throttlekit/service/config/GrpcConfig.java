@@ -39,6 +39,12 @@ public record GrpcConfig(
    */
   private static final int RESETS_PER_SECOND = 10_000;
 
+  /**
+   * Longest headers of a call: an Envoy that traces copies what its clients send, such as {@code
+   * tracestate}, of at most 60 KiB by default.
+   */
+  private static final int HEADER_BYTES = 64 << 10;
+
   /** Allowed frames that belong to no call, beside four for each call: an Envoy sends a few. */
   private static final int FRAMES_PER_SECOND = 1_000;
 
@@ -73,6 +79,7 @@ public record GrpcConfig(
    * @param messageBytes maximum size of a request message
    * @param descriptors maximum number of descriptors of one request
    * @param entryBytes maximum size of a key, and of a value, of an entry
+   * @param headerBytes maximum size of the headers of a call, as HTTP/2 counts it
    * @param callsPerConnection maximum number of concurrent calls on one connection
    * @param connections maximum number of open connections; further ones are closed at once
    * @param resetsPerSecond maximum number of calls of one connection that its client may reset in a
@@ -84,17 +91,19 @@ public record GrpcConfig(
       int messageBytes,
       int descriptors,
       int entryBytes,
+      int headerBytes,
       int callsPerConnection,
       int connections,
       int resetsPerSecond,
       int framesPerSecond) {
 
-    /** Creates bounds of requests, with the default bounds of connections, resets and frames. */
+    /** Creates bounds of messages and calls, with the defaults of the others. */
     public Limits(int messageBytes, int descriptors, int entryBytes, int callsPerConnection) {
       this(
           messageBytes,
           descriptors,
           entryBytes,
+          HEADER_BYTES,
           callsPerConnection,
           CONNECTIONS,
           RESETS_PER_SECOND,
@@ -126,6 +135,7 @@ public record GrpcConfig(
             limits.messageBytes(),
             limits.descriptors(),
             limits.entryBytes(),
+            limits.headerBytes(),
             sensors.maxStreamsPerConnection(),
             CONNECTIONS,
             limits.resetsPerSecond(),

@@ -54,7 +54,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
   private static final long REMEMBERED_MILLIS = 1_000;
   private static final int FRAME_HEADER = 9;
 
-  /** Bytes of the longest header block that ends only its call, with its frame. */
+  /** Bytes of a header block that are expected, with its frame; longer ones are measured. */
   private static final int HEADER_BYTES = (10 << 10) + FRAME_HEADER;
 
   /** Bytes of a refused call that may follow its headers: the longest DATA frame. */
@@ -62,6 +62,9 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
 
   /** Bytes in a second that belong to no call: the rest of calls that were answered early. */
   private static final int UNUSED_BYTES = 4 << 20;
+
+  /** Bytes of incomplete frames and headers that do not count: any client may have sent some. */
+  private static final int INCOMPLETE_BYTES = 16 << 10;
 
   private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -102,6 +105,10 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
   private long framesSinceNanos;
   private long unusedBytes;
   private long bytesSinceNanos;
+
+  /** Bytes read since the last frame, or the last block of headers, was complete. */
+  private long incomplete;
+
   private boolean lost;
   private boolean goAwaySent;
   private boolean closing;
@@ -151,6 +158,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
       int padding,
       boolean endStream)
       throws Http2Exception {
+    incomplete = 0;
     if (frames > bounds.framesPerSecond) { // calls that ended by errors
       checkFrames();
     }
@@ -163,6 +171,10 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
     }
     frames = Math.max(0, frames - PER_CALL);
     super.onHeadersRead(ctx, streamId, headers, dependency, weight, exclusive, padding, endStream);
+    if (unusedBytes > UNUSED_BYTES / 2 && Thread.currentThread() instanceof LoopThread loop) {
+      HeldCall call = loop.begun;
+      used(call == null ? 0 : (int) call.headerBytes());
+    }
   }
 
   private void refuse(ChannelHandlerContext ctx, Http2Stream stream) throws Http2Exception {
@@ -217,6 +229,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
   public int onDataRead(
       ChannelHandlerContext ctx, int streamId, ByteBuf data, int padding, boolean endOfStream)
       throws Http2Exception {
+    incomplete = 0;
     int length = data.readableBytes();
     used(FRAME_HEADER + length);
     if (length < MIN_DATA && !endOfStream) {
@@ -233,7 +246,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
       ctx.pipeline().addBefore(ctx.name(), null, new Reads());
       ClientConnection client = ctx.pipeline().get(ClientConnection.class);
       if (client != null) {
-        client.whenCallsFail(() -> frames += PER_ERROR);
+        client.reads(this);
       }
     }
     count();
@@ -284,6 +297,13 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
   }
 
   @Override
+  public void onRstStreamRead(ChannelHandlerContext ctx, int streamId, long errorCode)
+      throws Http2Exception {
+    incomplete = 0;
+    super.onRstStreamRead(ctx, streamId, errorCode);
+  }
+
+  @Override
   public void onUnknownFrame(
       ChannelHandlerContext ctx, byte type, int streamId, Http2Flags flags, ByteBuf payload)
       throws Http2Exception {
@@ -298,8 +318,19 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
     }
   }
 
+  /** Counts a call that ended by an error of HTTP/2. */
+  void callFailed() {
+    frames += PER_ERROR;
+  }
+
+  /** Returns the bytes of an incomplete frame or of incomplete headers; 0 if there are few. */
+  long incompleteBytes() {
+    return incomplete > INCOMPLETE_BYTES ? incomplete : 0;
+  }
+
   /** Counts a frame that belongs to no call. */
   private void count() throws Http2Exception {
+    incomplete = 0;
     if (++frames > bounds.framesPerSecond) {
       checkFrames();
     }
@@ -377,6 +408,7 @@ final class BoundedFrames extends Http2FrameListenerDecorator {
       ChannelHandlerContext http2 = context;
       if (message instanceof ByteBuf bytes) {
         unusedBytes += bytes.readableBytes();
+        incomplete += bytes.readableBytes();
       }
       ctx.fireChannelRead(message);
       if (unusedBytes > UNUSED_BYTES) {

@@ -22,7 +22,10 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   private long byteLooks;
   private boolean passing;
 
-  private @Nullable Runnable failure;
+  private @Nullable BoundedFrames frames;
+
+  /** Number of consecutive checks at which it had sent a part of a frame or of headers. */
+  private int partLooks;
 
   ClientConnection(HeldByClients owner) {
     this.owner = owner;
@@ -61,15 +64,15 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Runs this for each call that ends by an error of HTTP/2 from now on. */
-  void whenCallsFail(Runnable action) {
-    failure = action;
+  /** Notifies these frames of each call that ends by an error of HTTP/2 from now on. */
+  void reads(BoundedFrames frames) {
+    this.frames = frames;
   }
 
   /** Notes that a call has ended by an error of HTTP/2. */
   void callFailed() {
-    if (failure != null) {
-      failure.run();
+    if (frames != null) {
+      frames.callFailed();
     }
   }
 
@@ -117,11 +120,12 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     call.after = null;
   }
 
-  /** Adds up the bytes held by its calls. */
+  /** Adds up the bytes held by its calls, and by an incomplete frame or incomplete headers. */
   void look() {
-    heldBytes = 0;
+    heldBytes = frames == null ? 0 : frames.incompleteBytes();
+    partLooks = heldBytes == 0 ? 0 : partLooks + 1;
     decidingBytes = 0;
-    byteLooks = 0;
+    byteLooks = heldBytes * Math.max(0, partLooks - 1);
     passing = false;
     for (HeldCall call = first; call != null; call = call.after) {
       long held = call.look();

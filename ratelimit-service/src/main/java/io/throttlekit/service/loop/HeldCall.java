@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * client causes that: a client that has not sent its whole request, or does not read its answer.
  *
  * <p>Its phases are, in this order, an incomplete request, a decision, and an answer that is not
- * yet sent. A call of a streaming method is held by its client only while a message is incomplete.
- * Confined to the event loop of its connection, except the phase and the length of the answer,
- * which any thread may set.
+ * yet sent. A call of a streaming method is held by its client only while a message is incomplete,
+ * and for headers that are longer than usual. Confined to the event loop of its connection, except
+ * the phase and the length of the answer, which any thread may set.
  */
 public final class HeldCall extends ServerStreamTracer {
   /** The objects of a call, without its headers and messages. */
@@ -159,15 +159,15 @@ public final class HeldCall extends ServerStreamTracer {
     return looks;
   }
 
-  /** Returns the size of its message while that is being decided. */
+  /** Returns the size of its message and headers while it is being decided. */
   long decidingBytes() {
-    return !lasting && phase == Phase.DECISION ? requestBytes() : 0;
+    return !lasting && phase == Phase.DECISION ? headerBytes() + requestBytes() : 0;
   }
 
   private long held() {
     long request = requestBytes() == 0 ? 0 : Math.max(requestBytes(), RECEIVE_BUFFER);
     if (lasting) {
-      return request;
+      return request + Math.max(0, headerBytes() - CALL_BYTES);
     }
     return switch (phase) {
       case REQUEST -> CALL_BYTES + headerBytes() + request;
@@ -180,7 +180,8 @@ public final class HeldCall extends ServerStreamTracer {
     return Math.max(receivedBytes, messageBytes);
   }
 
-  private long headerBytes() {
+  /** Returns the bytes of its headers, without overhead. */
+  long headerBytes() {
     if (headerBytes == 0) {
       for (byte[] text : InternalMetadata.serialize(headers)) {
         headerBytes += text == null ? 0 : text.length;

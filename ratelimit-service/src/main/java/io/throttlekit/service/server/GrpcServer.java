@@ -71,9 +71,6 @@ public final class GrpcServer {
    */
   public static final int UNREAD_BYTES = 256 << 10;
 
-  /** Maximum bytes of the headers of one call; Envoy's take about 200. */
-  private static final int HEADER_BYTES = 8 << 10;
-
   /** Maximum open streams on the port of decisions, such as health watches. */
   private static final int MAX_WATCHES = 1_000;
 
@@ -303,7 +300,7 @@ public final class GrpcServer {
             .decompressorRegistry(COMPRESSIONS)
             .addStreamTracerFactory(held.calls())
             .maxInboundMessageSize(config.limits().messageBytes())
-            .maxInboundMetadataSize(HEADER_BYTES)
+            .maxInboundMetadataSize(config.limits().headerBytes())
             .maxConcurrentCallsPerConnection(config.limits().callsPerConnection())
             .maxRstFramesPerWindow(config.limits().resetsPerSecond(), 1)
             .handshakeTimeout(HANDSHAKE.toSeconds(), TimeUnit.SECONDS)

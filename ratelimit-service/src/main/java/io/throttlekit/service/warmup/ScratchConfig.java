@@ -60,6 +60,7 @@ final class ScratchConfig {
             limits.messageBytes(),
             limits.descriptors(),
             limits.entryBytes(),
+            limits.headerBytes(),
             Math.max(burst, limits.callsPerConnection()),
             limits.connections(),
             limits.resetsPerSecond(),

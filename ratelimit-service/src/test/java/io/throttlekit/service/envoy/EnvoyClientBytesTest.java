@@ -16,11 +16,17 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Bytes that are not UTF-8 in headers of clients, as a real Envoy passes them on. */
+/** Bytes that are not UTF-8 and long headers of clients, as a real Envoy passes them on. */
 @MeshTest
 class EnvoyClientBytesTest {
   private static final String RELEASED =
       "throttlekit_concurrency_released_total{by=\"access_log\"}";
+
+  /** Spans are sent to the service, which does not take them. */
+  private static final String TRACED =
+      "tracing: {provider: {name: envoy.tracers.opentelemetry, typed_config: {"
+          + "\"@type\": type.googleapis.com/envoy.config.trace.v3.OpenTelemetryConfig,"
+          + " service_name: envoy, grpc_service: {envoy_grpc: {cluster_name: throttlekit}}}}}";
 
   @TempDir Path folder;
 
@@ -41,6 +47,27 @@ class EnvoyClientBytesTest {
   void areCountedHoweverManyThereAre() throws IOException {
     try (Mesh mesh = Mesh.start(folder, EnvoyExample.REQUEST_HEADERS, Changes.NONE)) {
       assertThat(statuses(mesh, 6, "x-user", "\u00ff".repeat(59 << 10)))
+          .containsExactly(200, 200, 200, 200, 200, 429);
+    }
+  }
+
+  /** An Envoy that traces copies the tracestate of its client into the headers of each call. */
+  @Test
+  void inTraceHeadersAreNoReasonToAdmitARequest() throws IOException {
+    Changes traced =
+        Changes.bootstrap(bootstrap ->
+            bootstrap.replaceFirst("(?m)^( +)(stat_prefix: http)$", "$1$2\n$1" + TRACED));
+    try (Mesh mesh = Mesh.start(folder, EnvoyExample.REQUEST_HEADERS, traced)) {
+      assertThat(
+              statuses(
+                  mesh,
+                  6,
+                  "x-user",
+                  "traced",
+                  "traceparent",
+                  "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+                  "tracestate",
+                  "k=" + "v".repeat(59 << 10)))
           .containsExactly(200, 200, 200, 200, 200, 429);
     }
   }

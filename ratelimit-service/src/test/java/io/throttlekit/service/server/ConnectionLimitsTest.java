@@ -133,7 +133,8 @@ class ConnectionLimitsTest {
                     new ConnectionAge(NEVER, NEVER, idle),
                     new GrpcConfig.KeepAlive(
                         Duration.ofHours(1), Duration.ofHours(1), Duration.ofNanos(1)),
-                    new GrpcConfig.Limits(1_000, 10, 1_000, 100, connections, resets, 1_000),
+                    new GrpcConfig.Limits(
+                        1_000, 10, 1_000, 8 << 10, 100, connections, resets, 1_000),
                     1,
                     d.drain(),
                     false));

@@ -1,6 +1,7 @@
 package io.throttlekit.service.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.load.ConfigLoader;
@@ -11,6 +12,8 @@ import io.throttlekit.service.telemetry.Telemetry;
 import java.io.IOException;
 import java.net.SocketException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +28,9 @@ class HeldByClientsTest {
 
   /** 16 MiB are allowed; a partly received request counts at least 64 KiB. */
   private static final int INCOMPLETE = 300;
+
+  /** Clients that send 48 KiB of headers each. */
+  private static final int ENDLESS_HEADERS = 400;
 
   /** An answer that was not sent counts at least 8 KiB. */
   private static final int UNREAD = 2_200;
@@ -80,6 +86,25 @@ class HeldByClientsTest {
       hostile.awaitEnd();
       answersPing(slow);
       assertThat(closed()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void clientsThatDoNotEndTheirHeadersAreDisconnected() throws Exception {
+    List<RawConnection> hostile = new ArrayList<>();
+    try (RawConnection other = connect()) {
+      for (int i = 0; i < ENDLESS_HEADERS; i++) {
+        RawConnection connection = connect();
+        hostile.add(connection);
+        answersPing(connection);
+        connection.beginHeaders(3);
+      }
+      await().until(() -> closed() > 0);
+      answersPing(other);
+    } finally {
+      for (RawConnection connection : hostile) {
+        connection.close();
+      }
     }
   }
 

@@ -41,6 +41,7 @@ final class RawConnection implements AutoCloseable {
   private static final int END_HEADERS = 4;
   private static final byte CANCEL = 8;
   private static final byte INITIAL_WINDOW_SIZE = 4;
+  private static final int MAX_FRAME = 16 << 10;
   private static final int TIMEOUT_MILLIS = 300_000;
 
   private final Socket socket;
@@ -168,12 +169,24 @@ final class RawConnection implements AutoCloseable {
     } catch (Http2Exception e) {
       throw new IOException(e);
     }
-    send(HEADERS, END_HEADERS, stream, ByteBufUtil.getBytes(block));
+    int type = HEADERS;
+    for (; block.readableBytes() > MAX_FRAME; type = CONTINUATION) {
+      send(type, 0, stream, ByteBufUtil.getBytes(block.readSlice(MAX_FRAME)));
+    }
+    send(type, END_HEADERS, stream, ByteBufUtil.getBytes(block));
   }
 
   /** Starts a call with headers that do not end. */
   void beginHeaders() throws IOException {
     send(HEADERS, 0, 1, new byte[0]);
+  }
+
+  /** Sends a part of the headers of a call, in that many of the longest frames. */
+  void beginHeaders(int frames) throws IOException {
+    beginHeaders();
+    for (int i = 0; i < frames; i++) {
+      send(CONTINUATION, 0, 1, new byte[MAX_FRAME]);
+    }
   }
 
   /** Sends the message of a call and ends the stream. */

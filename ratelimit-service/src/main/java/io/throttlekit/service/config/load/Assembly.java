@@ -131,6 +131,7 @@ final class Assembly {
             values.count("grpc.max_message_bytes"),
             values.count("grpc.max_descriptors"),
             values.count("grpc.max_entry_bytes"),
+            values.count("grpc.max_header_bytes"),
             values.count("grpc.max_concurrent_calls_per_connection"),
             values.count("grpc.max_connections"),
             values.count("grpc.max_resets_per_second"),
