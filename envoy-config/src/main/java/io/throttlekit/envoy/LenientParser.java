@@ -19,10 +19,14 @@ import java.util.Arrays;
  * <p>Envoy copies headers of its clients into strings without a check. The generated classes reject
  * a whole message for one string that is not UTF-8, with everything else that is in it. Here each
  * malformed sequence of bytes in a string becomes U+FFFD, as in {@link
- * CodedInputStream#readString()}. A message without malformed strings is parsed once.
+ * CodedInputStream#readString()}. A message that is nested too deeply to be parsed, such as
+ * metadata that Envoy read from JSON of a client, becomes an empty one. Others are parsed once.
  */
 public final class LenientParser {
-  private static final int MAX_DEPTH = 100; // messages nested deeper cannot be parsed
+  /** Messages below this depth become empty: the generated classes parse 100 levels. */
+  private static final int MAX_DEPTH = 99;
+
+  private static final byte[] EMPTY = {};
 
   /** The default is 4 KiB for each nested message, and a client may nest one in every two bytes. */
   private static final int BUFFER_BYTES = 64;
@@ -56,7 +60,7 @@ public final class LenientParser {
     }
   }
 
-  /** Returns the message itself if none of its strings is malformed. */
+  /** Returns the message itself if it need not be repaired. */
   @SuppressWarnings("ReferenceEquality") // else each level would compare all levels below again
   private static byte[] repaired(byte[] message, Descriptor type, int depth) throws IOException {
     CodedInputStream in = CodedInputStream.newInstance(message);
@@ -97,7 +101,7 @@ public final class LenientParser {
       }
       // the entries of a map are messages, too
       case MESSAGE ->
-          depth < MAX_DEPTH ? repaired(content, field.getMessageType(), depth + 1) : content;
+          depth < MAX_DEPTH ? repaired(content, field.getMessageType(), depth + 1) : EMPTY;
       default -> content;
     };
   }

@@ -7,9 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.ListValue;
 import com.google.protobuf.Message;
+import com.google.protobuf.Struct;
 import com.google.protobuf.UnknownFieldSet;
+import com.google.protobuf.Value;
+import io.envoyproxy.envoy.config.core.v3.Metadata;
+import io.envoyproxy.envoy.data.accesslog.v3.AccessLogCommon;
+import io.envoyproxy.envoy.data.accesslog.v3.HTTPAccessLogEntry;
+import io.envoyproxy.envoy.data.accesslog.v3.HTTPRequestProperties;
 import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage;
+import io.envoyproxy.envoy.service.accesslog.v3.StreamAccessLogsMessage.HTTPAccessLogEntries;
 import io.envoyproxy.envoy.service.auth.v3.CheckRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DeltaDiscoveryRequest;
 import io.envoyproxy.envoy.service.discovery.v3.DiscoveryRequest;
@@ -82,6 +90,45 @@ class LenientParserTest {
     assertThat(replaced(sent, "??", "\u00e2\u0082")).isEqualTo("a\uFFFDb?");
     assertThat(replaced(sent, "??", "\u00ff\u00fe")).isEqualTo("a\uFFFD\uFFFDb?");
     assertThat(replaced(sent, "b?", "\u00c3\u00bc")).isEqualTo("a??ü");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 45, 46, 47, 48, 49, 50, 51, 1_000})
+  void aMessageThatIsNestedTooDeeplyLosesOnlyWhatIsTooDeep(int lists) throws Exception {
+    Value nested = Value.newBuilder().setStringValue("deep").build();
+    for (int i = 0; i < lists; i++) {
+      nested = Value.newBuilder().setListValue(ListValue.newBuilder().addValues(nested)).build();
+    }
+    Struct claims = Struct.newBuilder().putFields("claims", nested).build();
+    HTTPAccessLogEntry deep =
+        entry("first")
+            .setCommonProperties(
+                AccessLogCommon.newBuilder()
+                    .setUpstreamCluster("payments")
+                    .setMetadata(Metadata.newBuilder().putFilterMetadata("jwt", claims)))
+            .build();
+    StreamAccessLogsMessage sent =
+        StreamAccessLogsMessage.newBuilder()
+            .setHttpLogs(
+                HTTPAccessLogEntries.newBuilder().addLogEntry(deep).addLogEntry(entry("2")))
+            .build();
+    StreamAccessLogsMessage read =
+        LenientParser.parse(StreamAccessLogsMessage.getDefaultInstance(), sent.toByteArray());
+    assertThat(read.getHttpLogs().getLogEntryList())
+        .extracting(each -> each.getRequest().getRequestId())
+        .containsExactly("first", "2");
+    AccessLogCommon common = read.getHttpLogs().getLogEntry(0).getCommonProperties();
+    assertThat(common.getUpstreamCluster()).isEqualTo("payments");
+    assertThat(common.getMetadata().getFilterMetadataMap().get("jwt").getFieldsMap())
+        .containsKey("claims");
+    if (!isRejected(StreamAccessLogsMessage.getDefaultInstance(), sent.toByteArray())) {
+      assertThat(read).isEqualTo(sent);
+    }
+  }
+
+  private static HTTPAccessLogEntry.Builder entry(String request) {
+    return HTTPAccessLogEntry.newBuilder()
+        .setRequest(HTTPRequestProperties.newBuilder().setRequestId(request));
   }
 
   @Test
