@@ -11,6 +11,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -172,8 +173,8 @@ class CircuitBreakerTest {
     }
   }
 
-  static long[] seeds() {
-    return new Random().longs(100).toArray();
+  static LongStream seeds() {
+    return LongStream.range(0, 100);
   }
 
   private void open() {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -121,8 +122,8 @@ class DeadlineWheelTest {
     }
   }
 
-  static long[] seeds() {
-    return new Random().longs(200).toArray();
+  static LongStream seeds() {
+    return LongStream.range(0, 200);
   }
 
   private Call added(long deadline) {

@@ -71,12 +71,11 @@ class LateAnswersTest {
   @TempDir private static Path folder;
 
   private static final List<AutoCloseable> STARTED = new ArrayList<>();
-  private static final long SEED = System.nanoTime();
+  private static final long SEED = 1;
   private static List<ServiceProcess> nodes = List.of();
 
   @BeforeAll
   static void start() throws Exception {
-    System.out.println("seed of the delays: " + SEED);
     Path policies = Files.writeString(folder.resolve("policies.yaml"), POLICIES);
     LeaseStore coordinator = started(LeaseStore.durable(LeaseStore.Kind.REDIS));
     List<Callable<ServiceProcess>> starts = new ArrayList<>();
