@@ -68,7 +68,8 @@ public final class DemoMain implements Callable<Integer> {
       names = "--replicas",
       description =
           "with --overload: this many replicas of the service, from 2 to 8, that share a store,"
-              + " behind four Envoys with loads of 8:4:2:1; the one that steers is killed half way")
+              + " behind four Envoys with loads of 8:4:2:1; the one that steers is killed half way,"
+              + " or has another --fault")
   private @Nullable String replicas;
 
   @Option(
@@ -80,6 +81,13 @@ public final class DemoMain implements Callable<Integer> {
       names = "--store",
       description = "with --replicas: the store, redis (by default) or postgresql")
   private @Nullable String store;
+
+  @Option(
+      names = "--fault",
+      description =
+          "with --replicas: what happens to the replica that steers, kill (by default), suspend or"
+              + " cut (from the store), for 10 s")
+  private @Nullable String fault;
 
   @Option(
       names = "--phase",
@@ -142,9 +150,10 @@ public final class DemoMain implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--replicas goes with --overload, and without --arms");
     }
-    if (replicas == null && (gate != null || store != null)) {
+    if (replicas == null && (gate != null || store != null || fault != null)) {
       throw new ParameterException(
-          spec.commandLine(), "--gate and --store go with --replicas, which is not there");
+          spec.commandLine(),
+          "--gate, --store and --fault go with --replicas, which is not there");
     }
     if (replicas != null) {
       return showFleet(replicas);
@@ -168,7 +177,7 @@ public final class DemoMain implements Callable<Integer> {
   private int showFleet(String count) {
     FleetPlan plan;
     try {
-      plan = FleetPlan.of(count, gate, store, phase, seconds, seed);
+      plan = FleetPlan.of(count, gate, store, fault, phase, seconds, seed);
     } catch (IllegalArgumentException wrong) {
       throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
     }

@@ -6,7 +6,7 @@ import java.util.Locale;
 /** A fault of a replica. */
 public enum Fault {
   /** SIGKILL, and a start on the same ports at the end. */
-  KILL {
+  KILL("killed") {
     @Override
     void begin(Replica replica) throws IOException {
       replica.kill();
@@ -20,7 +20,7 @@ public enum Fault {
   },
 
   /** SIGSTOP, and SIGCONT at the end. */
-  SUSPEND {
+  SUSPEND("suspended") {
     @Override
     void begin(Replica replica) throws IOException {
       replica.suspend();
@@ -33,7 +33,7 @@ public enum Fault {
   },
 
   /** No connection to the store. */
-  CUT {
+  CUT("cut") {
     @Override
     void begin(Replica replica) {
       replica.cut();
@@ -45,13 +45,27 @@ public enum Fault {
     }
   };
 
+  private final String past;
+
+  /**
+   * @param past its name for readers, once it has begun
+   */
+  Fault(String past) {
+    this.past = past;
+  }
+
   abstract void begin(Replica replica) throws IOException;
 
   /** Ends the fault; the replica serves again when this returns, or soon after. */
   abstract void end(Replica replica) throws IOException;
 
-  /** Returns its name for readers. */
+  /** Returns its name in {@code --fault}. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Returns its name for readers, once it has begun. */
+  String past() {
+    return past;
   }
 }

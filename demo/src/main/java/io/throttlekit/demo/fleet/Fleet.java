@@ -110,4 +110,11 @@ final class Fleet {
   Optional<Replica> steering() {
     return replicas.stream().filter(gate::steers).findFirst();
   }
+
+  /** Returns the replica that computes the limit now, unless it is this one; empty if none does. */
+  Optional<Replica> steeringBeside(Replica faulty) {
+    return replicas.stream()
+        .filter(replica -> replica != faulty && gate.steers(replica))
+        .findFirst();
+  }
 }

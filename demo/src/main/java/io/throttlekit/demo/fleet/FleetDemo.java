@@ -21,14 +21,15 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Offers an upstream more than its capacity through four Envoys with uneven load, whose limit
- * several replicas of the service compute together, and kills the one that steers. Used once.
+ * several replicas of the service compute together, with a fault of the replica that steers. Used
+ * once.
  */
 public final class FleetDemo {
   static final int MIN = 4;
   static final int MAX = 100;
 
-  /** Time without the killed replica. */
-  static final int AWAY = 10;
+  /** Duration of the fault, in s. */
+  static final int FAULT = 10;
 
   private static final int SERVICE_TIMES = 2; // a random stream of its own
   private static final int LINE_SECONDS = 5;
@@ -145,26 +146,28 @@ public final class FleetDemo {
     private Optional<FleetSummary.Row> one(int start, int times)
         throws IOException, InterruptedException {
       int counted = start + plan.length() / 4; // before, the limit adapts
-      int kill = start + plan.length() / 2;
+      int fault = start + plan.length() / 2;
       int end = start + plan.length();
-      if (!until(kill)) {
+      if (!until(fault)) {
         return Optional.empty();
       }
       Optional<Replica> steering = fleet.steering();
-      Replica killed = steering.orElse(fleet.replicas().getFirst());
-      long killedNanos = time.monotonicNanos();
-      killed.kill();
-      lines.event("killed " + killed.name() + (steering.isPresent() ? ", which steered" : ""));
-      Optional<Replica> next = awaitSteering(kill + AWAY);
-      long nextMillis = (time.monotonicNanos() - killedNanos) / 1_000_000;
+      Replica faulty = steering.orElse(fleet.replicas().getFirst());
+      String name = faulty.name();
+      long beginNanos = time.monotonicNanos();
+      plan.fault().begin(faulty);
+      lines.event(
+          plan.fault().past() + " " + name + (steering.isPresent() ? ", which steered" : ""));
+      Optional<Replica> next = awaitSteering(faulty, fault + FAULT);
+      long nextMillis = (time.monotonicNanos() - beginNanos) / 1_000_000;
       lines.event(
           next.map(replica -> "%s steers, %d ms later".formatted(replica.name(), nextMillis))
               .orElse("no replica steers"));
-      if (!until(kill + AWAY)) {
+      if (!until(fault + FAULT)) {
         return Optional.empty();
       }
-      killed.startAgain();
-      lines.event("started " + killed.name() + " again");
+      plan.fault().end(faulty);
+      lines.event("ended the fault of " + name);
       if (!until(end)) {
         return Optional.empty();
       }
@@ -174,12 +177,12 @@ public final class FleetDemo {
       return Optional.of(
           new FleetSummary.Row(
               times,
-              killed.name(),
+              name,
               next.map(Replica::name).orElse(""),
               nextMillis,
-              span(counted, kill),
-              span(kill, kill + AWAY),
-              span(kill + AWAY, end),
+              span(counted, fault),
+              span(fault, fault + FAULT),
+              span(fault + FAULT, end),
               worst(counted, end)));
     }
 
@@ -197,12 +200,14 @@ public final class FleetDemo {
       return true;
     }
 
-    private Optional<Replica> awaitSteering(int second) throws InterruptedException {
-      Optional<Replica> steering = fleet.steering();
+    /** Waits until another replica than the faulty one steers. */
+    private Optional<Replica> awaitSteering(Replica faulty, int second)
+        throws InterruptedException {
+      Optional<Replica> steering = fleet.steeringBeside(faulty);
       while (steering.isEmpty()
           && load.second() < second
           && !environment.awaitStop(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
-        steering = fleet.steering();
+        steering = fleet.steeringBeside(faulty);
       }
       return steering;
     }

@@ -12,12 +12,19 @@ import org.jspecify.annotations.Nullable;
  * The options of a run with several replicas.
  *
  * @param replicas number of them
+ * @param fault fault of the replica that steers, halfway through each load
  * @param loads offered loads, one after another, as multiples of the upstream's capacity
  * @param length of each load, in s
  * @param seed of arrivals and service times
  */
 public record FleetPlan(
-    int replicas, Gate gate, StoreKind store, List<Integer> loads, int length, long seed) {
+    int replicas,
+    Gate gate,
+    StoreKind store,
+    Fault fault,
+    List<Integer> loads,
+    int length,
+    long seed) {
   static final int MAX_REPLICAS = 8;
 
   /** Time to adapt, time without a fault, and time for the fault. */
@@ -38,6 +45,7 @@ public record FleetPlan(
    * @param replicas a number from 2 to 8
    * @param gate a word; null for {@link Gate#ENVOY}
    * @param store a word; null for {@link StoreKind#REDIS}
+   * @param fault a word; null for {@link Fault#KILL}
    * @param loads numbers separated by commas; null for 2 and 5
    * @param seconds of all loads together; null for 120 each
    * @throws IllegalArgumentException with a one-line message for users, if an option is not valid
@@ -46,6 +54,7 @@ public record FleetPlan(
       String replicas,
       @Nullable String gate,
       @Nullable String store,
+      @Nullable String fault,
       @Nullable String loads,
       @Nullable String seconds,
       long seed) {
@@ -54,6 +63,7 @@ public record FleetPlan(
         number("--replicas", replicas, 2, MAX_REPLICAS),
         gate == null ? Gate.ENVOY : one("gate", gate, Gate.values(), Gate::word),
         store == null ? StoreKind.REDIS : one("store", store, StoreKind.values(), StoreKind::word),
+        fault == null ? Fault.KILL : one("fault", fault, Fault.values(), Fault::word),
         chosen,
         seconds == null
             ? USUAL

@@ -50,25 +50,33 @@ final class FleetStory {
     }
   }
 
-  /** Ends a stage, which began with the end of the last one. */
-  void stage(String what) {
+  /**
+   * Ends a stage, which began with the end of the last one: after a number of seconds, and once a
+   * request that was scheduled in it was served.
+   */
+  void stage(String what, int seconds) throws InterruptedException {
     int from = stages.isEmpty() ? 0 : last().to();
-    int to = load.second();
+    int to = load.second() + seconds;
+    boolean running = load.await(to);
+    while (running && course.figures(from, to).good() == 0) {
+      running = load.await(++to);
+    }
     Stage stage = new Stage(what, from, to, load.inFlight().takeMax(), course.figures(from, to));
     stages.add(stage);
     out.println(stage);
     out.flush();
   }
 
-  /** Runs through a fault of a number of seconds: three stages, of which the last one takes 3 s. */
+  /**
+   * Runs through a fault: a stage of a number of seconds with it, and one of 3 s after it. Requests
+   * are served in both, however long that takes.
+   */
   void through(Fault fault, Replica replica, int seconds) throws IOException, InterruptedException {
     String name = "%s %s".formatted(fault.word(), replica.name());
     fault.begin(replica);
-    boolean _ = load.await(load.second() + seconds);
-    stage(name);
+    stage(name, seconds);
     fault.end(replica);
-    boolean _ = load.await(load.second() + 3);
-    stage("after " + name);
+    stage("after " + name, 3);
   }
 
   Stage last() {

@@ -16,17 +16,17 @@ public record FleetSummary(FleetPlan plan, double perSecond, List<Row> rows) {
   /**
    * The results under a load.
    *
-   * @param killed replica that computed the limit, and was killed
+   * @param faulty replica that computed the limit until the fault
    * @param next replica that computed it after that; empty if none did
    * @param nextMillis time between the two
-   * @param before figures of the seconds before the kill
-   * @param during figures of the seconds without the replica
-   * @param after figures of the seconds with a new one in its place
+   * @param before figures of the seconds before the fault
+   * @param during figures of its seconds
+   * @param after figures of the seconds after it
    * @param worst lowest goodput of any ten seconds of these
    */
   record Row(
       int load,
-      String killed,
+      String faulty,
       String next,
       long nextMillis,
       Span before,
@@ -50,12 +50,12 @@ public record FleetSummary(FleetPlan plan, double perSecond, List<Row> rows) {
   public String words() {
     StringBuilder table =
         new StringBuilder(
-            row("load", "killed", "next", "after", "before", "during", "after", "worst 10 s"));
+            row("load", plan.fault().past(), "next", "after", "before", "during", "after", "worst 10 s"));
     for (Row row : rows) {
       table.append(
           row(
               Integer.toString(row.load()),
-              row.killed(),
+              row.faulty(),
               row.next().isEmpty() ? "-" : row.next(),
               row.nextMillis() + " ms",
               number(row.before().goodput(perSecond)),
@@ -64,29 +64,30 @@ public record FleetSummary(FleetPlan plan, double perSecond, List<Row> rows) {
               number(row.worst())));
     }
     table.append(
-        ("before, during, after: goodput before the kill, without the replica, and with a new one"
-                + " in its place:%nanswers in time, as a share of the smaller of load and capacity")
+        ("before, during, after: goodput before, during and after the fault of the replica:%n"
+                + "answers in time, as a share of the smaller of load and capacity")
             .formatted());
     return table.toString();
   }
 
   /** Returns one JSON object on one line. */
   public String json() {
-    return "{\"replicas\":%d,\"gate\":\"%s\",\"store\":\"%s\",\"seed\":%d,\"per_second\":%s,\"loads\":[%s]}"
+    return "{\"replicas\":%d,\"gate\":\"%s\",\"store\":\"%s\",\"fault\":\"%s\",\"seed\":%d,\"per_second\":%s,\"loads\":[%s]}"
         .formatted(
             plan.replicas(),
             plan.gate().word(),
             plan.store().word(),
+            plan.fault().word(),
             plan.seed(),
             number(perSecond),
             rows.stream().map(this::json).collect(Collectors.joining(",")));
   }
 
   private String json(Row row) {
-    return "{\"load\":%d,\"killed\":\"%s\",\"next\":\"%s\",\"next_ms\":%d,\"before\":%s,\"during\":%s,\"after\":%s,\"worst_10s\":%s}"
+    return "{\"load\":%d,\"faulty\":\"%s\",\"next\":\"%s\",\"next_ms\":%d,\"before\":%s,\"during\":%s,\"after\":%s,\"worst_10s\":%s}"
         .formatted(
             row.load(),
-            row.killed(),
+            row.faulty(),
             row.next(),
             row.nextMillis(),
             number(row.before().goodput(perSecond)),
@@ -102,7 +103,7 @@ public record FleetSummary(FleetPlan plan, double perSecond, List<Row> rows) {
 
   private static String row(
       String load,
-      String killed,
+      String faulty,
       String next,
       String nextAfter,
       String before,
@@ -111,9 +112,9 @@ public record FleetSummary(FleetPlan plan, double perSecond, List<Row> rows) {
       String worst) {
     return String.format(
         Locale.ROOT,
-        "%-5s %-7s %-5s %9s %8s %8s %8s %11s%n",
+        "%-5s %-9s %-5s %9s %8s %8s %8s %11s%n",
         load,
-        killed,
+        faulty,
         next,
         nextAfter,
         before,

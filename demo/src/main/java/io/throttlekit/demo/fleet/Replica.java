@@ -39,6 +39,7 @@ public final class Replica {
   private final DemoService.Ports ports;
   private final HttpClient http = HttpClient.newHttpClient();
   private int starts;
+  private volatile boolean suspended;
   private volatile DemoService service;
 
   private Replica(
@@ -125,11 +126,13 @@ public final class Replica {
   /** Suspends it (SIGSTOP). */
   void suspend() throws IOException {
     service.process().suspend();
+    suspended = true;
   }
 
   /** Continues it (SIGCONT). */
   void resume() throws IOException {
     service.process().resume();
+    suspended = false;
   }
 
   /** Cuts its connections to the store, and each new one, until {@link #connect}. */
@@ -167,6 +170,9 @@ public final class Replica {
    * @throws IOException if it does not answer
    */
   public String page(String path) throws IOException {
+    if (suspended) {
+      throw new IOException(name + " is suspended"); // at once, not after a timeout
+    }
     URI uri = URI.create("http://127.0.0.1:" + ports.debug() + path);
     try {
       return http.send(

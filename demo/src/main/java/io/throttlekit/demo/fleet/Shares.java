@@ -91,29 +91,21 @@ final class Shares implements AutoCloseable {
   }
 
   /**
-   * Returns what was read since the last call, or since the start.
+   * Returns what was read since the start.
    *
-   * @throws IOException if an Envoy did not answer meanwhile
+   * @throws IOException if an Envoy did not answer
    */
-  synchronized Figures take() throws IOException {
+  synchronized Figures figures() throws IOException {
     if (failure != null) {
       throw new IOException("an Envoy does not show its share", failure);
     }
-    Figures figures =
-        new Figures(
-            read,
-            counted,
-            max,
-            List.copyOf(violations),
-            longestAtZeroNanos / 1_000_000,
-            longestGapNanos / 1_000_000);
-    read = 0;
-    counted = 0;
-    max = 0;
-    longestAtZeroNanos = 0;
-    longestGapNanos = 0;
-    violations.clear();
-    return figures;
+    return new Figures(
+        read,
+        counted,
+        max,
+        List.copyOf(violations),
+        longestAtZeroNanos / 1_000_000,
+        longestGapNanos / 1_000_000);
   }
 
   /** Reads all shares once. */

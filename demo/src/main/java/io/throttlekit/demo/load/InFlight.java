@@ -24,6 +24,11 @@ public final class InFlight {
     return now;
   }
 
+  /** Returns the highest count since the last {@link #takeMax}, or since the start. */
+  public synchronized int max() {
+    return max;
+  }
+
   /** Returns the highest count since the last call, or since the start. */
   public synchronized int takeMax() {
     int highest = max;

@@ -33,11 +33,11 @@ class FleetDemoTest {
     System.out.println(seen);
     assertThat(progress).as(seen).hasSize(1);
     assertThat(seen)
-        .contains("killed " + summary.rows().getFirst().killed() + ", which steered")
+        .contains("killed " + summary.rows().getFirst().faulty() + ", which steered")
         .containsPattern("[abc] steers; limit \\d+; shares of ");
     assertThat(summary.rows()).as(seen).hasSize(1);
     FleetSummary.Row row = summary.rows().getFirst();
-    assertThat(row.next()).as(seen).isNotEmpty().isNotEqualTo(row.killed());
+    assertThat(row.next()).as(seen).isNotEmpty().isNotEqualTo(row.faulty());
     assertThat(row.before().figures().good()).as(seen).isPositive();
     assertThat(row.during().figures().good()).as(seen).isPositive();
     assertThat(row.after().figures().good()).as(seen).isPositive();
@@ -54,7 +54,7 @@ class FleetDemoTest {
   }
 
   private FleetSummary run(EnvoyLookup envoy) throws Exception {
-    FleetPlan plan = FleetPlan.of("3", null, null, "2", "40", 1);
+    FleetPlan plan = FleetPlan.of("3", null, null, null, "2", "40", 1);
     try (PrintStream out = new PrintStream(screen, true, StandardCharsets.UTF_8)) {
       return new FleetDemo(new DemoEnvironment(_ -> envoy, progress::add), Capacity.USUAL)
           .run(plan, out);

@@ -18,8 +18,11 @@ import java.util.concurrent.TimeUnit;
  * the only permit of a limit is acquired at one, released at the other, and acquired again.
  */
 final class ReleaseProbe implements AutoCloseable {
-  /** A limit of one request. Only one replica uses it, so this one has all of it. */
-  static final String RULE = "  - {key: probe, concurrency: {min: 1, max: 1, lease: {ttl: 15s}}}\n";
+  /**
+   * A limit of one request. Only one replica uses it, so this one has all of it. A permit does not
+   * end by its TTL before a probe fails.
+   */
+  static final String RULE = "  - {key: probe, concurrency: {min: 1, max: 1, lease: {ttl: 1h}}}\n";
 
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
@@ -51,17 +54,6 @@ final class ReleaseProbe implements AutoCloseable {
     }
     var _ = call(owner, "throttlekit_lease", permit);
     return delays;
-  }
-
-  /** Returns the time of a call that waits for nothing in ns, several times. */
-  long[] calls(int count) {
-    long[] times = new long[count];
-    for (int i = 0; i < count; i++) {
-      long begun = time.monotonicNanos();
-      var _ = call(owner, "none", "any");
-      times[i] = time.monotonicNanos() - begun;
-    }
-    return times;
   }
 
   /** Requests a permit until there is one. */

@@ -16,21 +16,19 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Uses real Envoys, one of which limits nothing and is what the other one is compared with. The
- * quality of our limits takes minutes to measure, see docs/CONCURRENCY.md.
+ * Uses real Envoys, one of which limits nothing and is what the other one is compared with. {@code
+ * bin/bench overload} measures goodput: docs/CONCURRENCY.md.
  */
 @RealEnvoy
-@Tag("alone")
 class OverloadTest {
   private final ByteArrayOutputStream screen = new ByteArrayOutputStream();
   private final List<String> progress = new ArrayList<>();
 
   @Test
-  void anOverloadCollapsesAnUnlimitedUpstreamButNotOneBehindEnvoysFilter() throws Exception {
+  void anOverloadCollapsesAnUnlimitedUpstreamAndIsRefusedByEnvoysFilter() throws Exception {
     OverloadSummary summary = runBoth();
     String seen = screen.toString(StandardCharsets.UTF_8) + summary.json();
     assertThat(summary.rows()).as(seen).hasSize(1);
@@ -42,7 +40,6 @@ class OverloadTest {
     assertThat(none.refused()).as(seen).isZero();
     assertThat(none.failed()).as(seen).isPositive();
     assertThat(none.p99Millis()).as(seen).hasValue(1000);
-    assertThat(envoy.good()).as(seen).isGreaterThan(3 * none.good());
     assertThat(envoy.refused()).as(seen).isPositive();
     assertThat(envoy.limit().orElse(-1)).as(seen).isBetween(3, Limiter.HIGHEST);
     assertThat(progress)
