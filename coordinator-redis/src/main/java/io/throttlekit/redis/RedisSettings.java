@@ -4,6 +4,7 @@ import io.throttlekit.store.CircuitBreaker;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.KeyStore;
+import java.time.Duration;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -95,6 +96,24 @@ public record RedisSettings(
         DEFAULT_MAX_IN_FLIGHT,
         CircuitBreaker.Settings.DEFAULT,
         DEFAULT_CONNECT_TIMEOUT_MILLIS);
+  }
+
+  /**
+   * Returns these settings with another deadline of acquires, peeks, resets, leases and returns.
+   *
+   * @param deadline from 1 ms
+   */
+  public RedisSettings withDeadline(Duration deadline) {
+    return new RedisSettings(
+        url,
+        cluster,
+        access,
+        deadline.toMillis(),
+        deadline.toMillis(),
+        maxBatch,
+        maxInFlight,
+        breaker,
+        connectTimeoutMillis);
   }
 
   /** Returns the settings without the passwords of the URL and the access. */
