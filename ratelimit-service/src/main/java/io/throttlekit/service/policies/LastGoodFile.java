@@ -120,6 +120,11 @@ public final class LastGoodFile {
     }
   }
 
+  /** Warns that the newest content is not written yet when the process stops. */
+  void late() {
+    log.warn("{} may lack the newest policies: the disk is too slow for the stop", file);
+  }
+
   @Override
   public String toString() {
     return file.toString();

@@ -73,7 +73,12 @@ public final class PolicyReloader implements AutoCloseable {
       PolicyStore store,
       TimeSource time,
       Listener listener) {
-    this(config, store, time, listener, new PolicyLoader(options)::load);
+    this(config, store, time, listener, new PolicyLoader(options)::load, saved(config));
+  }
+
+  private static @Nullable SavedSources saved(PolicyConfig config) {
+    Path folder = config.lastGoodFolder();
+    return folder == null ? null : new SavedSources(folder);
   }
 
   /** Returns the options of a service with this configuration, without features it lacks. */
@@ -93,20 +98,20 @@ public final class PolicyReloader implements AutoCloseable {
         config.mergeDomains(), mergeSwitch, federated, steering, accessLogs, standsIn);
   }
 
-  /** Creates a reloader with another loader. */
+  /** Creates a reloader with another loader and another place of the last good files. */
   PolicyReloader(
       PolicyConfig config,
       PolicyStore store,
       TimeSource time,
       Listener listener,
-      Function<List<PolicySource>, LoadResult> loader) {
+      Function<List<PolicySource>, LoadResult> loader,
+      @Nullable SavedSources saved) {
     this.config = config;
     this.store = store;
     this.time = time;
     this.listener = listener;
     this.loader = loader;
-    Path folder = config.lastGoodFolder();
-    this.saved = folder == null ? null : new SavedSources(folder);
+    this.saved = saved;
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("policy-reloader").factory());
@@ -160,10 +165,13 @@ public final class PolicyReloader implements AutoCloseable {
     return true;
   }
 
-  /** Stops polling. */
+  /** Stops polling, and waits until the last good files are saved, for a limited time. */
   @Override
   public void close() {
     timer.shutdownNow();
+    if (saved != null) {
+      saved.close();
+    }
   }
 
   private void pollAndGoOn() {
@@ -183,11 +191,11 @@ public final class PolicyReloader implements AutoCloseable {
       fail(problems, errors == 1 ? "1 error" : errors + " errors");
       return;
     }
-    if (saved != null) { // before they apply: a start must never know less than this process
-      saved.write(reading.sources());
-    }
     firstLoad = false;
     store.loaded(book, problems, now);
+    if (saved != null) {
+      saved.save(reading.sources());
+    }
     problems.forEach(PolicyReloader::log);
     RuntimeFolder runtime = runtimeOf(config);
     if (reading.sources().isEmpty() && runtime != null) { // that program logs nothing in this case
@@ -206,21 +214,20 @@ public final class PolicyReloader implements AutoCloseable {
     problems.forEach(PolicyReloader::log);
     PolicyBook restored = firstLoad ? restored() : null;
     firstLoad = false;
-    if (restored == null) {
-      store.failed(problems, error);
-    } else {
-      store.loadedInPart(restored, problems, error, time.wallMillis());
-    }
     if (restored != null) {
+      store.loadedInPart(restored, problems, error, time.wallMillis());
       LOG.error(
           "policies not loaded: {}; those of an earlier process apply (rules: {}, domains: {})",
           error,
           restored.rules().size(),
           restored.domains().size());
-    } else if (store.book() != null) {
-      LOG.error("policies not loaded: {}; the last good ones remain active", error);
-    } else if (!config.requireAtStart()) { // otherwise the start fails with the reasons
-      LOG.error("policies not loaded: {}; none are active", error);
+    } else {
+      store.failed(problems, error);
+      if (store.book() != null) {
+        LOG.error("policies not loaded: {}; the last good ones remain active", error);
+      } else if (!config.requireAtStart()) { // otherwise the start fails with the reasons
+        LOG.error("policies not loaded: {}; none are active", error);
+      }
     }
     listener.loaded(false);
   }

@@ -10,8 +10,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * The last good policy files in a {@link LastGoodFile}: the name and the text of each, as UTF-8
  * after its length in four bytes. For one thread at a time.
  */
-final class SavedSources {
+final class SavedSources implements AutoCloseable {
   /** Name of the file in its folder. */
   static final String NAME = "policies.bin";
 
@@ -28,10 +30,21 @@ final class SavedSources {
   private static final String FORMAT = "throttlekit-policies 1";
 
   private final LastGoodFile file;
+  private final LastGoodWriter<List<PolicySource>> writer;
 
   /** Creates the file's representation, without touching it. */
   SavedSources(Path folder) {
     this.file = new LastGoodFile(folder.resolve(NAME), FORMAT, LOG);
+    this.writer = new LastGoodWriter<>(file, SavedSources::content, List::equals);
+  }
+
+  /**
+   * @param writer runs the writes one after the other, and is shut down at the end
+   * @param maxWait time that {@link #close} waits for the last write
+   */
+  SavedSources(Path folder, ExecutorService writer, Duration maxWait) {
+    this.file = new LastGoodFile(folder.resolve(NAME), FORMAT, LOG);
+    this.writer = new LastGoodWriter<>(file, SavedSources::content, List::equals, writer, maxWait);
   }
 
   /** Returns the saved files; null if there are none, or broken ones, of which it warns. */
@@ -52,8 +65,18 @@ final class SavedSources {
     }
   }
 
-  /** Writes files, all of them valid. Warns if that is not possible. */
-  void write(List<PolicySource> sources) {
+  /** Lets files be written, all of them valid; returns without waiting. Warns if they cannot be. */
+  void save(List<PolicySource> sources) {
+    writer.save(sources);
+  }
+
+  /** Waits until the newest files are written, for a limited time. */
+  @Override
+  public void close() {
+    writer.close();
+  }
+
+  private static byte[] content(List<PolicySource> sources) {
     ByteArrayOutputStream content = new ByteArrayOutputStream();
     DataOutputStream out = new DataOutputStream(content);
     try {
@@ -64,7 +87,7 @@ final class SavedSources {
     } catch (IOException e) {
       throw new UncheckedIOException("an array takes all", e);
     }
-    file.write(content.toByteArray());
+    return content.toByteArray();
   }
 
   private static String text(DataInputStream in) throws IOException {

@@ -97,7 +97,8 @@ class PolicyReloaderFaultTest {
                 throw new StackOverflowError();
               }
               return new PolicyLoader(new LoadOptions(true)).load(sources);
-            });
+            },
+            null);
     reloaders.add(reloader);
     return reloader;
   }
