@@ -186,16 +186,18 @@ class PoliciesOverXdsTest {
     DiscoveryRequest first = controlPlane.requests.getFirst();
     assertThat(first.getNode().getId()).isEqualTo("envoy-ratelimit");
     assertThat(first.getTypeUrl()).isEqualTo(ControlPlaneUpdates.TYPE_URL);
-    assertThat(page("/rlconfig"))
-        .contains(
-            "# control plane: 127.0.0.1:" + server.getPort() + ", connected",
-            "# last load: none\n",
-            "# version: none, received: never, last accepted: never");
+    await()
+        .untilAsserted(() ->
+            assertThat(page("/rlconfig"))
+                .contains(
+                    "# control plane: 127.0.0.1:" + server.getPort() + ", connected",
+                    "# last load: none\n",
+                    "# version: none, received: never, last accepted: never"));
 
     controlPlane.send("1", GOOD);
     await().until(() -> page("/rlconfig").contains("shop.k: unit=DAY requests_per_unit=5"));
     assertThat(ask()).isEqualTo("OK [OK 5/DAY rem=4]");
-    assertThat(controlPlane.requests.getLast().getVersionInfo()).isEqualTo("1");
+    await().until(() -> controlPlane.requests.getLast().getVersionInfo().equals("1"));
 
     controlPlane.send("2", BAD);
     await().until(() -> controlPlane.requests.getLast().hasErrorDetail());

@@ -269,8 +269,10 @@ class RateLimitServiceTest {
       assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
           .isInstanceOf(ConnectException.class);
     }
-    int before = looks.get();
-    await().during(Duration.ofMillis(200)).until(() -> looks.get() == before); // polling stopped
+    AtomicInteger before = new AtomicInteger();
+    await()
+        .during(Duration.ofMillis(200))
+        .until(() -> before.getAndSet(looks.get()) == looks.get()); // polling stopped
     assertThat(service.stop()).isFalse(); // the process exits with the failure's code
   }
 

@@ -152,8 +152,7 @@ public final class DemoMain implements Callable<Integer> {
     }
     if (replicas == null && (gate != null || store != null || fault != null)) {
       throw new ParameterException(
-          spec.commandLine(),
-          "--gate, --store and --fault go with --replicas, which is not there");
+          spec.commandLine(), "--gate, --store and --fault go with --replicas, which is not there");
     }
     if (replicas != null) {
       return showFleet(replicas);

@@ -50,7 +50,15 @@ public record FleetSummary(FleetPlan plan, double perSecond, List<Row> rows) {
   public String words() {
     StringBuilder table =
         new StringBuilder(
-            row("load", plan.fault().past(), "next", "after", "before", "during", "after", "worst 10 s"));
+            row(
+                "load",
+                plan.fault().past(),
+                "next",
+                "after",
+                "before",
+                "during",
+                "after",
+                "worst 10 s"));
     for (Row row : rows) {
       table.append(
           row(

@@ -96,7 +96,8 @@ class FleetFaultsTest {
     int from = load.second();
     await()
         .untilAsserted(() -> {
-          assertThat(Gate.ENVOY.limit(steering())).isBetween(FleetDemo.MIN + 0., FleetDemo.MAX - 1.);
+          assertThat(Gate.ENVOY.limit(steering()))
+              .isBetween(FleetDemo.MIN + 0., FleetDemo.MAX - 1.);
           Figures figures = course.figures(from, load.second() + 1);
           assertThat(figures.refused()).as("%s", story).isPositive();
           assertThat(figures.good()).as("%s", story).isPositive();

@@ -102,7 +102,7 @@ class EnvoyClientBytesTest {
       assertThat(statuses(mesh, 4, "x-request-id", "\u00ff", "x-forwarded-for", "\u00fe"))
           .containsOnly(200);
       await().until(() -> metric(mesh, RELEASED) == 4);
-      assertThat(metric(mesh, "throttlekit_concurrency_in_flight")).isZero();
+      await().until(() -> metric(mesh, "throttlekit_concurrency_in_flight") == 0);
       assertThat(statuses(mesh, 4, "x-request-id", "\u00ff")).containsOnly(200);
       await().until(() -> metric(mesh, RELEASED) == 8);
       assertThat(Files.readString(folder.resolve("service.log"))).doesNotContain("Exception");

@@ -123,8 +123,8 @@ class EnvoyFilterTest {
   @Test
   void envoyReceivesTheFilterAndItsReloadsDuringAFlood() throws Exception {
     assertFollowsPolicies(50);
-    assertThat(metrics()).contains("throttlekit_filter_streams 51.0");
-    assertThat(flood).hasValueGreaterThan(0);
+    await().untilAsserted(() -> assertThat(metrics()).contains("throttlekit_filter_streams 51.0"));
+    await().until(() -> flood.get() > 0);
   }
 
   /** Asserts it while clients on so many streams request other filters after each answer. */

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Requests to one process that hold leases of a concurrency limit, as Envoy's. */
@@ -18,6 +19,7 @@ final class LeasedCalls implements AutoCloseable {
   private static final Duration DEADLINE = Duration.ofMinutes(2);
 
   private final ManagedChannel channel;
+  private final AtomicInteger admitted = new AtomicInteger();
 
   LeasedCalls(ServiceProcess service) {
     this.channel =
@@ -35,22 +37,27 @@ final class LeasedCalls implements AutoCloseable {
     var _ = call("throttlekit_lease", lease);
   }
 
+  /** Returns how many requests of loads were admitted. */
+  int admitted() {
+    return admitted.get();
+  }
+
   /**
    * Sends requests one after the other, and keeps some of them in flight.
    *
+   * @param enough ends the load
    * @param inFlight counts them, with other loads; decremented before a lease is released
    * @param most the most that were in flight
-   * @return how many were admitted
    */
-  int load(String key, int requests, int held, AtomicInteger inFlight, AtomicInteger most) {
+  void load(
+      String key, BooleanSupplier enough, int held, AtomicInteger inFlight, AtomicInteger most) {
     Queue<String> leases = new ArrayDeque<>();
-    int admitted = 0;
-    for (int i = 0; i < requests; i++) {
+    while (!enough.getAsBoolean()) {
       String lease = acquire(key);
       if (lease != null) {
         most.accumulateAndGet(inFlight.incrementAndGet(), Math::max);
         leases.add(lease);
-        admitted++;
+        admitted.incrementAndGet();
       }
       if (leases.size() > held || (lease == null && !leases.isEmpty())) {
         inFlight.decrementAndGet();
@@ -61,7 +68,6 @@ final class LeasedCalls implements AutoCloseable {
       inFlight.decrementAndGet();
       release(leases.remove());
     }
-    return admitted;
   }
 
   private RateLimitResponse call(String key, String value) {

@@ -130,6 +130,10 @@ class ReleasesAtOtherReplicasTest {
         .orElse(-1);
   }
 
+  private void awaitMetric(Replica replica, String name, double value) {
+    await().until(() -> metric(replica, "throttlekit_concurrency_" + name) == value);
+  }
+
   @ParameterizedTest
   @EnumSource
   void endThePermitsWithWhatTheyReport(LeaseStore.Kind kind) throws Exception {
@@ -140,20 +144,14 @@ class ReleasesAtOtherReplicasTest {
         String lease = first.acquire();
         second.streamDone(lease, i % 2 == 0 ? 200 : 503, 1);
       }
-      await().until(() -> metric(first, "throttlekit_concurrency_live_leases") == 0);
+      awaitMetric(first, "live_leases", 0);
+      awaitMetric(first, "released_total{by=\"stream_done\"}", REQUESTS);
+      awaitMetric(first, "reported_ends_total{kind=\"answered\"}", REQUESTS / 2.0);
+      awaitMetric(first, "reported_ends_total{kind=\"failed\"}", REQUESTS / 2.0);
+      awaitMetric(first, "received_releases_total", REQUESTS);
+      awaitMetric(second, "forwarded_releases_total", REQUESTS);
       assertThat(metric(first, "throttlekit_concurrency_in_flight{rule=\"shop.up\"}"))
           .isLessThanOrEqualTo(0);
-      assertThat(metric(first, "throttlekit_concurrency_released_total{by=\"stream_done\"}"))
-          .isEqualTo(REQUESTS);
-      assertThat(metric(first, "throttlekit_concurrency_reported_ends_total{kind=\"answered\"}"))
-          .isEqualTo(REQUESTS / 2.0);
-      assertThat(metric(first, "throttlekit_concurrency_reported_ends_total{kind=\"failed\"}"))
-          .isEqualTo(REQUESTS / 2.0);
-      assertThat(metric(first, "throttlekit_concurrency_received_releases_total"))
-          .isEqualTo(REQUESTS);
-      await()
-          .until(
-              () -> metric(second, "throttlekit_concurrency_forwarded_releases_total") == REQUESTS);
       for (Replica replica : replicas) {
         assertThat(metric(replica, "throttlekit_concurrency_stale_releases_total")).isZero();
       }
@@ -181,14 +179,10 @@ class ReleasesAtOtherReplicasTest {
         var _ = second.ask(invented);
         second.streamDone(honest, 200, 1);
       }
-      await()
-          .until(() -> metric(first, "throttlekit_concurrency_live_leases") == 2); // not released
-      assertThat(metric(second, "throttlekit_concurrency_forwarded_releases_total"))
-          .isEqualTo(REQUESTS + 1);
-      assertThat(metric(second, "throttlekit_concurrency_stale_releases_total"))
-          .isEqualTo(REQUESTS * 1_000);
-      assertThat(metric(first, "throttlekit_concurrency_received_releases_total"))
-          .isEqualTo(REQUESTS + 1);
+      awaitMetric(first, "live_leases", 2); // not released
+      awaitMetric(second, "forwarded_releases_total", REQUESTS + 1);
+      awaitMetric(second, "stale_releases_total", REQUESTS * 1_000);
+      awaitMetric(first, "received_releases_total", REQUESTS + 1);
     }
   }
 

@@ -80,14 +80,19 @@ class StoreOutageTest {
     assertThat(caller.ask("leased")).as("leased units are spent").isEqualTo(Code.OK);
     assertThat(failure("error")).isEqualTo(Status.Code.UNAVAILABLE);
     await().untilAsserted(() -> assertThat(caller.page("/rlconfig")).contains("does not answer: "));
-    assertThat(caller.page("/metrics"))
-        .contains("throttlekit_store_up 0.0")
-        .contains("throttlekit_outage_decisions_total{on_outage=\"local\"} 10.0");
+    await()
+        .untilAsserted(() ->
+            assertThat(caller.page("/metrics"))
+                .contains("throttlekit_store_up 0.0")
+                .contains("throttlekit_outage_decisions_total{on_outage=\"local\"} 10.0"));
     assertThat(caller.page("/stats")).contains("redis_error");
     redis.restart();
     await().untilAsserted(() -> assertThat(caller.ask("deny")).isEqualTo(Code.OK));
-    assertThat(caller.page("/rlconfig")).contains(" answers");
-    assertThat(caller.page("/metrics")).contains("throttlekit_store_up 1.0");
+    await()
+        .untilAsserted(() -> {
+          assertThat(caller.page("/rlconfig")).contains(" answers");
+          assertThat(caller.page("/metrics")).contains("throttlekit_store_up 1.0");
+        });
     assertThat(service.log()).contains("does not answer; on_outage").doesNotContain("\tat ");
   }
 
