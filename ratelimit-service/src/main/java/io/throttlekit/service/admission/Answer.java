@@ -43,6 +43,12 @@ public record Answer(
    * first with the least remaining. Null without a decision.
    */
   public @Nullable Verdict reported() {
+    int index = reportedIndex();
+    return index < 0 ? null : verdicts.get(index);
+  }
+
+  /** Returns the index of {@link #reported} and of its descriptor; −1 without a decision. */
+  public int reportedIndex() {
     return reported(false);
   }
 
@@ -52,30 +58,32 @@ public record Answer(
    * decision.
    */
   public @Nullable Verdict reportedByHeaders() {
-    return reported(true);
+    int index = reported(true);
+    return index < 0 ? null : verdicts.get(index);
   }
 
-  private @Nullable Verdict reported(boolean byHeaders) {
-    Verdict refusing = null;
-    Verdict quota = null;
-    Verdict least = null;
-    for (Verdict verdict : verdicts) {
+  private int reported(boolean byHeaders) {
+    int refusing = -1;
+    int quota = -1;
+    int least = -1;
+    for (int i = 0; i < verdicts.size(); i++) {
+      Verdict verdict = verdicts.get(i);
       if (verdict.decision() == null) { // nothing to report
         continue;
       }
       if (verdict.refused() && verdict.role() == Role.ENFORCED) {
         // Headers show the last refusal, as those of envoyproxy/ratelimit; the rest the first.
-        refusing = refusing == null || byHeaders ? verdict : refusing;
-      } else if (verdict.refused() && quota == null) {
-        quota = verdict;
+        refusing = refusing < 0 || byHeaders ? i : refusing;
+      } else if (verdict.refused() && quota < 0) {
+        quota = i;
       }
       // Strictly less: of equal ones the first, as envoyproxy/ratelimit.
-      least = least == null || verdict.remaining() < least.remaining() ? verdict : least;
+      least = least < 0 || verdict.remaining() < verdicts.get(least).remaining() ? i : least;
     }
-    if (refusing != null) {
+    if (refusing >= 0) {
       return refusing;
     }
-    return quota != null && !admitted && !byHeaders ? quota : least;
+    return quota >= 0 && !admitted && !byHeaders ? quota : least;
   }
 
   /**

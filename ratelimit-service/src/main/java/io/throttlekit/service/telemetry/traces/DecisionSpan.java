@@ -99,10 +99,11 @@ final class DecisionSpan implements CallTracing.CallSpan {
       span.setAttribute(
           DESCRIPTORS, descriptors.stream().limit(MAX_RULES).map(DecisionSpan::text).toList());
     }
-    Verdict reported = answer.reported();
+    int index = answer.reportedIndex();
+    Verdict reported = index < 0 ? null : answer.verdicts().get(index);
     Rule rule = reported == null ? null : reported.rule();
     if (reported != null && rule != null) {
-      Descriptor reached = descriptors.get(answer.verdicts().indexOf(reported)); // one for each
+      Descriptor reached = descriptors.get(index); // one for each verdict
       AttributesBuilder attributes = Attributes.builder();
       addTerms(attributes, request, reached, reported, rule);
       span.setAllAttributes(attributes.build());
