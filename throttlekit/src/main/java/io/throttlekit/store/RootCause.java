@@ -6,7 +6,7 @@ import java.security.cert.CertificateException;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** Describes failures of stores to operators. */
+/** Describes failures of connections to operators. */
 public final class RootCause {
   private static final int MAX_CAUSES = 8; // causes may be cyclic
 
@@ -20,13 +20,7 @@ public final class RootCause {
     if (failure == null) {
       return "unknown";
     }
-    Throwable innermost = failure;
-    for (int i = 0; i < MAX_CAUSES && innermost.getCause() != null; i++) {
-      if (innermost instanceof UnknownHostException) {
-        break; // its cause describes an answer of DNS
-      }
-      innermost = innermost.getCause();
-    }
+    Throwable innermost = innermost(failure);
     String message = innermost.getMessage();
     if (message == null) {
       return innermost.toString();
@@ -37,5 +31,17 @@ public final class RootCause {
       case CertPathBuilderException _, CertificateException _ -> "TLS failed: " + message;
       default -> message;
     };
+  }
+
+  /** Returns the innermost cause of a failure, or the unknown host before it. */
+  public static Throwable innermost(Throwable failure) {
+    Throwable innermost = failure;
+    for (int i = 0; i < MAX_CAUSES && innermost.getCause() != null; i++) {
+      if (innermost instanceof UnknownHostException) {
+        break; // its cause describes an answer of DNS
+      }
+      innermost = innermost.getCause();
+    }
+    return innermost;
   }
 }

@@ -8,6 +8,7 @@ import io.opentelemetry.sdk.common.export.HttpResponse;
 import io.throttlekit.TimeSource;
 import io.throttlekit.service.log.LogInterval;
 import io.throttlekit.service.log.PrintableText;
+import io.throttlekit.store.RootCause;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,6 @@ final class ExportReports {
 
   /** Length at which a reason is cut: a collector chooses its text. */
   private static final int MAX_REASON = 200;
-
-  /** Bounds the way to the first cause, which may lead in a circle. */
-  private static final int MAX_CAUSES = 20;
 
   private final String what;
   private final String to;
@@ -89,7 +87,7 @@ final class ExportReports {
           case HttpExportException http when http.getResponse() != null -> status(http);
           case GrpcExportException grpc when grpc.getResponse() != null -> status(grpc);
           case null -> "no reason is known";
-          default -> root(cause).toString();
+          default -> RootCause.innermost(cause).toString();
         };
     return PrintableText.of(text.length() <= MAX_REASON ? text : text.substring(0, MAX_REASON));
   }
@@ -106,15 +104,5 @@ final class ExportReports {
     return response == null
         ? ""
         : "gRPC status %s %s".formatted(response.getStatusCode(), response.getStatusDescription());
-  }
-
-  private static Throwable root(Throwable thrown) {
-    Throwable root = thrown;
-    Throwable cause = root.getCause();
-    for (int depth = 0; cause != null && depth < MAX_CAUSES; depth++) {
-      root = cause;
-      cause = root.getCause();
-    }
-    return root;
   }
 }
