@@ -1,5 +1,6 @@
 package io.throttlekit.bench.load;
 
+import io.throttlekit.envoy.HostPort;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
@@ -23,17 +24,13 @@ public record LoopbackTarget(InetSocketAddress address) {
    * never resolved.
    */
   public static LoopbackTarget parse(String text) {
-    int colon = text.lastIndexOf(':');
-    if (colon < 0) {
+    HostPort parsed = HostPort.parse(text);
+    if (parsed == null) {
       throw new IllegalArgumentException("expected HOST:PORT, was " + text);
     }
-    if (!text.substring(colon + 1).matches("\\d{1,5}")) {
-      throw new IllegalArgumentException("expected HOST:PORT with a number, was " + text);
-    }
-    String host = text.substring(0, colon);
+    String host = parsed.host();
     InetAddress literal = InetAddress.ofLiteral(host.equals("localhost") ? "127.0.0.1" : host);
-    return new LoopbackTarget(
-        new InetSocketAddress(literal, Integer.parseInt(text.substring(colon + 1))));
+    return new LoopbackTarget(new InetSocketAddress(literal, parsed.port()));
   }
 
   @Override

@@ -16,11 +16,11 @@ import io.netty.channel.socket.nio.NioChannelOption;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.throttlekit.envoy.HostPort;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Pattern;
 import jdk.net.ExtendedSocketOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -46,8 +46,6 @@ public record ControlPlaneAddress(
   /** Just above the five minutes that gRPC servers permit by default, as Envoy Gateway's does. */
   public static final Duration DEFAULT_KEEP_ALIVE = Duration.ofSeconds(330);
 
-  private static final Pattern HOST_AND_PORT =
-      Pattern.compile("([0-9A-Za-z_.-]+|\\[[0-9A-Fa-f:.]+(?:%[0-9A-Za-z_.-]+)?\\]):([0-9]{1,5})");
   private static final Duration PING_TIMEOUT = Duration.ofSeconds(20);
   private static final int CONNECT_TIMEOUT_MILLIS = 10_000;
   private static final int PROBE_AFTER_SECONDS = 30;
@@ -58,8 +56,7 @@ public record ControlPlaneAddress(
    * @throws IllegalArgumentException when a value is out of range
    */
   public ControlPlaneAddress {
-    var parts = HOST_AND_PORT.matcher(target);
-    if (!parts.matches() || Integer.parseInt(parts.group(2)) > 65_535) {
+    if (HostPort.parse(target) == null) {
       throw new IllegalArgumentException(
           "the address of a control plane is HOST:PORT, as envoy-gateway:18001, not '"
               + PeerText.line(target)

@@ -15,6 +15,8 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.throttlekit.descriptors.source.Wording;
+import io.throttlekit.envoy.HostPort;
+import io.throttlekit.store.RootCause;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -50,7 +52,7 @@ final class CallCommand implements Callable<Integer> {
       paramLabel = "HOST:PORT",
       converter = Target.Converter.class,
       description = "The service's gRPC address; unix:/PATH for a Unix socket.")
-  private Target target = new Target.Tcp("", 0);
+  private Target target = new Target.Tcp(new HostPort("", 0));
 
   @Mixin private DescriptorArguments arguments = new DescriptorArguments();
 
@@ -152,11 +154,8 @@ final class CallCommand implements Callable<Integer> {
     if (status.getCode() == Status.Code.DEADLINE_EXCEEDED) {
       return "no answer from " + target + " within " + DEADLINE_SECONDS + " s";
     }
-    Throwable cause = status.getCause();
-    while (cause != null && cause.getCause() != null) {
-      // The innermost cause: the outer ones only repeat that the connection failed.
-      cause = cause.getCause();
-    }
+    Throwable outer = status.getCause(); // only repeats that the connection failed
+    Throwable cause = outer == null ? null : RootCause.innermost(outer);
     String why = cause != null && cause.getMessage() != null ? cause.getMessage() : description;
     return "no answer from " + target + (why == null ? "" : ": " + described(why));
   }

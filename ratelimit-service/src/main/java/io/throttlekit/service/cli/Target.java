@@ -9,6 +9,7 @@ import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.throttlekit.envoy.HostPort;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeUnit;
@@ -43,18 +44,13 @@ sealed interface Target {
     }
   }
 
-  /**
-   * TCP address.
-   *
-   * @param host a name or an address, that of IPv6 in brackets
-   * @param port from 0 to 65535
-   */
-  record Tcp(String host, int port) implements Target {
+  /** TCP address. */
+  record Tcp(HostPort address) implements Target {
 
     @Override
     public String obstacle() {
       try {
-        return InetAddress.getAllByName(host).length == 0 ? "unknown host" : "";
+        return InetAddress.getAllByName(address.host()).length == 0 ? "unknown host" : "";
       } catch (UnknownHostException e) { // gRPC would print a stack trace
         return "unknown host";
       }
@@ -62,7 +58,7 @@ sealed interface Target {
 
     @Override
     public Connection open(Consumer<NettyChannelBuilder> security) {
-      NettyChannelBuilder builder = NettyChannelBuilder.forAddress(host, port);
+      NettyChannelBuilder builder = NettyChannelBuilder.forAddress(address.host(), address.port());
       security.accept(builder);
       ManagedChannel channel = builder.build();
       return new Connection(channel, channel::shutdownNow);
@@ -70,7 +66,7 @@ sealed interface Target {
 
     @Override
     public String toString() {
-      return host + ":" + port;
+      return address.toString();
     }
   }
 
@@ -114,15 +110,13 @@ sealed interface Target {
   /** Parses the argument. */
   final class Converter implements ITypeConverter<Target> {
 
-    private static final Pattern TCP =
-        Pattern.compile("([0-9A-Za-z_.-]+|\\[[0-9A-Fa-f:.]+(?:%[0-9A-Za-z_.-]+)?\\]):([0-9]{1,5})");
     private static final Pattern UNIX = Pattern.compile("unix:(?://(?=/))?(.+)");
 
     @Override
     public Target convert(String text) {
-      Matcher port = TCP.matcher(text);
-      if (port.matches() && Integer.parseInt(port.group(2)) <= 65_535) {
-        return new Tcp(port.group(1), Integer.parseInt(port.group(2)));
+      HostPort address = HostPort.parse(text);
+      if (address != null) {
+        return new Tcp(address);
       }
       Matcher socket = UNIX.matcher(text);
       if (socket.matches()) {

@@ -12,6 +12,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ReflectiveChannelFactory;
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.HostPort;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.config.TlsConfig;
 import io.throttlekit.service.loop.ClosedConnections;
@@ -20,6 +21,7 @@ import io.throttlekit.service.loop.FrameBounds;
 import io.throttlekit.service.loop.HeldByClients;
 import io.throttlekit.service.loop.LoopLiveness;
 import io.throttlekit.service.server.Health.Obstacle;
+import io.throttlekit.store.RootCause;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -374,10 +376,7 @@ public final class GrpcServer {
 
   /** Returns the message of the root cause, without the name of the system call that failed. */
   private static String reason(IOException e) {
-    Throwable cause = e;
-    while (cause.getCause() != null) {
-      cause = cause.getCause();
-    }
+    Throwable cause = RootCause.innermost(e);
     String message = cause.getMessage();
     return message == null
         ? cause.getClass().getSimpleName()

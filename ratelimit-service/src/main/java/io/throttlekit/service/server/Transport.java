@@ -12,6 +12,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.util.internal.PlatformDependent;
 import io.throttlekit.TimeSource;
+import io.throttlekit.envoy.HostPort;
 import io.throttlekit.service.config.GrpcConfig;
 import io.throttlekit.service.loop.LoopThread;
 import java.net.InetSocketAddress;

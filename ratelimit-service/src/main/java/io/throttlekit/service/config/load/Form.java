@@ -1,5 +1,6 @@
 package io.throttlekit.service.config.load;
 
+import io.throttlekit.envoy.HostPort;
 import io.throttlekit.service.identity.Identity;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -111,7 +112,7 @@ record Form(
         Pattern pattern = Pattern.compile(text(attributes, "pattern"));
         yield text -> pattern.matcher(text).matches() ? text : null;
       }
-      case "host" -> HostText::host;
+      case "host" -> HostPort::host;
       case "address" -> text -> HostText.address(text, 0);
       case "target" -> text -> HostText.target(text, 1);
       case "path" -> text -> parsePath(text) == null ? null : text;

@@ -1,7 +1,7 @@
 package io.throttlekit.service.telemetry.statsd;
 
+import io.throttlekit.envoy.HostPort;
 import io.throttlekit.service.config.StatsdConfig;
-import io.throttlekit.service.server.HostPort;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
