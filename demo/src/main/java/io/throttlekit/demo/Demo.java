@@ -51,7 +51,7 @@ public final class Demo {
       started.push(service::close);
 
       Counts counts = new Counts(policy.rules(DemoRequest.MIX));
-      Sender sender = sender(envoy, service.port(), folder, started);
+      RequestSender sender = sender(envoy, service.port(), folder, started);
       Traffic traffic = new Traffic(sender, counts, policy::ruleOf, DemoRequest.MIX, seed);
       started.push(traffic::close);
 
@@ -62,7 +62,7 @@ public final class Demo {
     }
   }
 
-  private Sender sender(EnvoyLookup lookup, int servicePort, Path folder, Undo started)
+  private RequestSender sender(EnvoyLookup lookup, int servicePort, Path folder, Undo started)
       throws IOException {
     EnvoyProcess envoy = null;
     switch (lookup) {

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Sends the requests to the service that Envoy would send. */
-final class GrpcSender implements Sender {
+final class GrpcSender implements RequestSender {
   private final ManagedChannel channel;
 
   GrpcSender(int port) {

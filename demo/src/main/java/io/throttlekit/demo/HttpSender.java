@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /** Sends HTTP requests to Envoy. */
-final class HttpSender implements Sender {
+final class HttpSender implements RequestSender {
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final String address;

@@ -17,7 +17,7 @@ import java.util.random.RandomGenerator;
 final class Traffic implements AutoCloseable {
   private static final int PER_SECOND = 40;
 
-  private final Sender sender;
+  private final RequestSender sender;
   private final Counts counts;
   private final Function<DemoRequest, String> ruleOf;
   private final List<DemoRequest> mix;
@@ -28,7 +28,7 @@ final class Traffic implements AutoCloseable {
           Thread.ofPlatform().daemon().name("traffic").factory());
 
   Traffic(
-      Sender sender,
+      RequestSender sender,
       Counts counts,
       Function<DemoRequest, String> ruleOf,
       List<DemoRequest> mix,

@@ -28,7 +28,7 @@ class TrafficTest {
     return recorder.first();
   }
 
-  private static final class Recorder implements Sender {
+  private static final class Recorder implements RequestSender {
     private final List<DemoRequest> sent = new ArrayList<>();
     private final CountDownLatch enough = new CountDownLatch(REQUESTS);
 

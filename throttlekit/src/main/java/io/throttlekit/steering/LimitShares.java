@@ -25,9 +25,9 @@ import java.util.function.Predicate;
  * reservations of limiters that left, if those are more. A limiter that does not acknowledge keeps
  * its reservation while it is connected; one that left keeps it until its lease expires, even if
  * nothing is in flight: it may be connected where this is not known yet. The lease begins anew
- * whenever the limiter is {@linkplain #heard heard} by another way.
+ * whenever the limiter is {@linkplain #seen seen} by another way.
  *
- * <p>Limitation: a limiter applies its last share for ever. One that left, is not heard and still
+ * <p>Limitation: a limiter applies its last share for ever. One that left, is not seen and still
  * admits requests is not counted once its lease has expired. A limit that a limiter applies before
  * its first grant is not counted at all, unless it joins with it: then Σ reserved rises by what it
  * may apply already.
@@ -225,7 +225,7 @@ public final class LimitShares {
    *
    * @param atNanos when the sign arrived
    */
-  public void heard(String id, long atNanos) {
+  public void seen(String id, long atNanos) {
     LimiterGroup known = ids.get(id);
     if (known == null || known.present().findAny().isPresent()) {
       return;

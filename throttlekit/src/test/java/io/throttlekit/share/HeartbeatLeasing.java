@@ -49,7 +49,7 @@ record HeartbeatLeasing(int nodes, int limit, Division division, int maxShares, 
   }
 
   /** The published rules: the smaller of a target and what is not reserved for others. */
-  record Published(Target target, Reserve reserve) implements Division {
+  record PublishedDivision(Target target, Reserve reserve) implements Division {
     @Override
     public int share(State state, int limit, int node) {
       int free = limit;

@@ -8,7 +8,7 @@ import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
 import io.throttlekit.share.FleetState.NodeKey;
 import io.throttlekit.share.HeartbeatLeasing.Division;
-import io.throttlekit.share.HeartbeatLeasing.Published;
+import io.throttlekit.share.HeartbeatLeasing.PublishedDivision;
 import io.throttlekit.share.HeartbeatLeasing.Reserve;
 import io.throttlekit.share.HeartbeatLeasing.State;
 import io.throttlekit.share.HeartbeatLeasing.Target;
@@ -37,7 +37,7 @@ class HeartbeatLeasingTest {
   })
   void sharesAndRequestsInFlightReachTheLimitAndNoMore(
       int nodes, int limit, long distinct, long generated, int depth) {
-    Division published = new Published(Target.CEILING, Reserve.OCCUPANCY);
+    Division published = new PublishedDivision(Target.CEILING, Reserve.OCCUPANCY);
     assertThat(Explorer.explore(new HeartbeatLeasing(nodes, limit, published, limit, limit), MANY))
         .isEqualTo(new Exploration(distinct, generated, depth, null));
     assertTight(nodes, limit, published, limit, limit);
@@ -49,7 +49,7 @@ class HeartbeatLeasingTest {
     Exploration published =
         Explorer.explore(
             new HeartbeatLeasing(
-                nodes, limit, new Published(Target.EQUAL, Reserve.OCCUPANCY), limit, limit),
+                nodes, limit, new PublishedDivision(Target.EQUAL, Reserve.OCCUPANCY), limit, limit),
             MANY);
     assertThat(published.distinct()).isEqualTo(distinct);
     assertThat(published.violation()).isNull();
@@ -67,7 +67,11 @@ class HeartbeatLeasingTest {
     Exploration published =
         Explorer.explore(
             new HeartbeatLeasing(
-                nodes, limit, new Published(Target.DEMAND, Reserve.OCCUPANCY), limit, limit),
+                nodes,
+                limit,
+                new PublishedDivision(Target.DEMAND, Reserve.OCCUPANCY),
+                limit,
+                limit),
             MANY);
     assertThat(published.distinct()).isEqualTo(distinct);
     assertThat(published.violation()).isNull();
@@ -90,7 +94,7 @@ class HeartbeatLeasingTest {
   })
   void withoutTheOccupancyOfOthersOrTheirSharesTheLimitIsExceeded(
       int nodes, int limit, long shareOnly, int mostInFlight, long uncapped, int mostShares) {
-    Division byShare = new Published(Target.CEILING, Reserve.SHARE_ONLY);
+    Division byShare = new PublishedDivision(Target.CEILING, Reserve.SHARE_ONLY);
     assertThat(
             Explorer.explore(
                 new HeartbeatLeasing(nodes, limit, byShare, limit, mostInFlight), MANY))
@@ -99,7 +103,7 @@ class HeartbeatLeasingTest {
     assertThat(broken(nodes, limit, byShare, limit, mostInFlight - 1)).isEqualTo("InflightCap");
     assertThat(broken(nodes, limit, byShare, limit, limit)).isEqualTo("InflightCap");
 
-    Division free = new Published(Target.CEILING, Reserve.NOTHING);
+    Division free = new PublishedDivision(Target.CEILING, Reserve.NOTHING);
     int any = Integer.MAX_VALUE;
     assertThat(Explorer.explore(new HeartbeatLeasing(nodes, limit, free, mostShares, any), MANY))
         .extracting(Exploration::distinct, Exploration::violation)

@@ -103,7 +103,7 @@ class LimitSharesPropertyTest {
     boolean connected;
     boolean alive;
     int obeys;
-    long lastHeard;
+    long lastReceived;
     long lastSaid;
     long leftNanos;
     final Deque<Grant> toGate = new ArrayDeque<>();
@@ -303,7 +303,7 @@ class LimitSharesPropertyTest {
       gate.alive = false;
       gate.obeys = 0;
       gate.toGate.clear();
-      gate.lastHeard = 0;
+      gate.lastReceived = 0;
       return "ends";
     }
 
@@ -313,7 +313,7 @@ class LimitSharesPropertyTest {
         return "hears nothing";
       }
       gate.obeys = grant.share();
-      gate.lastHeard = grant.number();
+      gate.lastReceived = grant.number();
       gate.fromGate.add(grant.number());
       return "obeys " + grant;
     }
@@ -328,7 +328,7 @@ class LimitSharesPropertyTest {
       } else {
         reached.repeated++;
       }
-      reached.late += written < gate.lastSaid || written < gate.lastHeard ? 1 : 0;
+      reached.late += written < gate.lastSaid || written < gate.lastReceived ? 1 : 0;
       gate.lastSaid = written;
       if (random.nextInt(5) > 0) { // otherwise it is lost
         shares.acknowledged(name, written);
@@ -375,7 +375,7 @@ class LimitSharesPropertyTest {
           while (!gate.toGate.isEmpty()) {
             deliver(gate);
           }
-          shares.acknowledged(name, gate.lastHeard);
+          shares.acknowledged(name, gate.lastReceived);
         });
         List<Grant> grants = shares.due(now, ++number);
         if (grants.isEmpty()) {

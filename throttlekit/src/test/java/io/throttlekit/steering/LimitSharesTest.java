@@ -108,20 +108,20 @@ class LimitSharesTest {
   }
 
   @Test
-  void theLeaseOfALeftLimiterBeginsAnewWhileItIsHeard() {
+  void theLeaseOfALeftLimiterBeginsAnewWhileItIsSeen() {
     settle("a", "b");
     shares.left("b", now);
     for (int sign = 0; sign < 3; sign++) {
       now += LEASE - 1;
-      shares.heard("b", now);
+      shares.seen("b", now);
       assertThat(due()).isEmpty();
     }
-    shares.heard("b", now - SECOND); // an earlier sign, which arrives late
+    shares.seen("b", now - SECOND); // an earlier sign, which arrives late
     now += LEASE - 1;
     assertThat(due()).isEmpty();
     now += 1;
     assertThat(due()).containsExactly(grant("a", 10));
-    shares.heard("b", now); // gone
+    shares.seen("b", now); // gone
     assertThat(due()).isEmpty();
   }
 
@@ -132,7 +132,7 @@ class LimitSharesTest {
     settleRounds();
     shares.left("b", now);
     now += LEASE - 1;
-    shares.heard("b", now); // b2 may have sent it
+    shares.seen("b", now); // b2 may have sent it
     now += 1;
     settleRounds();
     assertThat(shares.share("b")).isEmpty();

@@ -4,7 +4,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.bench.command.Arguments;
 import io.throttlekit.bench.command.Program;
 import io.throttlekit.bench.command.Target;
-import io.throttlekit.bench.federation.SkewRow.Published;
+import io.throttlekit.bench.federation.SkewRow.PublishedSkew;
 import io.throttlekit.bench.machine.StolenTime;
 import io.throttlekit.bench.server.Servers;
 import io.throttlekit.testkit.WindowTally;
@@ -31,13 +31,13 @@ final class FederationBenchmark {
   private static final long LIMIT = 300;
   private static final long WINDOW_MILLIS = 10_000;
   // Utilization and trips of the published simulation, for each skew.
-  private static final List<Published> PUBLISHED =
+  private static final List<PublishedSkew> PUBLISHED =
       List.of(
-          new Published(0, .973, 92),
-          new Published(.25, .977, 90),
-          new Published(.5, .990, 83),
-          new Published(.75, .957, 102),
-          new Published(1, 1.0, 76));
+          new PublishedSkew(0, .973, 92),
+          new PublishedSkew(.25, .977, 90),
+          new PublishedSkew(.5, .990, 83),
+          new PublishedSkew(.75, .957, 102),
+          new PublishedSkew(1, 1.0, 76));
   private static final List<Long> DELAYS_MILLIS = List.of(1L, 10L, 50L, 100L);
   private static final double NANOS_PER_MILLI = 1e6;
 
@@ -104,7 +104,7 @@ final class FederationBenchmark {
         "| skew | admitted (each window) | U | published | divided | overshoot | trips of 2 windows"
             + " | published |\n"
             + "|---|---|---|---|---|---|---|---|");
-    for (Published published : PUBLISHED) {
+    for (PublishedSkew published : PUBLISHED) {
       SkewRow row = skew(regions, published.skew(), windows);
       System.out.println(row.row(REGIONS, published));
       String at = String.format(Locale.ROOT, " at skew %.2f", published.skew());

@@ -57,7 +57,7 @@ record SkewRow(
   }
 
   /** Returns a row of a Markdown table. */
-  String row(int regions, Published published) {
+  String row(int regions, PublishedSkew published) {
     return String.format(
         Locale.ROOT,
         "| %.2f | %d of %d (%s) | %.3f | %.3f | %.3f | %d | %.1f | %d |",
@@ -74,5 +74,5 @@ record SkewRow(
   }
 
   /** Published figures for one skew. */
-  record Published(double skew, double utilization, long trips) {}
+  record PublishedSkew(double skew, double utilization, long trips) {}
 }

@@ -25,7 +25,7 @@ public final class OpenLoad {
   private final EventLoop loop;
   private final Chance chance;
   private final IntToDoubleFunction perSecond;
-  private final Sender sender;
+  private final Dispatcher dispatcher;
   private final Duration timeout;
   private final TimeSource time;
   private final AtomicLongArray latest;
@@ -36,7 +36,7 @@ public final class OpenLoad {
 
   /** Sends requests on the event loop. */
   @FunctionalInterface
-  public interface Sender {
+  public interface Dispatcher {
     /**
      * Sends a request.
      *
@@ -56,14 +56,14 @@ public final class OpenLoad {
       Chance chance,
       int seconds,
       IntToDoubleFunction perSecond,
-      Sender sender,
+      Dispatcher dispatcher,
       Duration timeout,
       TimeSource time) {
     this.loop = loop;
     this.chance = chance;
     this.latest = new AtomicLongArray(seconds);
     this.perSecond = perSecond;
-    this.sender = sender;
+    this.dispatcher = dispatcher;
     this.timeout = timeout;
     this.time = time;
   }
@@ -102,7 +102,7 @@ public final class OpenLoad {
       int second = (int) ((nextNanos - startNanos) / 1_000_000_000L);
       if (second < latest.length()) {
         long _ = latest.accumulateAndGet(second, now - nextNanos, Math::max);
-        sender.send(second, nextNanos);
+        dispatcher.send(second, nextNanos);
         nextNanos += (long) (chance.exponential() * 1e9 / perSecond.applyAsDouble(second));
       } else {
         end();

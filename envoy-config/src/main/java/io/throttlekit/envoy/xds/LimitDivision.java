@@ -172,8 +172,8 @@ public final class LimitDivision {
    *
    * @param atNanos when the report arrived
    */
-  public void heard(String node, long atNanos) {
-    limits.values().forEach(offered -> offered.shares.heard(node, atNanos));
+  public void seen(String node, long atNanos) {
+    limits.values().forEach(offered -> offered.shares.seen(node, atNanos));
   }
 
   /** Records the demand that an Envoy reports; see {@link LimitShares#reported}. */

@@ -60,9 +60,9 @@ final class Envoys {
    * @param inFlight requests in flight, reported or estimated
    * @param refused requests that the concurrency limit refused there in this period
    * @param exact whether {@code inFlight} was reported
-   * @param heardNanos when the last report or entry of the Envoy arrived
+   * @param seenNanos when the last report or entry of the Envoy arrived
    */
-  record Demand(String node, int inFlight, long refused, boolean exact, long heardNanos) {}
+  record Demand(String node, int inFlight, long refused, boolean exact, long seenNanos) {}
 
   /** Records the requests in flight that an Envoy reports. */
   void reported(String node, long stream, long requests, long nowNanos) {
@@ -150,7 +150,7 @@ final class Envoys {
               envoy.inFlight(nowNanos),
               envoy.refused,
               envoy.fresh(nowNanos),
-              envoy.heardNanos));
+              envoy.seenNanos));
       envoy.refused = 0;
     });
     return demands;
@@ -173,7 +173,7 @@ final class Envoys {
       envoys.put(node, known);
     }
     if (known != null) {
-      known.heardNanos = nowNanos;
+      known.seenNanos = nowNanos;
     }
     return known;
   }
@@ -188,7 +188,7 @@ final class Envoys {
     final Map<Long, Report> reports = HashMap.newHashMap(1);
 
     long refused;
-    long heardNanos;
+    long seenNanos;
 
     /** Its part of {@code sum}. */
     int inSum;

@@ -232,7 +232,7 @@ final class SteeredLimits implements LoadListener, OutcomeListener {
     holders = tokens;
     limits.forEach((limit, of) -> {
       for (Envoys.Demand demand : of.demands(nowNanos)) {
-        division.heard(demand.node(), demand.heardNanos());
+        division.seen(demand.node(), demand.seenNanos());
         if (demand.exact() || demand.inFlight() > 0 || demand.refused() > 0) {
           division.demand(limit, demand.node(), demand.inFlight(), demand.refused(), nowNanos);
         }

@@ -24,24 +24,24 @@ public final class ReleaseQueue {
   private static final int MAX_VERIFICATIONS = 4 * MAX_UNVERIFIED;
 
   private final int capacity;
-  private final Map<Object, Sender> senders = new HashMap<>();
+  private final Map<Object, ConnectionReleases> senders = new HashMap<>();
 
   /** Senders with releases; the first one has its turn. */
-  private final Deque<Sender> turns = new ArrayDeque<>();
+  private final Deque<ConnectionReleases> turns = new ArrayDeque<>();
 
   /** Releases of all connections whose ids may be invented. */
-  private final Sender unverified = new Sender("unverified");
+  private final ConnectionReleases unverified = new ConnectionReleases("unverified");
 
   /** Releases of a batch that failed; they go first. */
   private final Deque<Release> returned = new ArrayDeque<>();
 
   private int size;
 
-  private static final class Sender {
+  private static final class ConnectionReleases {
     final Object connection;
     final Deque<Release> releases = new ArrayDeque<>();
 
-    Sender(Object connection) {
+    ConnectionReleases(Object connection) {
       this.connection = connection;
     }
 
@@ -72,8 +72,8 @@ public final class ReleaseQueue {
    * @return the release that was dropped, this one or another; null if there was room
    */
   public @Nullable Release add(Object connection, Release release) {
-    Sender known = senders.get(connection);
-    return add(known == null ? new Sender(connection) : known, release);
+    ConnectionReleases known = senders.get(connection);
+    return add(known == null ? new ConnectionReleases(connection) : known, release);
   }
 
   /**
@@ -85,7 +85,7 @@ public final class ReleaseQueue {
     return add(unverified, release);
   }
 
-  private @Nullable Release add(Sender sender, Release release) {
+  private @Nullable Release add(ConnectionReleases sender, Release release) {
     Release dropped = null;
     if (size >= capacity) {
       dropped = makeRoomFor(sender);
@@ -103,11 +103,12 @@ public final class ReleaseQueue {
   }
 
   /** Removes the newest release of a longer queue; returns null if there is none. */
-  private @Nullable Release makeRoomFor(Sender sender) {
+  private @Nullable Release makeRoomFor(ConnectionReleases sender) {
     if (sender.size() * turns.size() > capacity) { // more than the average: the usual case
       return null;
     }
-    Sender longest = turns.stream().max(Comparator.comparingInt(Sender::size)).orElse(null);
+    ConnectionReleases longest =
+        turns.stream().max(Comparator.comparingInt(ConnectionReleases::size)).orElse(null);
     if (longest == null || longest.size() <= sender.size()) {
       return null;
     }
@@ -137,7 +138,7 @@ public final class ReleaseQueue {
     int verifications = 0;
     boolean isSkipped = false;
     while (batch.size() < most && !turns.isEmpty()) {
-      Sender sender = turns.removeFirst();
+      ConnectionReleases sender = turns.removeFirst();
       if (sender == unverified
           && (mayBeInvented == MAX_UNVERIFIED || verifications == MAX_VERIFICATIONS)) {
         isSkipped = true;

@@ -68,23 +68,24 @@ class EnvoyHoldTest {
 
   private static final Pattern CONNECT = Pattern.compile("connect_timeout: " + SECONDS);
 
-  record Published(String name, String text) {
+  record PublishedBootstrap(String name, String text) {
     @Override
     public String toString() {
       return name;
     }
   }
 
-  private static Stream<Published> published() throws IOException {
+  private static Stream<PublishedBootstrap> published() throws IOException {
     return Stream.of(
-        new Published("concurrency-limit.yaml", EnvoyExample.CONCURRENCY_LIMIT.bootstrap()),
-        new Published("throttlekit envoy", printed()),
+        new PublishedBootstrap(
+            "concurrency-limit.yaml", EnvoyExample.CONCURRENCY_LIMIT.bootstrap()),
+        new PublishedBootstrap("throttlekit envoy", printed()),
         file("docs/REPLICAS.md"),
         file("demo/src/main/resources/io/throttlekit/demo/fleet/envoy.yaml"));
   }
 
-  private static Published file(String path) throws IOException {
-    return new Published(path, Files.readString(ROOT.resolve(path)));
+  private static PublishedBootstrap file(String path) throws IOException {
+    return new PublishedBootstrap(path, Files.readString(ROOT.resolve(path)));
   }
 
   private static String printed() {
@@ -95,7 +96,7 @@ class EnvoyHoldTest {
 
   @ParameterizedTest
   @MethodSource("published")
-  void publishedSettingsNoticeAHungReplicaWithinTheShortestHold(Published settings)
+  void publishedSettingsNoticeAHungReplicaWithinTheShortestHold(PublishedBootstrap settings)
       throws IOException {
     assertThat(settings.text())
         .contains("healthy_panic_threshold: {value: 0}")

@@ -3,7 +3,7 @@ package io.throttlekit.demo;
 import java.util.function.Consumer;
 
 /** A connection to the service. Thread-safe. */
-interface Sender extends AutoCloseable {
+interface RequestSender extends AutoCloseable {
 
   /** Returns {@code envoy} or {@code grpc}, for readers and for the JSON summary. */
   String through();
