@@ -364,7 +364,13 @@ final class BackendState implements StoreListener {
     answers(false);
     logged.clear();
     logged.add(lastFailure);
-    if (!connecting) {
+    if (connecting) { // no warning: that of the end of the attempt has the reason
+      LOG.info(
+          "the {} {} has no connection yet; on_outage of each rule decides until the first attempt"
+              + " to connect has ended",
+          role.name(),
+          address);
+    } else {
       LOG.warn(
           "the {} {} does not answer; on_outage of each rule decides: {}",
           role.name(),

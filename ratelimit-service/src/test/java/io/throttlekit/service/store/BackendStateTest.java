@@ -95,14 +95,19 @@ class BackendStateTest {
         state.failed(1, Failure.CONNECTION, "not connected yet");
         state.failed(1, Failure.DEADLINE, "no answer in time");
       }
-      state.down();
       assertThat(log.lines()).as("while it is being connected to").isEmpty();
+      state.down();
+      String opened =
+          "INFO the store redis://a has no connection yet; on_outage of each rule decides until the"
+              + " first attempt to connect has ended";
+      assertThat(log.lines()).containsExactly(opened);
       assertThat(state.describe()).isEqualTo(NOT_YET);
       state.notConnected("connection refused");
       state.failed(1, Failure.DEADLINE, "no answer in time");
       state.failed(1, Failure.CONNECTION, "no connection");
       assertThat(log.lines())
           .containsExactly(
+              opened,
               "WARNING no connection to the store redis://a; on_outage of each rule decides:"
                   + " connection refused");
       assertThat(state.describe()).isEqualTo("redis://a does not answer: connection refused");
