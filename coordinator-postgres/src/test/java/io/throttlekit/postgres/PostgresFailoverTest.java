@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import static io.throttlekit.postgres.ReplicatedPostgres.query;
 import static io.throttlekit.postgres.StoreCalls.FIVE;
 import static io.throttlekit.postgres.StoreCalls.answer;
 import static io.throttlekit.postgres.StoreCalls.answers;
@@ -21,10 +22,7 @@ import io.throttlekit.store.StoreException;
 import io.throttlekit.store.StoreListener.Failure;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -56,10 +54,10 @@ class PostgresFailoverTest {
 
   @Test
   void aSynchronousStandbyKeepsAllCountsAndServes() throws Exception {
-    PostgresProcess standby = standby("synchronous_standby_names=*");
-    PostgresCounterStore store = store(standby);
+    ReplicatedPostgres both = synchronous();
+    PostgresCounterStore store = store(both);
     assertSurvivesFailover(
-        standby,
+        both,
         units ->
             answer(store.acquire(List.of(claim(MANY, "a", units, DataLoss.DENY)))).admitted()
                 ? units
@@ -69,11 +67,11 @@ class PostgresFailoverTest {
 
   @Test
   void aCoordinatorOnASynchronousStandbyKeepsGrants() throws Exception {
-    PostgresProcess standby = standby("synchronous_standby_names=*");
-    PostgresGlobalCoordinator coordinator = coordinator(standby);
+    ReplicatedPostgres both = synchronous();
+    PostgresGlobalCoordinator coordinator = coordinator(both);
     Budget budget = StoreCalls.budget(MANY, "a");
     assertSurvivesFailover(
-        standby,
+        both,
         units ->
             (int)
                 answer(
@@ -90,7 +88,7 @@ class PostgresFailoverTest {
    * @param granted leases a number of units, of 10,000 altogether, and returns how many were
    *     granted
    */
-  private void assertSurvivesFailover(PostgresProcess standby, IntUnaryOperator granted)
+  private void assertSurvivesFailover(ReplicatedPostgres both, IntUnaryOperator granted)
       throws SQLException {
     AtomicInteger admitted = new AtomicInteger();
     AtomicInteger unanswered = new AtomicInteger();
@@ -109,7 +107,7 @@ class PostgresFailoverTest {
     await("under load", () -> admitted.get() > 200);
     primary.kill();
     int before = admitted.get();
-    standby.promote();
+    both.standby().promote();
     int failedBefore = listener.failures.size();
     await("recovered", () -> admitted.get() > before + CALLERS);
     long failed =
@@ -131,21 +129,17 @@ class PostgresFailoverTest {
 
   @Test
   void withAnAsynchronousStandbyTheFailoverIsALoss() throws Exception {
-    PostgresProcess standby = standby();
-    PostgresCounterStore store = store(standby);
-    PostgresGlobalCoordinator coordinator = coordinator(standby);
+    ReplicatedPostgres both = asynchronous();
+    PostgresCounterStore store = store(both);
+    PostgresGlobalCoordinator coordinator = coordinator(both);
     assertThat(admitted(store, 40)).isEqualTo(40);
     assertThat(leased(coordinator, BUDGET_UNITS)).isEqualTo(BUDGET_UNITS);
-    await("replicated", () -> replayed(standby).equals(query(primary, CURRENT)));
-    run(standby, "ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'");
-    run(standby, "SELECT pg_reload_conf()");
-    await("cut off", () -> query(primary, "SELECT count(*) FROM pg_stat_replication").equals("0"));
+    both.cutOff();
     assertThat(admitted(store, 60)).as("which the standby lacks").isEqualTo(60);
-    primary.kill();
-    standby.promote();
+    both.failOver();
     await("recovered", () -> answers(ask(store, "other", 0)));
     assertThat(admitted(store, 100)).isZero();
-    assertThat(admitted(store(standby), 100)).as("by a new process").isZero();
+    assertThat(admitted(store(both), 100)).as("by a new process").isZero();
     await("coordinator", () -> answers(coordinator.health()));
     assertThat(leased(coordinator, 5)).isZero();
     assertThat(listener.losses).as("counters and budgets").hasSize(2);
@@ -154,7 +148,7 @@ class PostgresFailoverTest {
 
   @Test
   void aRestartedPrimaryHasLostNothing() throws Exception {
-    PostgresCounterStore store = store(primary);
+    PostgresCounterStore store = open(primary.url("postgres"));
     assertThat(admitted(store, 40)).isEqualTo(40);
     primary.kill();
     primary.restart();
@@ -165,30 +159,30 @@ class PostgresFailoverTest {
 
   @Test
   void aCommitNotConfirmedByTheStandbyIsNotAnswered() throws Exception {
-    PostgresProcess standby = standby("synchronous_standby_names=*");
-    PostgresCounterStore store = store(standby);
+    ReplicatedPostgres both = synchronous();
+    PostgresCounterStore store = store(both);
     assertThat(admitted(store, 1)).isEqualTo(1);
-    standby.hang();
+    both.standby().hang();
     try {
       CompletableFuture<?> waiting =
           store.acquire(List.of(claim(HUNDRED, "a", 1, DataLoss.DENY))).toCompletableFuture();
       await("waiting", () -> query(primary, WAITING).equals("1"));
-      run(
+      query(
           primary,
           "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
       assertThat(failure(waiting))
           .isInstanceOf(StoreException.class)
           .hasMessageContaining("without its standby");
     } finally {
-      standby.goOn();
+      both.standby().goOn();
     }
   }
 
   @Test
   void anAnswerIsRepeatedOnlyOnceTheStandbyHasIt() throws Exception {
-    PostgresProcess standby = standby("synchronous_standby_names=*");
-    PostgresCounterStore store = store(standby);
-    PostgresGlobalCoordinator coordinator = coordinator(standby);
+    ReplicatedPostgres both = synchronous();
+    PostgresCounterStore store = store(both);
+    PostgresGlobalCoordinator coordinator = coordinator(both);
     assertThat(admitted(store, 1)).isEqualTo(1);
     assertThat(leased(coordinator, 1)).isEqualTo(1);
     CallId id = new CallId(16, 1);
@@ -197,14 +191,14 @@ class PostgresFailoverTest {
     BudgetLease lease =
         new BudgetLease(
             StoreCalls.budget(FIVE, "a"), "eu", BudgetLease.CURRENT, 2, DataLoss.DENY, id);
-    standby.hang();
+    both.standby().hang();
     List<CompletableFuture<LeaseGrant>> again = new ArrayList<>();
     try {
       List<CompletableFuture<LeaseGrant>> waiting = new ArrayList<>();
       waiting.add(store.lease(request).toCompletableFuture());
       waiting.add(coordinator.lease(lease).toCompletableFuture());
       await("waiting", () -> query(primary, WAITING).equals("2"));
-      run(
+      query(
           primary,
           "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
       waiting.forEach(
@@ -214,7 +208,7 @@ class PostgresFailoverTest {
       await("waiting again", () -> query(primary, WAITING).equals("2"));
       assertThat(again).noneMatch(CompletableFuture::isDone);
     } finally {
-      standby.goOn();
+      both.standby().goOn();
     }
     assertThat(again).allSatisfy(each -> assertThat(answer(each).units()).isEqualTo(2));
     assertThat(admitted(store, 100)).as("of 100").isEqualTo(97);
@@ -223,33 +217,40 @@ class PostgresFailoverTest {
 
   @Test
   void disconnectsFromAServerThatBecameReadOnly() throws Exception {
-    PostgresProcess standby = standby();
-    String url = standby.url("postgres") + "?targetServerType=any";
+    ReplicatedPostgres both = asynchronous();
+    String url = both.standby().url("postgres") + "?targetServerType=any";
     PostgresCounterStore store = open(url);
     assertThat(failure(ask(store, "a", 1))).hasMessageContaining("read-only");
-    standby.promote();
+    both.standby().promote();
     await("recovered", () -> answers(ask(store, "a", 1)));
   }
 
   private static final String WAITING =
       "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-  private static final String CURRENT = "SELECT pg_current_wal_lsn()";
 
-  private PostgresProcess standby(String... options) {
-    PostgresCounterStore first = store(primary);
-    answer(ask(first, "first", 0)); // creates the tables
-    first.close();
-    answer(first.ended().thenApply(_ -> true));
-    PostgresProcess standby = primary.startStandby(options);
-    opened.add(standby);
-    await(
-        "attached",
-        () -> query(primary, "SELECT state FROM pg_stat_replication").equals("streaming"));
-    return standby;
+  private ReplicatedPostgres synchronous() {
+    createTables();
+    ReplicatedPostgres both = ReplicatedPostgres.synchronous(primary);
+    opened.add(both);
+    return both;
   }
 
-  private PostgresCounterStore store(PostgresProcess standby) {
-    return open(url(standby));
+  private ReplicatedPostgres asynchronous() {
+    createTables();
+    ReplicatedPostgres both = ReplicatedPostgres.asynchronous(primary);
+    opened.add(both);
+    return both;
+  }
+
+  private void createTables() {
+    PostgresCounterStore first = open(primary.url("postgres"));
+    answer(ask(first, "first", 0));
+    first.close();
+    answer(first.ended().thenApply(_ -> true));
+  }
+
+  private PostgresCounterStore store(ReplicatedPostgres both) {
+    return open(both.url());
   }
 
   private PostgresCounterStore open(String url) {
@@ -260,18 +261,13 @@ class PostgresFailoverTest {
     return store;
   }
 
-  private PostgresGlobalCoordinator coordinator(PostgresProcess standby) {
+  private PostgresGlobalCoordinator coordinator(ReplicatedPostgres both) {
     PostgresGlobalCoordinator coordinator =
         new PostgresGlobalCoordinator(
-            Wanted.of(url(standby)).quickToConnect().settings(),
+            Wanted.of(both.url()).quickToConnect().settings(),
             TestSurroundings.notifying(listener));
     opened.add(coordinator);
     return coordinator;
-  }
-
-  private String url(PostgresProcess standby) {
-    return "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/postgres?targetServerType=primary"
-        .formatted(primary.port(), standby.port());
   }
 
   /** Returns how many of {@code requests} for one unit of 100 are admitted. */
@@ -309,28 +305,5 @@ class PostgresFailoverTest {
             coordinator.lease(
                 new BudgetLease(budget, "eu", BudgetLease.CURRENT, units, DataLoss.DENY)))
         .units();
-  }
-
-  private static String replayed(PostgresProcess standby) {
-    return query(standby, "SELECT pg_last_wal_replay_lsn()");
-  }
-
-  private static void run(PostgresProcess server, String sql) {
-    try (Connection connection = server.connect("postgres");
-        Statement statement = connection.createStatement()) {
-      statement.execute(sql);
-    } catch (SQLException e) {
-      throw new IllegalStateException(sql, e);
-    }
-  }
-
-  private static String query(PostgresProcess server, String sql) {
-    try (Connection connection = server.connect("postgres");
-        Statement statement = connection.createStatement();
-        ResultSet row = statement.executeQuery(sql)) {
-      return row.next() ? String.valueOf(row.getString(1)) : "";
-    } catch (SQLException e) {
-      throw new IllegalStateException(sql, e);
-    }
   }
 }

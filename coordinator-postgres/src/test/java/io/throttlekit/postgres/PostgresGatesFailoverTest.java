@@ -16,10 +16,7 @@ import io.throttlekit.steering.SteeringExchange.Visit;
 import io.throttlekit.store.RecordingListener;
 import io.throttlekit.testkit.postgres.PostgresProcess;
 import io.throttlekit.testkit.postgres.RealPostgres;
-import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -32,10 +29,6 @@ import org.junit.jupiter.api.Test;
  */
 @RealPostgres
 class PostgresGatesFailoverTest {
-  private static final String WRITTEN = "SELECT pg_current_wal_flush_lsn()";
-  private static final String REPLAYED = "SELECT pg_last_wal_replay_lsn()";
-  private static final String STANDBYS = "SELECT count(*) FROM pg_stat_replication";
-
   private final RecordingListener listener = new RecordingListener();
 
   /** Replaces the clock of both servers. */
@@ -53,10 +46,10 @@ class PostgresGatesFailoverTest {
 
   @Test
   void aSynchronousStandbyKeepsTheSharesOfReplicas() throws SQLException {
-    PostgresProcess standby = startStandby("synchronous_standby_names=*");
-    var coordinator = coordinator(standby);
+    ReplicatedPostgres both = opened(ReplicatedPostgres.synchronous(primary));
+    var coordinator = coordinator(both);
     assertThat(Heartbeats.beat(coordinator, "a", 1).share()).isEqualTo(10);
-    failOver(standby);
+    both.failOver();
     await("recovered", () -> answers(coordinator.health()));
     ShareGrant next = Heartbeats.beat(coordinator, "b", 1);
     assertThat(next.share()).as("all are reserved for a").isZero();
@@ -66,13 +59,13 @@ class PostgresGatesFailoverTest {
 
   @Test
   void anAsynchronousStandbyThatLaggedKnowsNoLaterShares() throws SQLException {
-    PostgresProcess standby = startStandby();
-    var coordinator = coordinator(standby);
+    ReplicatedPostgres both = opened(ReplicatedPostgres.asynchronous(primary));
+    var coordinator = coordinator(both);
     assertThat(Heartbeats.beat(coordinator, "a", 1).share()).isEqualTo(10);
     answer(Heartbeats.leave(coordinator, "a"));
-    cutOff(standby);
+    both.cutOff();
     assertThat(Heartbeats.beat(coordinator, "b", 1).share()).isEqualTo(10);
-    failOver(standby);
+    both.failOver();
     await("recovered", () -> answers(coordinator.health()));
     assertThat(Heartbeats.beat(coordinator, "c", 1).share()).as("b is not known").isEqualTo(10);
     assertThat(Heartbeats.beat(coordinator, "b", 2).status())
@@ -83,12 +76,12 @@ class PostgresGatesFailoverTest {
 
   @Test
   void aSynchronousStandbyKeepsTheRecordOfTheSteeringReplica() throws SQLException {
-    PostgresProcess standby = startStandby("synchronous_standby_names=*");
-    var exchange = exchange(standby);
+    ReplicatedPostgres both = opened(ReplicatedPostgres.synchronous(primary));
+    var exchange = exchange(both);
     long epoch = visit(exchange, "a", 0, 0, null).epoch();
     Record record = new Record(epoch, 1, "shares");
     assertThat(visit(exchange, "a", 0, 0, record).published()).isTrue();
-    failOver(standby);
+    both.failOver();
     await("recovered", () -> answers(exchange.health()));
     Answer other = visit(exchange, "b", 0, 0, null);
     assertThat(other.steering()).isEqualTo("a");
@@ -99,13 +92,13 @@ class PostgresGatesFailoverTest {
   /** Without a new epoch the other replica would apply the older shares. */
   @Test
   void theSteeringReplicaPublishesTheRecordThatALaggingStandbyLacksAgain() throws SQLException {
-    PostgresProcess standby = startStandby();
-    var exchange = exchange(standby);
+    ReplicatedPostgres both = opened(ReplicatedPostgres.asynchronous(primary));
+    var exchange = exchange(both);
     long epoch = visit(exchange, "a", 0, 0, null).epoch();
     assertThat(visit(exchange, "a", 0, 0, new Record(epoch, 1, "old")).published()).isTrue();
-    cutOff(standby);
+    both.cutOff();
     assertThat(visit(exchange, "a", epoch, 1, new Record(epoch, 2, "new")).published()).isTrue();
-    failOver(standby);
+    both.failOver();
     await("recovered", () -> answers(exchange.health()));
     long next = visit(exchange, "a", epoch, 2, null).epoch();
     assertThat(next).as("of a new lease").isGreaterThan(epoch);
@@ -114,29 +107,24 @@ class PostgresGatesFailoverTest {
     assertThat(visit(exchange, "b", epoch, 1, null).record()).isEqualTo(again);
   }
 
-  private PostgresConcurrencyCoordinator coordinator(PostgresProcess standby) {
+  private PostgresConcurrencyCoordinator coordinator(ReplicatedPostgres both) {
     var coordinator =
         new PostgresConcurrencyCoordinator(
-            Wanted.of(url(standby)).quickToConnect().settings(),
+            Wanted.of(both.url()).quickToConnect().settings(),
             Coordination.DEFAULT,
             TestSurroundings.notifying(listener));
     opened.add(coordinator);
     return coordinator;
   }
 
-  private PostgresSteeringExchange exchange(PostgresProcess standby) {
+  private PostgresSteeringExchange exchange(ReplicatedPostgres both) {
     var exchange =
         new PostgresSteeringExchange(
-            Wanted.of(url(standby)).quickToConnect().settings(),
+            Wanted.of(both.url()).quickToConnect().settings(),
             new Database.Surroundings(
                 TimeSource.system(), TestSurroundings.TIMER, listener, clock));
     opened.add(exchange);
     return exchange;
-  }
-
-  private String url(PostgresProcess standby) {
-    return "jdbc:postgresql://127.0.0.1:%d,127.0.0.1:%d/postgres?targetServerType=primary"
-        .formatted(primary.port(), standby.port());
   }
 
   private static Answer visit(
@@ -149,36 +137,8 @@ class PostgresGatesFailoverTest {
     return answer(exchange.visit(visit));
   }
 
-  private PostgresProcess startStandby(String... options) {
-    PostgresProcess standby = primary.startStandby(options);
-    opened.add(standby);
-    await("attached", () -> query(primary, STANDBYS).equals("1"));
-    return standby;
-  }
-
-  private void cutOff(PostgresProcess standby) {
-    await("replicated", () -> query(standby, REPLAYED).equals(query(primary, WRITTEN)));
-    query(standby, "ALTER SYSTEM SET primary_conninfo = 'host=127.0.0.1 port=1'");
-    query(standby, "SELECT pg_reload_conf()");
-    await("cut off", () -> query(primary, STANDBYS).equals("0"));
-  }
-
-  private void failOver(PostgresProcess standby) throws SQLException {
-    primary.kill();
-    standby.promote();
-  }
-
-  private static String query(PostgresProcess server, String sql) {
-    try (Connection connection = server.connect("postgres");
-        Statement statement = connection.createStatement()) {
-      if (!statement.execute(sql)) {
-        return "";
-      }
-      try (ResultSet row = statement.getResultSet()) {
-        return row.next() ? String.valueOf(row.getString(1)) : "";
-      }
-    } catch (SQLException e) {
-      throw new IllegalStateException(sql, e);
-    }
+  private ReplicatedPostgres opened(ReplicatedPostgres both) {
+    opened.add(both);
+    return both;
   }
 }
