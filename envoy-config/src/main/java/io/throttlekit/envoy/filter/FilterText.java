@@ -128,15 +128,8 @@ public final class FilterText {
           transport_api_version: V3
           grpc_service:
             envoy_grpc: {cluster_name: throttlekit}
-            retry_policy: # a call that no replica has read is sent to another one: none is counted twice
-              retry_on: connect-failure,refused-stream,reset-before-request
-              num_retries: 1
-              retry_back_off: {base_interval: 0.001s, max_interval: 10s} # max_interval is also the timeout of each try
-              retry_host_predicate:
-                - name: envoy.retry_host_predicates.previous_hosts
-                  typed_config: {"@type": type.googleapis.com/envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate}
-              host_selection_retry_max_attempts: 5
         """);
+    out.in(2).text(ServiceCluster.RETRY);
     out.add("rate_limits:" + (filter.common().isEmpty() ? " []" : ""));
     lists(filter.common(), out.in());
   }
@@ -277,24 +270,7 @@ public final class FilterText {
   private void clusters(Lines out) {
     out.add("clusters:");
     serviceCluster(out.in(), "throttlekit");
-    out.in()
-        .text(
-            """
-              outlier_detection: # a replica that is killed or hangs, before the checks notice; answers with errors do not count
-                split_external_local_origin_errors: true
-                consecutive_local_origin_failure: 3
-                enforcing_local_origin_success_rate: 0
-                enforcing_consecutive_5xx: 0
-                enforcing_consecutive_gateway_failure: 0
-                enforcing_success_rate: 0
-                max_ejection_percent: 10
-                always_eject_one_host: true
-                base_ejection_time: 5s
-                interval: 1s
-              circuit_breakers:
-                thresholds:
-                  - {retry_budget: {budget_percent: {value: 25}, min_retry_concurrency: 10}}
-            """);
+    out.in(2).text(ServiceCluster.OUTLIER_DETECTION + ServiceCluster.RETRY_BUDGET);
     endpoint(out.in(), "throttlekit", 8081);
     if (needsSensors(filters)) {
       serviceCluster(out.in(), "throttlekit_sensors");
@@ -324,19 +300,13 @@ public final class FilterText {
   /** Adds what notices a replica that is gone or hangs, before the endpoints. */
   private static void serviceCluster(Lines out, String name) {
     out.add("- name: " + name);
-    out.text(
-        """
-          connect_timeout: 1s
-          type: STATIC
-          typed_extension_protocol_options:
-            envoy.extensions.upstreams.http.v3.HttpProtocolOptions:
-              "@type": type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions
-              explicit_http_config: {http2_protocol_options: {connection_keepalive: {interval: 2s, timeout: 2s}}}
-          health_checks:
-            - {interval: 1s, timeout: 1s, no_traffic_interval: 1s, unhealthy_threshold: 2, healthy_threshold: 1, grpc_health_check: {}}
-          close_connections_on_host_health_failure: true
-          common_lb_config: {healthy_panic_threshold: {value: 0}, update_merge_window: 0s}
-        """);
+    out.in()
+        .text(
+            "connect_timeout: 1s\ntype: STATIC\n"
+                + ServiceCluster.http2("", ServiceCluster.KEEP_ALIVE)
+                + ServiceCluster.HEALTH_CHECKS
+                + ServiceCluster.CLOSE
+                + ServiceCluster.LOAD_BALANCING);
   }
 
   private static void endpoint(Lines out, String cluster, int port) {
