@@ -101,11 +101,6 @@ final class Fleet {
     return envoys;
   }
 
-  /** Returns the shares of the Envoys, in their order. */
-  List<Shares.Share> shares() {
-    return envoys.stream().<Shares.Share>map(envoy -> envoy::maxRequests).toList();
-  }
-
   /** Returns the replica that computes the limit now; empty if none does, as far as they answer. */
   Optional<Replica> steering() {
     return replicas.stream().filter(gate::steers).findFirst();

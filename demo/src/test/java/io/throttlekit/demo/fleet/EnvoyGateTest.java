@@ -116,7 +116,9 @@ class EnvoyGateTest {
             load.port(),
             folder,
             started);
-    shares = new Shares(fleet.shares(), LIMIT, time);
+    List<Shares.Share> envoys =
+        fleet.envoys().stream().<Shares.Share>map(envoy -> envoy::maxRequests).toList();
+    shares = new Shares(envoys, LIMIT, time);
     started.push(shares::close);
     await()
         .untilAsserted(() ->

@@ -13,6 +13,7 @@ class InFlightTest {
     inFlight.begin();
     inFlight.end();
     assertThat(inFlight.now()).isEqualTo(1);
+    assertThat(inFlight.max()).isEqualTo(2);
     assertThat(inFlight.takeMax()).isEqualTo(2);
     assertThat(inFlight.takeMax()).as("what is in flight still counts").isEqualTo(1);
     inFlight.end();
