@@ -363,7 +363,8 @@ public final class Federation implements LeaseSource {
 
   private StoreException failed(@Nullable Throwable failure, long sentNanos) {
     Throwable cause = StoreException.causeOf(failure);
-    if (cause instanceof TermsMismatchException mismatch) {
+    TermsMismatchException mismatch = mismatch(cause);
+    if (mismatch != null) {
       health.succeeded(); // a mismatch is an answer
       String both = messageOf(mismatch);
       listener.mismatch(both);
@@ -374,6 +375,15 @@ public final class Federation implements LeaseSource {
     return cause == null
         ? new StoreException("the coordinator answered nothing", null)
         : StoreException.of(cause);
+  }
+
+  /** Returns the mismatch that failed a call; it is a cause if an attempt failed before. */
+  private static @Nullable TermsMismatchException mismatch(@Nullable Throwable failure) {
+    Throwable each = failure;
+    while (each != null && !(each instanceof TermsMismatchException)) {
+      each = each.getCause();
+    }
+    return (TermsMismatchException) each;
   }
 
   private static String messageOf(@Nullable Throwable failure) {

@@ -16,6 +16,7 @@ final class HeldCalls {
   private boolean holding;
   private boolean postponing;
   private boolean failing;
+  private boolean refusing;
 
   /** Whether failing calls take effect nevertheless. */
   private boolean ambiguous;
@@ -54,14 +55,27 @@ final class HeldCalls {
     failing = fails;
   }
 
+  /** Fails every call from now on as one that was not sent. */
+  void refuse() {
+    refusing = true;
+  }
+
   /** Fails every call from now on, after it took effect. */
   void failAfterwards() {
     ambiguous = true;
   }
 
+  /** Answers every call from now on. */
+  void answerAgain() {
+    ambiguous = false;
+  }
+
   <T> CompletionStage<T> call(Supplier<CompletionStage<T>> call) {
     if (failing) {
       return down();
+    }
+    if (refusing) {
+      return CompletableFuture.failedFuture(StoreException.notSent("not connected"));
     }
     CompletableFuture<T> stage = new CompletableFuture<>();
     if (postponing) {
