@@ -107,7 +107,7 @@ public final class FairPool {
     long untilEnd = shares.windowEndMillis() - nowMillis;
     long remaining = untouched(state);
     long limit = Math.max(state.guarantee(), state.used() + remaining);
-    boolean admitted = overrun == Overrun.COUNT ? state.used() <= limit : remaining > 0;
+    boolean admitted = overrun == Overrun.COUNT || remaining > 0;
     return admitted
         ? Decision.admit(limit, remaining, untilEnd)
         : Decision.refuse(
