@@ -210,6 +210,42 @@ class StoredPoolTest {
     assertThat(store.read).isEqualTo(ever);
   }
 
+  @Test
+  void aWindowThatBeginsWithinATransactionHasNothingUsed() {
+    Store store = new Store();
+    FairTerms terms = FairTerms.of(100, WINDOW);
+    charge(store, terms, 1, 30, 1);
+    charge(store, terms, 2, 1, 1);
+    FairPool memory = new FairPool(terms);
+    FairTenant first = new FairTenant(Keys.tenant(1), TenantWeight.listed(1), terms);
+    FairTenant other = new FairTenant(Keys.tenant(2), TenantWeight.listed(1), terms);
+    memory.charge(first, 30, Overrun.REFUSE, WINDOW);
+    memory.charge(other, 1, Overrun.REFUSE, WINDOW);
+    FairPool stored = store.begin(terms, first.key()).stored.pool();
+    for (FairPool pool : List.of(stored, memory)) {
+      pool.charge(first, 5, Overrun.REFUSE, WINDOW);
+      pool.charge(first, 7, Overrun.REFUSE, 2 * WINDOW);
+      assertThat(pool.figures(2 * WINDOW).reserved()).isEqualTo(43 + 50);
+    }
+  }
+
+  @Test
+  void aTenantThatTheNextWindowForgetsIsNotEvictedInPlaceOfAnActiveOne() {
+    Store store = new Store();
+    FairTerms terms = FairTerms.of(100, WINDOW).withMaxTenants(2);
+    charge(store, terms, 1, 1, 1);
+    charge(store, terms, 2, 1, 2);
+    Transaction transaction = store.begin(terms, Keys.tenant(1), Keys.tenant(3), Keys.tenant(4));
+    FairPool pool = transaction.stored.pool();
+    for (int name = 3; name <= 4; name++) {
+      FairTenant tenant = new FairTenant(Keys.tenant(name), TenantWeight.listed(1), terms);
+      assertThat(pool.charge(tenant, 1, Overrun.REFUSE, 3 * WINDOW).admitted()).isTrue();
+    }
+    assertThat(pool.size()).isEqualTo(2);
+    transaction.commit();
+    assertThat(store.rows.keySet()).containsExactlyInAnyOrder(Keys.tenant(3), Keys.tenant(4));
+  }
+
   private static void charge(Store store, FairTerms terms, int name, long cost, int window) {
     FairTenant tenant = new FairTenant(Keys.tenant(name), TenantWeight.listed(1), terms);
     Transaction transaction = store.begin(terms, tenant.key());

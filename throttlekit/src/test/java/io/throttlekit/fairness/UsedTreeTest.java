@@ -31,7 +31,10 @@ class UsedTreeTest {
       }
     }
     while (!amounts.isEmpty()) {
-      remove(random.nextInt(amounts.size()));
+      remove(amounts.size() - 1);
+      if (amounts.size() % 50 == 0) {
+        check(random.nextLong(bound + 2));
+      }
     }
     check(bound);
     assertThat(deepest).isEqualTo(bound <= 10 ? 1 : bound <= 300 ? 2 : 3);
@@ -46,6 +49,21 @@ class UsedTreeTest {
     for (long guarantee = 0; guarantee <= 10_001; guarantee += 7) {
       check(guarantee);
     }
+  }
+
+  @Test
+  void amountsThatLeaveInAscendingOrderEmptyTheNodesOfTheLowest() {
+    for (long amount = 0; amount < 3_000; amount++) {
+      add(amount);
+    }
+    while (!amounts.isEmpty()) {
+      tree.remove(amounts.removeFirst());
+      if (amounts.size() % 7 == 0) {
+        check(3_000 - amounts.size() / 2);
+      }
+    }
+    check(3_000);
+    assertThat(tree.depth()).isEqualTo(1);
   }
 
   @Test
