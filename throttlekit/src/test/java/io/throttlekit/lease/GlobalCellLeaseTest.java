@@ -325,9 +325,92 @@ class GlobalCellLeaseTest {
     assertThat(sizer.observed).containsExactly(5L, 1L);
   }
 
-  /** Always returns one size, and records the observed demand. */
+  @Test
+  void aTimerOfTheNextWindowCountsFromNow() {
+    lease(cell, 1, units(10, END, END - 1_000, 90), ms(1_000), ms(1_000));
+    assertThat(cell.nanosToNextLease(ms(2_000)))
+        .isBetween(CURRENT_UNTIL - ms(3_000), CURRENT_UNTIL - ms(2_500));
+  }
+
+  @Test
+  void whatIsDueOfAWindowIsNotDueOfTheOneAfterIt() {
+    lease(cell, 1, units(10, END, END, 0), 0, 0);
+    take(cell, 2, 0);
+    assertThat(cell.isNextDue(ENDED_BY)).isFalse();
+    GlobalCell other = GlobalCells.cell(0);
+    lease(other, 1, units(10, END, END, 0), 0, 0);
+    take(other, 2, 0);
+    assertThat(GlobalCells.wantedNext(other, ENDED_BY)).as("no demand in it").isZero();
+    GlobalCell exhausted = GlobalCells.cell(0);
+    lease(exhausted, 1, units(10, END, END, 0), 0, 0);
+    assertThat(GlobalCells.wanted(exhausted, 1, ENDED_BY)).as("a new window").isEqualTo(10);
+  }
+
+  @Test
+  void anExhaustedNextWindowIsLeasedAgainAfterADataLoss() {
+    lease(cell, 1, units(50, END, END, 50), 0, 0);
+    take(cell, 1, 0);
+    leaseNext(cell, 0, 0, 0);
+    assertThat(GlobalCells.wanted(cell, 5, CURRENT_UNTIL)).isZero();
+    cell.reopen();
+    assertThat(GlobalCells.wanted(cell, 5, CURRENT_UNTIL)).isPositive();
+  }
+
+  @Test
+  void anExhaustedNextWindowWithEnoughUnitsRefusesNothing() {
+    lease(cell, 1, units(4, END, END, LeaseGrant.UNKNOWN), 0, 0);
+    take(cell, 1, 0);
+    leaseNext(cell, 5, 0, 0);
+    assertThat(take(cell, 5, CURRENT_UNTIL).kind()).as("2 of this one lack").isEqualTo(Kind.SHORT);
+  }
+
+  @Test
+  void unitsOfTheEscrowThatArriveAfterTheirWindowAreNotCredited() {
+    lease(cell, 1, units(10, END, END, 90), 0, 0);
+    long late = ms(9_000);
+    LeaseGrant grant = units(10, END, 1_000, LeaseGrant.UNKNOWN);
+    assertThat(lease(cell, 11, grant, late, ENDED_BY).unspendable()).isEqualTo(10);
+  }
+
+  @Test
+  void renewsByWhatIsToComeLessWhatIsLeft() {
+    GlobalCell each = GlobalCells.cell(3, 0, new LeaseSize.Fixed(10));
+    lease(each, 1, units(10, END, END, 90), 0, 0);
+    for (int second = 0; second <= 6; second++) {
+      assertThat(take(each, 1, ms(1_000L * second)).kind()).isEqualTo(Kind.TAKEN);
+    }
+    assertThat(GlobalCells.begun(each, 0, ms(6_000)))
+        .as("4 are to come, 3 are left")
+        .isEqualTo(new GlobalCells.StartedLease(1, 10, 1, LeaseRequest.CURRENT));
+  }
+
+  @Test
+  void aWindowThatWasSeenInPartIsNoForecast() {
+    take(cell, 1, ms(5_000));
+    lease(cell, 1, units(10, END, 5_000, 90), ms(5_000), ms(5_000));
+    take(cell, 2, ms(5_000));
+    assertThat(GlobalCells.begun(cell, 1, ENDED_BY).usable()).isEqualTo(100);
+  }
+
+  @Test
+  void theSizerReceivesTheDemandWithoutTheRequestThatWaits() {
+    RecordingSizer sizer = new RecordingSizer(10);
+    GlobalCell counting = GlobalCells.cell(0, 0, sizer);
+    take(counting, 20, 0);
+    lease(counting, 20, units(20, END, END, 80), 0, 0);
+    counting.tryAcquire(GlobalCells.HUNDRED, 20, false, 0);
+    take(counting, 5, 0);
+    assertThat(GlobalCells.wanted(counting, 5, 0)).isPositive();
+    assertThat(sizer.offered).containsExactly(0L, 20L);
+    counting.fail();
+    assertThat(GlobalCells.wantedNext(counting, 0)).isPositive();
+    assertThat(sizer.offered).as("of another window").endsWith(0L);
+  }
+
+  /** Always returns one size, and records the demand of the current window and of ended ones. */
   private static final class RecordingSizer implements LeaseSizer {
     private final List<Long> observed = new ArrayList<>();
+    private final List<Long> offered = new ArrayList<>();
     private final long size;
 
     private RecordingSizer(long size) {
@@ -335,7 +418,8 @@ class GlobalCellLeaseTest {
     }
 
     @Override
-    public long size(long offered, long limit) {
+    public long size(long demand, long limit) {
+      offered.add(demand);
       return size;
     }
 

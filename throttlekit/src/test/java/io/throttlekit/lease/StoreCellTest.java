@@ -57,6 +57,46 @@ class StoreCellTest {
     assertThat(take(cell, 1, ms(6_100)).kind()).isEqualTo(Kind.SHORT);
   }
 
+  @Test
+  void aDecisionReportsWhatIsLeftHereAndAtTheStoreUntilTheWindowEnds() {
+    lease(cell, new LeaseGrant(10, END, 0, 50), 0, 0);
+    assertThat(take(cell, 1, ms(2_500)).decision()).isEqualTo(Decision.admit(100, 59, 7_500));
+    assertThat(take(cell, 101, ms(2_500)).decision())
+        .isEqualTo(Decision.refuse(100, 9, 7_500, Decision.NEVER));
+  }
+
+  @Test
+  void aCostOfTheWholeLimitIsLeasedOrWaitsForTheWindow() {
+    assertThat(take(cell, 100, 0).kind()).isEqualTo(Kind.SHORT);
+    lease(cell, new LeaseGrant(0, END, 0, 0), 0, 0);
+    assertThat(take(cell, 100, 0).decision()).isEqualTo(Decision.refuse(100, 0, END, END));
+  }
+
+  @Test
+  void unitsThatArriveWhenTheyExpireAreNotCredited() {
+    LeaseGrant grant = new LeaseGrant(10, END, 0, 90); // valid until 9,989 ms
+    assertThat(lease(cell, grant, 0, ms(9_989)).unspendable()).isEqualTo(10);
+    StoreCell other = cell(true, new LeaseSize.Fixed(10));
+    assertThat(lease(other, grant, 0, ms(9_989) - 1).unspendable()).isZero();
+  }
+
+  @Test
+  void withoutALowWaterMarkNothingIsLeasedAheadOfNeed() {
+    StoreCell steady = cell(new Tier.Leased(new LeaseSize.Fixed(10), true, 0, 0));
+    lease(steady, new LeaseGrant(10, END, 0, 90), 0, 0);
+    assertThat(take(steady, 10, 0).kind()).isEqualTo(Kind.TAKEN);
+    assertThat(steady.isLow(0)).isFalse();
+    assertThat(GlobalCells.wanted(steady, 0, 0)).isZero();
+  }
+
+  @Test
+  void unitsAreIdleAfterTheLastRequest() {
+    lease(cell, new LeaseGrant(10, END, 0, 90), 0, 0);
+    take(cell, 1, ms(1_000));
+    assertThat(cell.takeIdle(ms(IDLE)).units()).isZero();
+    assertThat(cell.takeIdle(ms(IDLE + 1_000)).units()).isEqualTo(9);
+  }
+
   @ParameterizedTest(name = "coupled {0}")
   @ValueSource(booleans = {true, false})
   void unitsOfAnotherWindowAreNotPutBack(boolean coupled) {

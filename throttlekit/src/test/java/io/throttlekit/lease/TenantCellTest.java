@@ -41,6 +41,30 @@ class TenantCellTest {
   }
 
   @Test
+  void aCellFollowsTheWeightAndTheTermsOfItsTenant() {
+    for (Tier.Leasing each : List.of(leased, global)) {
+      LeaseCell cell = LeaseCell.of(charge, each, 0);
+      FairTenant heavier = rule.tenant("a", 3);
+      cell.tryAcquire(rule.charge(heavier, 1), true, 0);
+      assertThat(cell.leased(5, END).tenant()).isEqualTo(heavier);
+      FairRule larger = FairRule.of(200, END);
+      FairTenant renewed = new FairTenant(heavier.key(), heavier.weight(), larger.terms());
+      cell.tryAcquire(larger.charge(renewed, 1), true, 0);
+      assertThat(cell.leased(5, END).tenant()).isEqualTo(renewed);
+    }
+  }
+
+  @Test
+  void onlyARuleOfTheRegionAloneIsLeasedAsOne() {
+    assertThat(begin(LeaseCell.of(charge, leased, 0), 1).regionalOnly()).isFalse();
+    assertThat(begin(LeaseCell.of(charge, global, 0), 1).regionalOnly()).isFalse();
+    Tier.Global alone =
+        new Tier.Global(
+            global.size(), 0, 0, global.terms(), global.onDataLoss(), /* regionalOnly= */ true);
+    assertThat(begin(LeaseCell.of(charge, alone, 0), 1).regionalOnly()).isTrue();
+  }
+
+  @Test
   void sizesAndDemandAreBoundedByWhatTheTenantMayTake() {
     RecordingSizer sizer = new RecordingSizer();
     StoreCell cell = new StoreCell(charge, leased, sizer, 0);
