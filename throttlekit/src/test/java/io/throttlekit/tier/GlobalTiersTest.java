@@ -162,11 +162,12 @@ class GlobalTiersTest {
     assertThat(source.back).contains(new ReturnedUnits(END, 2));
   }
 
-  @Test
-  void aLocalOutageDecisionPutsUnitsOfOtherLimitsBack() {
-    assertThat(node.ask(sharing(Outage.LOCAL, small())).admitted()).isTrue();
+  @ParameterizedTest
+  @EnumSource(names = {"LOCAL", "ALLOW", "DENY"})
+  void anOutageDecisionPutsUnitsOfOtherLimitsBack(Outage outage) {
+    assertThat(node.ask(sharing(outage, small())).admitted()).isTrue();
     source.fail(true);
-    assertThat(node.ask(sharing(Outage.LOCAL, small(), large())).outcome().decidedBy())
+    assertThat(node.ask(sharing(outage, small(), large())).outcome().decidedBy())
         .containsOnly(DecidedBy.OUTAGE);
     node.tiers.close();
     assertThat(source.back).containsExactly(new ReturnedUnits(END, 4));
@@ -206,6 +207,17 @@ class GlobalTiersTest {
     assertThat(reply.outcome().decidedBy())
         .containsExactly(DecidedBy.OUTAGE, DecidedBy.LEASE, DecidedBy.STORE);
     assertThat(node.counted.outages).containsExactly(Outage.ALLOW);
+  }
+
+  @Test
+  void aRequestThatWaitsTooLongForTheCoordinatorIsDecidedByItsOutagePolicy() {
+    source.hold();
+    Reply reply = node.ask(global(Outage.DENY, 1));
+    time.advance(Node.PATIENCE_MILLIS);
+    node.timer.run();
+    assertThat(reply.decidedBy()).isEqualTo(DecidedBy.OUTAGE);
+    assertThat(reply.admitted()).isFalse();
+    assertThat(source.leases).as("no other lease").hasSize(1);
   }
 
   @Test

@@ -118,11 +118,23 @@ public final class Node {
     long unitsReturned;
     long forfeited;
     long late;
+    long failed;
+    long suspensions;
     final List<Outage> outages = new ArrayList<>();
 
     @Override
     public void leased(long wanted, long granted) {
       leased += granted;
+    }
+
+    @Override
+    public void leaseFailed() {
+      failed++;
+    }
+
+    @Override
+    public void suspended() {
+      suspensions++;
     }
 
     @Override

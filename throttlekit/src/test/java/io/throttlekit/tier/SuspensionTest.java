@@ -41,6 +41,7 @@ class SuspensionTest {
         .as("of the current window: none is of the previous one")
         .isEqualTo(100);
     assertThat(node.counted.unitsReturned).isEqualTo(9);
+    assertThat(node.counted.suspensions).isEqualTo(1);
   }
 
   @Test
