@@ -223,6 +223,23 @@ class DistributedLimiterTest {
   }
 
   @Test
+  void anEvictedNodeAdmitsNothingUntilItHasJoinedAgain() {
+    DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
+    time.run(1);
+    var _ = memory.leave(new Departure("k", "a", 1, 0));
+    link.holdsAnswers = true;
+    time.run(1_001);
+    assertThat(acquire(node, 1)).as("by its lease").hasSize(1);
+    link.answers.removeFirst().run(); // it is evicted
+    assertThat(acquire(node, 1)).isEmpty();
+    time.run(150);
+    assertThat(link.beats.getLast().incarnation()).isEqualTo(2);
+    assertThat(acquire(node, 1)).isEmpty();
+    link.answers.forEach(Runnable::run);
+    assertThat(acquire(node, LIMIT)).hasSize(LIMIT - 1);
+  }
+
+  @Test
   void closingLeavesTheFleetAndReservesWhatIsInFlight() {
     DistributedLimiter node = node("a", OnOutage.FAIL_CLOSED);
     time.run(1);
