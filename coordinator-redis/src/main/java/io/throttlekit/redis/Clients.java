@@ -22,7 +22,13 @@ import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.Transports;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.resolver.AddressResolverGroup;
+import io.netty.resolver.dns.DnsAddressResolverGroup;
+import io.netty.resolver.dns.DnsNameResolverBuilder;
+import io.netty.resolver.dns.DnsServerAddressStreamProvider;
+import io.netty.resolver.dns.DnsServerAddressStreamProviders;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timer;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -62,6 +68,8 @@ final class Clients {
   private final List<RedisURI> uris = new ArrayList<>();
   private final List<AbstractRedisClient> clients = new ArrayList<>();
   private final List<ClientResources> resources = new ArrayList<>();
+  private final List<AddressResolverGroup<?>> resolvers = new ArrayList<>();
+  private final DnsServerAddressStreamProvider nameServers;
   private final @Nullable SslOptions ssl;
   private final Timer timer;
 
@@ -71,7 +79,13 @@ final class Clients {
    * @throws IllegalArgumentException for an invalid Redis URL or an invalid TLS file
    */
   Clients(RedisSettings settings) {
+    this(settings, DnsServerAddressStreamProviders.platformDefault());
+  }
+
+  /** Creates clients that query these name servers. */
+  Clients(RedisSettings settings, DnsServerAddressStreamProvider nameServers) {
     this.settings = settings;
+    this.nameServers = nameServers;
     RedisSettings.Access.Tls tls = settings.access().tls();
     this.ssl = tls == null ? null : sslOptions(tls);
     String[] urls = settings.cluster() ? settings.url().split(",") : new String[] {settings.url()};
@@ -131,8 +145,11 @@ final class Clients {
 
   /** Creates an unopened link on {@code loop}, which notifies {@code listener} there. */
   Link<?> link(EventLoop loop, Link.Listener listener) {
+    AddressResolverGroup<?> resolver = resolver();
+    resolvers.add(resolver);
     ClientResources onLoop =
         DefaultClientResources.builder()
+            .addressResolverGroup(resolver)
             .eventLoopGroupProvider(new Only(loop))
             .eventExecutorGroup(loop)
             .timer(timer)
@@ -145,6 +162,21 @@ final class Clients {
         : singleLink(onLoop, loop, listener);
   }
 
+  /**
+   * Creates a resolver of names for one loop. A resolver lets all its loops wait for the first
+   * query of a name, whose answer never comes if the loop of that query ends before. Lettuce's
+   * default is one resolver for the whole process.
+   */
+  private AddressResolverGroup<?> resolver() {
+    return new DnsAddressResolverGroup(
+        new DnsNameResolverBuilder()
+            .datagramChannelType(Transports.datagramChannelClass())
+            .socketChannelType(Transports.socketChannelClass().asSubclass(SocketChannel.class))
+            .nameServerProvider(nameServers)
+            // Before Lettuce gives up a Cluster's node, which would not name the reason.
+            .queryTimeoutMillis(settings.connectTimeoutMillis()));
+  }
+
   void close() {
     // No quiet period: lanes have ended their calls before.
     for (AbstractRedisClient client : clients) {
@@ -153,6 +185,7 @@ final class Clients {
     for (ClientResources each : resources) {
       var _ = each.shutdown(0, 1, TimeUnit.SECONDS);
     }
+    resolvers.forEach(AddressResolverGroup::close);
     timer.stop();
   }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,7 +101,18 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
             .filter(line -> line.startsWith("["))
             .map(line -> OPTIONS.matcher(line).replaceFirst("]"))
             .collect(Collectors.joining("; "));
-    return nodes.isEmpty() ? message : nodes;
+    return nodes.isEmpty()
+        ? message
+        : nodes + (isNameUnresolved(failure) ? "; name resolution timed out" : "");
+  }
+
+  private static boolean isNameUnresolved(@Nullable Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (Stream.of(cause.getSuppressed()).anyMatch(RootCause::isNameUnresolved)) {
+        return true; // Lettuce suppresses the failures of the nodes
+      }
+    }
+    return false;
   }
 
   private void use(

@@ -26,6 +26,8 @@ public final class RootCause {
       return innermost.toString();
     }
     return switch (innermost) {
+      case UnknownHostException unknown when isNameUnresolved(unknown) ->
+          "name resolution timed out: " + message.strip();
       case UnknownHostException _ -> "unknown host: " + message.strip();
       case SSLException _ when !message.contains("TLS") -> "TLS failed: " + message;
       case CertPathBuilderException _, CertificateException _ -> "TLS failed: " + message;
@@ -43,5 +45,18 @@ public final class RootCause {
       innermost = innermost.getCause();
     }
     return innermost;
+  }
+
+  /** Returns whether no name server has responded in time, so that the host may exist. */
+  public static boolean isNameUnresolved(Throwable failure) {
+    Throwable innermost = innermost(failure);
+    Throwable cause = innermost instanceof UnknownHostException ? innermost.getCause() : null;
+    for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
+      if (String.valueOf(cause.getMessage()).contains("timed out")) {
+        return true;
+      }
+      cause = cause.getCause();
+    }
+    return false;
   }
 }

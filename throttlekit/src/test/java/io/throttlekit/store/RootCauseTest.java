@@ -1,0 +1,24 @@
+package io.throttlekit.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.UnknownHostException;
+import org.junit.jupiter.api.Test;
+
+class RootCauseTest {
+
+  @Test
+  void aHostWithoutAddressIsUnknown() {
+    assertThat(RootCause.message(new IOException(new UnknownHostException("redis.test"))))
+        .isEqualTo("unknown host: redis.test");
+  }
+
+  @Test
+  void aHostWhoseNameIsNotResolvedInTimeMayExist() {
+    UnknownHostException failure = new UnknownHostException("Failed to resolve 'redis.test'");
+    failure.initCause(new IOException("no address", new IOException("query 1 timed out")));
+    assertThat(RootCause.message(failure))
+        .isEqualTo("name resolution timed out: Failed to resolve 'redis.test'");
+  }
+}
