@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,8 +39,12 @@ public enum EnvoyExample {
   private static final int SERVICE_PORT = 8081;
   private static final int SENSORS_PORT = 18001;
   private static final int UPSTREAM_PORT = 8000;
-  private static final String FILTER_TIMEOUT = "timeout: 0.1s";
-  private static final String CONNECT_TIMEOUT = "connect_timeout: 1s"; // TLS handshake included
+  private static final Pattern ROUTE = Pattern.compile("(?m)(\\{cluster: upstream)}$");
+  private static final Pattern ROUTE_OF_LINES = Pattern.compile("(?m)^( +)cluster: upstream$");
+
+  /** Of calls, connections with their TLS handshake, keepalive pings and health checks. */
+  private static final Pattern TIMEOUT = Pattern.compile("(?<!initial_fetch_)timeout: [0-9.]+s");
+
   private static final Pattern MINOR = Pattern.compile("(?<![\\d.])1\\.(\\d{1,4})\\.");
   private static final int MINOR_WITH_REFUNDS = 38; // the first that knows is_negative_hits
   private static final String AUTHORITY = "/etc/throttlekit/ca.pem";
@@ -60,7 +65,8 @@ public enum EnvoyExample {
   }
 
   /**
-   * Returns the bootstrap with other ports and timeouts.
+   * Returns the bootstrap with other ports and timeouts, and without the timeout of 15 s that
+   * Envoy's routes have by default.
    *
    * @throws IllegalStateException if the file does not contain a text that is to be replaced
    */
@@ -73,10 +79,20 @@ public enum EnvoyExample {
       text = port(text, SENSORS_PORT, wiring.sensorsPort());
     }
     text = port(text, UPSTREAM_PORT, wiring.upstreamPort());
-    String seconds = String.format(Locale.ROOT, "%.3f", wiring.timeout().toMillis() / 1000.0);
-    text = replace(text, FILTER_TIMEOUT, "timeout: " + seconds + "s");
-    text = replace(text, CONNECT_TIMEOUT, "connect_timeout: " + seconds + "s");
+    text = patient(text, wiring.timeout());
     return this == TLS ? replace(text, AUTHORITY, wiring.authority().toString()) : text;
+  }
+
+  /**
+   * Returns a bootstrap with this timeout for everything that Envoy awaits, except the first
+   * configuration of a subscription, and without timeouts of routes: a busy machine pauses a
+   * process for longer than the examples wait.
+   */
+  public static String patient(String bootstrap, Duration timeout) {
+    String seconds = String.format(Locale.ROOT, "%.3f", timeout.toMillis() / 1000.0);
+    String text = TIMEOUT.matcher(bootstrap).replaceAll("timeout: " + seconds + "s");
+    text = ROUTE.matcher(text).replaceAll("$1, timeout: 0s}");
+    return ROUTE_OF_LINES.matcher(text).replaceAll("$0\n$1timeout: 0s");
   }
 
   /** Returns whether its Envoy uses the service's port for sensors. */

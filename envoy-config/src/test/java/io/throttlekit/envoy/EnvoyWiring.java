@@ -12,7 +12,7 @@ import java.time.Duration;
  * @param sensorsPort the service's port for sensors on loopback; used only by examples that send to
  *     it
  * @param upstreamPort the upstream's HTTP port on loopback
- * @param timeout of Envoy's calls to the service, and of its connections
+ * @param timeout of Envoy's calls to the service, of its connections, pings and health checks
  * @param authority certificate authority of the service, PEM; used only by {@link EnvoyExample#TLS}
  */
 public record EnvoyWiring(

@@ -1,6 +1,5 @@
 package io.throttlekit.envoy.xds;
 
-import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,6 +9,7 @@ import io.grpc.protobuf.services.HealthStatusManager;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.envoy.xds.ClusterLimit.Priority;
+import io.throttlekit.testkit.AwaitLimit;
 import io.throttlekit.testkit.envoy.EnvoyProcess;
 import io.throttlekit.testkit.envoy.EnvoyProgram;
 import io.throttlekit.testkit.envoy.RealEnvoy;
@@ -25,7 +25,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -39,8 +38,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests a real Envoy with the example bootstrap, and an upstream that holds its requests. */
 @RealEnvoy
 class EnvoyLimitTest {
-  private static final Duration TIMEOUT = ofSeconds(30);
-
   @TempDir Path folder;
   private final BlockingQueue<Integer> acknowledged = new LinkedBlockingQueue<>();
   private final List<Server> servers = new ArrayList<>();
@@ -107,7 +104,7 @@ class EnvoyLimitTest {
             "POST / HTTP/1.1\r\nhost: any\r\ncontent-length: 9\r\n\r\n"
                 .getBytes(StandardCharsets.US_ASCII);
         idle.getOutputStream().write(begun);
-        await().atMost(TIMEOUT).until(() -> upstream.held() == 1);
+        await().until(() -> upstream.held() == 1);
         assertThat(send(envoy).get().statusCode()).isEqualTo(503);
       }
       awaitIdle(envoy);
@@ -191,7 +188,7 @@ class EnvoyLimitTest {
 
   private String bootstrap(int servicePort) {
     return EnvoyExample.CONCURRENCY_LIMIT.bootstrap(
-        EnvoyWiring.anyPorts(servicePort, upstream.port(), TIMEOUT));
+        EnvoyWiring.anyPorts(servicePort, upstream.port(), AwaitLimit.LIMIT));
   }
 
   private EnvoyProcess start(String bootstrap) throws IOException {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.service.envoy.Mesh.Changes;
+import io.throttlekit.testkit.AwaitLimit;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -91,7 +92,7 @@ class EnvoyBurstTest {
   }
 
   private static int status(Socket socket) throws IOException {
-    socket.setSoTimeout(120_000);
+    socket.setSoTimeout((int) AwaitLimit.LIMIT.toMillis());
     String line =
         new BufferedReader(
                 new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII))

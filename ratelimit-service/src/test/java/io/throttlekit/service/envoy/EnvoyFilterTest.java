@@ -237,15 +237,13 @@ class EnvoyFilterTest {
   }
 
   private String ports(String bootstrap, Matcher service) {
-    return bootstrap
+    return EnvoyExample.patient(bootstrap, Duration.ofSeconds(60))
         .replace("port_value: 10000}", "port_value: 0}")
         .replace("port_value: 9901}", "port_value: 0}")
         .replace("port_value: 8081}", "port_value: " + service.group(1) + "}")
         .replace("port_value: 18001}", "port_value: " + service.group(2) + "}")
         .replace(
-            "port_value: 8000}", "port_value: " + Objects.requireNonNull(upstream).port() + "}")
-        .replace("timeout: 0.1s", "timeout: 60s")
-        .replace("connect_timeout: 1s", "connect_timeout: 60s");
+            "port_value: 8000}", "port_value: " + Objects.requireNonNull(upstream).port() + "}");
   }
 
   private void startEnvoy(String bootstrap) throws IOException {

@@ -32,6 +32,7 @@ import io.throttlekit.service.concurrency.sensors.Recorded;
 import io.throttlekit.service.concurrency.sensors.Recorded.EndedStream;
 import io.throttlekit.service.telemetry.AccessLogMetrics;
 import io.throttlekit.service.telemetry.LoadReportMetrics;
+import io.throttlekit.testkit.AwaitLimit;
 import io.throttlekit.testkit.net.ReservedPort;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -57,7 +58,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Access log and load reports of a real Envoy for requests that end in every way. */
 @MeshTest
 class EnvoySensorsTest {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String LOGGED =
       "lease: {release: access_log, flush_interval: 0, service_time: 1s}";
   private static final String ROUTES =
@@ -69,7 +69,7 @@ class EnvoySensorsTest {
       - match: {prefix: /again}
         route: {cluster: upstream, retry_policy: {retry_on: 5xx, num_retries: 1}}
       - match: {prefix: /small}
-        route: {cluster: small}
+        route: {cluster: small, timeout: 0s}
       - match: {prefix: /queue}
         route: {cluster: queue}
       - match: {prefix: /nobody}
@@ -234,14 +234,15 @@ class EnvoySensorsTest {
                     server.getPort(),
                     server.getPort(),
                     upstream.port(),
-                    TIMEOUT,
+                    AwaitLimit.LIMIT,
                     Path.of("/dev/null")))
             .replaceFirst("(?s)dynamic_resources:.*?static_resources:", "static_resources:")
             .replace(
                 "log_name: throttlekit\n",
                 "log_name: throttlekit\n" + " ".repeat(24) + "buffer_size_bytes: 0\n")
             .replaceFirst(
-                " +- match: \\{prefix: /}\n +route: \\{cluster: upstream}\n", ROUTES.indent(24))
+                " +- match: \\{prefix: /}\n +route: \\{cluster: upstream, timeout: 0s}\n",
+                ROUTES.indent(24))
             .replaceFirst(
                 "( +)(- generic_key: \\{descriptor_key: backend, descriptor_value: upstream}\n)",
                 "$1$2"

@@ -70,9 +70,9 @@ class EnvoyStreamReportsTest {
     Matcher route =
         Pattern.compile(
                 "(?s)( +- match: \\{prefix: /)(}\n"
-                    + " +route: \\{cluster: upstream)(}.*?)(?= +http_filters:)")
+                    + " +route: \\{cluster: upstream, )timeout: 0s(}.*?)(?= +http_filters:)")
             .matcher(bootstrap);
-    return route.replaceFirst("$1slow$2, timeout: 0.2s$3$0");
+    return route.replaceFirst("$1slow$2timeout: 1s$3$0");
   }
 
   private static void awaitEnd(Mesh mesh, String kind, int count) {

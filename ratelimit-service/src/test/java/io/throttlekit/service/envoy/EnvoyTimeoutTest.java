@@ -27,7 +27,6 @@ class EnvoyTimeoutTest {
               + "|ratelimit_service_should_rate_limit_error)(?:\\{\\w+=\"\\w+\"\\})? (\\S+)");
 
   private static final int REQUESTS = 3;
-  private static final String PINGS = "{interval: 2s, timeout: 2s}";
 
   @TempDir Path folder;
 
@@ -88,9 +87,8 @@ class EnvoyTimeoutTest {
   private static Changes timeout(String value) {
     return Changes.bootstrap(text -> {
       String changed = text.replaceFirst("(domain: fail-open\\s+timeout: )\\S+", "$1" + value);
-      assertThat(changed).contains("timeout: " + value).contains(PINGS);
-      // With these pings, Envoy would replace the connection before its calls have timed out.
-      return changed.replace(PINGS, "{interval: 60s, timeout: 60s}");
+      assertThat(changed).contains("timeout: " + value);
+      return changed;
     });
   }
 

@@ -257,7 +257,8 @@ class EnvoyTimeoutsTest {
             "log_name: throttlekit\n",
             "log_name: throttlekit\n" + " ".repeat(24) + "buffer_size_bytes: 0\n")
         .replaceFirst(
-            " +- match: \\{prefix: /}\n +route: \\{cluster: upstream}\n", ROUTES.indent(24))
+            " +- match: \\{prefix: /}\n +route: \\{cluster: upstream, timeout: 0s}\n",
+            ROUTES.indent(24))
         .replaceFirst(
             "(    - name: http\n)",
             "$1      per_connection_buffer_limit_bytes: 32768\n" + SMALL_SEND_BUFFER);

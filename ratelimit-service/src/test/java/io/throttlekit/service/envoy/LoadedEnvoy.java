@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
+import io.throttlekit.testkit.AwaitLimit;
 import io.throttlekit.testkit.envoy.EnvoyProcess;
 import io.throttlekit.testkit.envoy.EnvoyProgram;
 import java.io.IOException;
@@ -15,7 +16,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -23,8 +23,6 @@ import java.util.concurrent.CompletableFuture;
  * and the requests that it admitted, all of which the upstream holds. For one thread.
  */
 final class LoadedEnvoy implements AutoCloseable {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
-
   private final EnvoyProcess envoy;
   private final Upstream upstream;
   private final HttpClient client =
@@ -46,7 +44,7 @@ final class LoadedEnvoy implements AutoCloseable {
             service.port(),
             service.sensorsPort(),
             upstream.port(),
-            TIMEOUT,
+            AwaitLimit.LIMIT,
             Path.of("/dev/null"));
     String bootstrap =
         EnvoyExample.CONCURRENCY_LIMIT

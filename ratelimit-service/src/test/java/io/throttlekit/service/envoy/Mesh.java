@@ -3,6 +3,7 @@ package io.throttlekit.service.envoy;
 import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.service.fleet.ServiceProcess;
+import io.throttlekit.testkit.AwaitLimit;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -15,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
@@ -23,8 +23,6 @@ import java.util.function.UnaryOperator;
 final class Mesh implements AutoCloseable {
   /** A window of a thousand years since 1970, so that none ends during a test. */
   static final String ENDLESS = "every: 365000d";
-
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   private final Path folder;
   private final Upstream upstream;
@@ -88,7 +86,7 @@ final class Mesh implements AutoCloseable {
                                 service.port(),
                                 service.sensorsPort(),
                                 upstream.port(),
-                                TIMEOUT,
+                                AwaitLimit.LIMIT,
                                 folder.resolve("ca.pem"))));
         return new Mesh(folder, upstream, service, EnvoyUnderTest.start(bootstrap, folder));
       } catch (IOException | RuntimeException e) {
@@ -129,7 +127,7 @@ final class Mesh implements AutoCloseable {
 
   private HttpResponse<String> get(int port, String path, String... headers) throws IOException {
     URI uri = URI.create("http://127.0.0.1:" + port + path);
-    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofMinutes(2));
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(AwaitLimit.LIMIT);
     if (headers.length > 0) {
       request.headers(headers);
     }

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  */
 public final class ChildProcess implements AutoCloseable {
   private static final int POLL_MILLIS = 20;
+  private static final Duration SIGNAL_TIMEOUT = Duration.ofMinutes(4);
   private static final int KILL_MILLIS = 15_000;
 
   private final LinkedProcess linked;
@@ -110,7 +111,7 @@ public final class ChildProcess implements AutoCloseable {
    */
   public void suspend() throws IOException {
     signal("STOP");
-    await(this::isSuspended, Duration.ofSeconds(10));
+    await(this::isSuspended, SIGNAL_TIMEOUT);
   }
 
   /** Continues the program after {@link #suspend} (SIGCONT). */
@@ -126,7 +127,7 @@ public final class ChildProcess implements AutoCloseable {
 
   private void signal(String name) throws IOException {
     Command.Result sent =
-        Command.run(List.of("kill", "-" + name, Long.toString(pid())), Duration.ofSeconds(10));
+        Command.run(List.of("kill", "-" + name, Long.toString(pid())), SIGNAL_TIMEOUT);
     if (sent.exit() != 0) {
       throw new IOException("kill -%s %d: %s".formatted(name, pid(), sent.lastLine()));
     }

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 public final class EnvoyProcess implements AutoCloseable {
   private static final Pattern ADDRESS =
       Pattern.compile("\"local_address\":.*?\"port_value\":\\s*(\\d+)", Pattern.DOTALL);
-  private static final Duration START_TIMEOUT = Duration.ofMinutes(4);
+  private static final Duration TIMEOUT = Duration.ofMinutes(4);
 
   private final ChildProcess process;
   private final HttpClient http;
@@ -31,7 +31,7 @@ public final class EnvoyProcess implements AutoCloseable {
 
   private EnvoyProcess(ChildProcess process) {
     this.process = process;
-    this.http = HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+    this.http = HttpClient.newHttpClient();
   }
 
   /**
@@ -50,7 +50,7 @@ public final class EnvoyProcess implements AutoCloseable {
             ChildProcess.start(
                 command(program, config, adminAddress), Map.of(), folder.resolve("envoy.log")));
     try {
-      envoy.process.await(() -> envoy.isReady(adminAddress), START_TIMEOUT);
+      envoy.process.await(() -> envoy.isReady(adminAddress), TIMEOUT);
       envoy.port = envoy.firstListenerPort();
       return envoy;
     } catch (IOException | RuntimeException e) {
@@ -68,8 +68,7 @@ public final class EnvoyProcess implements AutoCloseable {
     Path config = Files.writeString(folder.resolve("validate.yaml"), bootstrap);
     Command.Result result =
         Command.run(
-            List.of(program.toString(), "-c", config.toString(), "--mode", "validate"),
-            START_TIMEOUT);
+            List.of(program.toString(), "-c", config.toString(), "--mode", "validate"), TIMEOUT);
     return result.exit() == 0 ? "" : result.output();
   }
 
@@ -112,9 +111,7 @@ public final class EnvoyProcess implements AutoCloseable {
   public String admin(String path) throws IOException {
     try {
       var request =
-          HttpRequest.newBuilder(URI.create("http://" + admin + path))
-              .timeout(Duration.ofSeconds(5))
-              .build();
+          HttpRequest.newBuilder(URI.create("http://" + admin + path)).timeout(TIMEOUT).build();
       var response = http.send(request, BodyHandlers.ofString());
       if (response.statusCode() != 200) {
         throw new IOException(path + ": " + response.statusCode() + " " + response.body());

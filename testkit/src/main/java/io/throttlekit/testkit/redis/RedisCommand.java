@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 
 /** Sends a command to a Redis on the loopback interface, on a connection of its own. */
 final class RedisCommand {
-  private static final int TIMEOUT_MILLIS = 60_000;
+  private static final int TIMEOUT_MILLIS = 240_000;
 
   private RedisCommand() {}
 
