@@ -222,7 +222,8 @@ class ConnectionTest {
   void aConnectionThatIsCutBeforeItsResponsesAreReadIsReplaced() {
     TcpProxy proxy = opened(TcpProxy.to(serving().getPort()));
     Connected connected = connectedTo(proxy.port());
-    connected.awaitConnection(0);
+    connected.awaitConnection(0); // known to the client before the server has its stream
+    await().until(() -> controlPlane.requests().size() == 1);
     for (int i = 1; i <= 5; i++) {
       controlPlane.stream().send("v" + i, "a");
     }
@@ -230,9 +231,10 @@ class ConnectionTest {
     proxy.cut();
     await()
         .until(() -> {
-          connected.time.pass(Duration.ofSeconds(1));
-          return connected.known() > 2;
+          connected.time.pass(Duration.ofSeconds(1)); // there is a pause after each response
+          return connected.known() > 1;
         });
+    connected.time.pass(Duration.ofSeconds(10)); // half of the time that an attempt may take
     assertThat(connected.awaitConnection(2)).isEqualTo(Connected.CONNECTED);
   }
 
