@@ -167,9 +167,15 @@ public final class Telemetry implements AutoCloseable {
   /** Exports what is pending for at most {@link #CLOSE_TIMEOUT}, and stops. */
   @Override
   public void close() {
-    Thread stopping = Thread.ofVirtual().start(this::stop); // the SDK's own shutdown may block
+    close(CLOSE_TIMEOUT);
+  }
+
+  /** Exports what is pending for at most this time, and stops. */
+  void close(Duration timeout) {
+    // On another thread, because the SDK's own shutdown may block.
+    Thread stopping = Thread.ofVirtual().start(() -> stop(timeout));
     try {
-      if (!stopping.join(CLOSE_TIMEOUT)) {
+      if (!stopping.join(timeout)) {
         stopping.interrupt();
       }
     } catch (InterruptedException hurried) {
@@ -178,10 +184,10 @@ public final class Telemetry implements AutoCloseable {
     }
   }
 
-  private void stop() {
+  private void stop(Duration timeout) {
     CompletableResultCode spans =
         tracers == null ? CompletableResultCode.ofSuccess() : tracers.shutdown();
     CompletableResultCode.ofAll(List.of(meters.shutdown(), spans))
-        .join(CLOSE_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        .join(timeout.toMillis(), TimeUnit.MILLISECONDS);
   }
 }

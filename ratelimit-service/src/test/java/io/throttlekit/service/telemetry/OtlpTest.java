@@ -2,10 +2,11 @@ package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.awaitility.Awaitility.await;
 
-import io.grpc.Metadata;
 import io.netty.pkitesting.X509Bundle;
-import io.throttlekit.service.telemetry.traces.DecisionTracing;
+import io.throttlekit.service.config.TelemetryConfig;
+import io.throttlekit.testkit.AwaitLimit;
 import io.throttlekit.testkit.net.Authority;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -19,7 +20,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
@@ -35,42 +35,39 @@ class OtlpTest {
   @Test
   void sendsHeadersOverTlsWithItsCertificateToACollectorOfAnAuthority() throws Exception {
     X509Bundle client = OURS.issue("client");
-    Thread serving;
+    Path ca = OURS.writeTo(folder.resolve("ca.pem"));
+    Path certificate = Authority.certificate(folder.resolve("tls.crt"), client);
+    Path key = Authority.key(folder.resolve("tls.key"), client);
     try (ServerSocket collector = Authority.listen(OURS.issue("localhost"), OURS)) {
-      serving = Thread.ofVirtual().start(() -> serve(collector));
-      try (Telemetry telemetry =
-          Telemetry.start(
-              Configured.telemetry(
-                  Map.of(
-                      "THROTTLEKIT_TELEMETRY_OTLP_METRICS",
-                      "true",
-                      "TRACING_ENABLED",
-                      "true",
+      Thread.ofVirtual().start(() -> serve(collector));
+      TelemetryConfig config =
+          Configured.telemetry(
+              Map.ofEntries(
+                  Map.entry("THROTTLEKIT_TELEMETRY_OTLP_METRICS", "true"),
+                  Map.entry("TRACING_ENABLED", "true"),
+                  Map.entry(
                       "OTEL_EXPORTER_OTLP_ENDPOINT",
-                      "https://localhost:" + collector.getLocalPort(),
-                      "OTEL_EXPORTER_OTLP_HEADERS",
-                      "x-token=general",
-                      "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
-                      "x-token=of%20traces",
-                      "OTEL_EXPORTER_OTLP_COMPRESSION",
-                      "gzip",
-                      "OTEL_EXPORTER_OTLP_CERTIFICATE",
-                      OURS.writeTo(folder.resolve("ca.pem")).toString(),
-                      "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE",
-                      Authority.certificate(folder.resolve("tls.crt"), client).toString(),
-                      "OTEL_EXPORTER_OTLP_CLIENT_KEY",
-                      Authority.key(folder.resolve("tls.key"), client).toString())))) {
-        telemetry.meter().counterBuilder("any").build().add(1);
-        DecisionTracing tracing = Objects.requireNonNull(telemetry.tracing());
-        Objects.requireNonNull(tracing.start(new Metadata())).end();
-      }
+                      "https://localhost:" + collector.getLocalPort()),
+                  Map.entry("OTEL_EXPORTER_OTLP_TIMEOUT", "" + AwaitLimit.LIMIT.toMillis()),
+                  Map.entry("OTEL_EXPORTER_OTLP_HEADERS", "x-token=general"),
+                  Map.entry("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "x-token=of%20traces"),
+                  Map.entry("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
+                  Map.entry("OTEL_EXPORTER_OTLP_CERTIFICATE", ca.toString()),
+                  Map.entry("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", certificate.toString()),
+                  Map.entry("OTEL_EXPORTER_OTLP_CLIENT_KEY", key.toString())));
+      await()
+          .untilAsserted(() -> {
+            requests.clear();
+            TelemetryTest.sendUntilClosed(config);
+            assertThat(requests)
+                .hasSize(2)
+                .allMatch(request -> request.contains("content-encoding: gzip"))
+                .anyMatch(
+                    r -> r.startsWith("post /v1/metrics ") && r.contains("x-token: general\n"))
+                .anyMatch(
+                    r -> r.startsWith("post /v1/traces ") && r.contains("x-token: of traces\n"));
+          });
     }
-    serving.join();
-    assertThat(requests)
-        .hasSize(2)
-        .allMatch(request -> request.contains("content-encoding: gzip"))
-        .anyMatch(r -> r.startsWith("post /v1/metrics ") && r.contains("x-token: general\n"))
-        .anyMatch(r -> r.startsWith("post /v1/traces ") && r.contains("x-token: of traces\n"));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.throttlekit.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import io.grpc.Metadata;
@@ -15,6 +16,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.service.config.TelemetryConfig;
 import io.throttlekit.service.telemetry.traces.DecisionTracing;
 import io.throttlekit.service.telemetry.traces.TracedValues;
+import io.throttlekit.testkit.AwaitLimit;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -67,33 +69,43 @@ class TelemetryTest {
           exchange.close();
         });
     collector.start();
-    try (Telemetry telemetry =
-        Telemetry.start(
-            config(true, "http", "http://127.0.0.1:" + collector.getAddress().getPort()))) {
-      telemetry.meter().counterBuilder("any").build().add(1);
-      DecisionTracing tracing = Objects.requireNonNull(telemetry.tracing());
-      Objects.requireNonNull(tracing.start(new Metadata())).end();
+    try {
+      String endpoint = "http://127.0.0.1:" + collector.getAddress().getPort();
+      await()
+          .untilAsserted(() -> {
+            sendUntilClosed(config(true, "http", endpoint));
+            assertThat(paths).contains("/v1/metrics", "/v1/traces");
+          });
     } finally {
       collector.stop(0);
     }
-
-    assertThat(paths).contains("/v1/metrics", "/v1/traces");
   }
 
   @Test
   void sendsSpansAndMetricsOverGrpc() throws IOException {
     try (OtlpCollector collector = OtlpCollector.start()) {
-      try (Telemetry telemetry =
-          Telemetry.start(config(true, "grpc", "http://127.0.0.1:" + collector.port()))) {
-        telemetry.meter().counterBuilder("any").build().add(1);
-        DecisionTracing tracing = Objects.requireNonNull(telemetry.tracing());
-        Objects.requireNonNull(tracing.start(new Metadata())).end();
-      }
-      assertThat(collector.metrics()).containsExactly("named: any");
-      assertThat(collector.spans())
-          .extracting(OtlpCollector.Sent::service)
-          .containsExactly("named");
+      String endpoint = "http://127.0.0.1:" + collector.port();
+      await()
+          .untilAsserted(() -> {
+            sendUntilClosed(config(true, "grpc", endpoint));
+            assertThat(collector.metrics()).containsOnly("named: any");
+            assertThat(collector.spans())
+                .extracting(OtlpCollector.Sent::service)
+                .containsOnly("named");
+          });
     }
+  }
+
+  /**
+   * Exports a metric and a span when the telemetry closes. The SDK ends the export of metrics after
+   * 5 s, in which a busy machine may not even load the exporter's classes.
+   */
+  static void sendUntilClosed(TelemetryConfig config) {
+    Telemetry telemetry = Telemetry.start(config);
+    telemetry.meter().counterBuilder("any").build().add(1);
+    DecisionTracing tracing = Objects.requireNonNull(telemetry.tracing());
+    Objects.requireNonNull(tracing.start(new Metadata())).end();
+    telemetry.close(AwaitLimit.LIMIT);
   }
 
   @Test
@@ -160,6 +172,8 @@ class TelemetryTest {
             protocol,
             "THROTTLEKIT_TELEMETRY_OTLP_ENDPOINT",
             endpoint,
+            "THROTTLEKIT_TELEMETRY_OTLP_TIMEOUT",
+            AwaitLimit.LIMIT.toSeconds() + "s",
             "THROTTLEKIT_TELEMETRY_SERVICE_NAME",
             "named"));
   }
