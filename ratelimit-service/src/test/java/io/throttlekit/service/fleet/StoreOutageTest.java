@@ -44,13 +44,7 @@ class StoreOutageTest {
     service =
         ServiceProcess.start(
             Files.writeString(folder.resolve("policies.yaml"), POLICIES),
-            Map.of(
-                "THROTTLEKIT_STORE_URI",
-                redis.url(),
-                "THROTTLEKIT_STORE_DEADLINE",
-                "5s",
-                "THROTTLEKIT_STORE_LOCAL_SHARE",
-                "0.5"),
+            Map.of("THROTTLEKIT_STORE_URI", redis.url(), "THROTTLEKIT_STORE_LOCAL_SHARE", "0.5"),
             0,
             folder.resolve("log"));
     caller = new Caller(service);

@@ -92,7 +92,6 @@ class StoreTlsTest {
   private ServiceProcess serve(Map<String, String> tls) throws IOException {
     Map<String, String> environment = new HashMap<>(tls);
     environment.put("THROTTLEKIT_STORE_URI", "rediss://localhost:" + proxy.port());
-    environment.put("THROTTLEKIT_STORE_DEADLINE", "5s");
     return ServiceProcess.start(
         Files.writeString(folder.resolve("policies.yaml"), POLICIES),
         environment,

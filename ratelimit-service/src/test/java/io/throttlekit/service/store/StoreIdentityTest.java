@@ -80,6 +80,8 @@ class StoreIdentityTest {
         Map.of(
             "THROTTLEKIT_STORE_URI",
             "rediss://localhost:" + server.getLocalPort(),
+            "THROTTLEKIT_STORE_CONNECT_TIMEOUT",
+            "1m",
             "THROTTLEKIT_STORE_TLS_CA",
             OURS.writeTo(folder.resolve("ca.pem")).toString(),
             "THROTTLEKIT_STORE_TLS_CERTIFICATE",
