@@ -3,7 +3,6 @@ package io.throttlekit.service.warmup;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.throttlekit.TimeSource;
 import io.throttlekit.service.Logged;
 import io.throttlekit.service.LoopbackService;
 import io.throttlekit.service.RateLimitService;
@@ -30,12 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tests the warm-up of the path to a store. */
 @RealRedis
 class StoreWarmUpTest {
-  /**
-   * The wait for a store and a coordinator that hang, by that for a store alone: less than two
-   * waits in sequence, by more than a busy machine varies.
-   */
-  private static final double TOGETHER = 1.6;
-
   private static final Duration LATE = Duration.ofMillis(250);
 
   private static final Pattern HTTP = Pattern.compile(".* http=(\\S+) .*");
@@ -129,23 +122,6 @@ class StoreWarmUpTest {
   }
 
   @Test
-  void aStoreAndACoordinatorThatHangAreAwaitedTogether() throws Exception {
-    try (TcpProxy hanging = TcpProxy.to(redis.port())) {
-      hanging.hang();
-      String url = "redis://127.0.0.1:" + hanging.port();
-      Map<String, String> both = environment(url, 0);
-      both.put("THROTTLEKIT_FEDERATION_REGION", "eu");
-      both.put("THROTTLEKIT_FEDERATION_COORDINATOR", url);
-      long begin = Math.min(ready(environment(redis.url(), 0)), ready(environment(redis.url(), 0)));
-      long store = ready(environment(url, 0)) - begin;
-      assertThat(store).as("ns that a store is awaited").isPositive();
-      assertThat(ready(both) - begin)
-          .as("ns that both are awaited, the store alone for %d", store)
-          .isLessThan((long) (TOGETHER * store));
-    }
-  }
-
-  @Test
   void anUnreachableStoreIsNotWarmedUp() throws Exception {
     redis.kill();
     RateLimitService service = service(redis.url(), 300);
@@ -162,19 +138,6 @@ class StoreWarmUpTest {
       assertThat(service.start()).isTrue();
       return log.lines().stream()
           .anyMatch(line -> line.matches("INFO warmed up the path to the store with [1-9].*"));
-    } finally {
-      service.stop();
-    }
-  }
-
-  /** Returns how long a start takes, in ns. */
-  private static long ready(Map<String, String> environment) {
-    RateLimitService service = LoopbackService.of(environment, new SlowTime(5));
-    TimeSource time = TimeSource.system();
-    long begun = time.monotonicNanos();
-    try {
-      assertThat(service.start()).isTrue();
-      return time.monotonicNanos() - begun;
     } finally {
       service.stop();
     }
