@@ -119,7 +119,7 @@ class LenientParserTest {
         .containsExactly("first", "2");
     AccessLogCommon common = read.getHttpLogs().getLogEntry(0).getCommonProperties();
     assertThat(common.getUpstreamCluster()).isEqualTo("payments");
-    assertThat(common.getMetadata().getFilterMetadataMap().get("jwt").getFieldsMap())
+    assertThat(common.getMetadata().getFilterMetadataOrThrow("jwt").getFieldsMap())
         .containsKey("claims");
     if (!isRejected(StreamAccessLogsMessage.getDefaultInstance(), sent.toByteArray())) {
       assertThat(read).isEqualTo(sent);
