@@ -130,15 +130,7 @@ class GeneratedSensorsTest {
   @ValueSource(longs = 20_261_130)
   void bytesInSubscriptionsEndNoStream(long seed) {
     RandomGenerator random = new SplittableRandom(seed);
-    LimitServerSettings defaults = LimitServerSettings.DEFAULT;
-    LimitServerSettings unpaused =
-        new LimitServerSettings(
-            defaults.resource(),
-            defaults.maxStreams(),
-            defaults.lease(),
-            defaults.turn(),
-            Duration.ZERO);
-    ServedLimits server = new ServedLimits(unpaused, time, (_, _, _) -> {});
+    ServedLimits server = new ServedLimits(unpaused(), time, (_, _, _) -> {});
     server.offer("up", LIMIT);
     try (Logged _ = Logged.by(LimitServer.class)) {
       for (Attack<?> attack : attacks(server)) {
@@ -190,8 +182,7 @@ class GeneratedSensorsTest {
   void damagedSubscriptionsNeverExceedTheLimit(long seed) throws Exception {
     List<Integer> acknowledged = new ArrayList<>();
     ServedLimits server =
-        new ServedLimits(
-            LimitServerSettings.DEFAULT, time, (_, requests, _) -> acknowledged.add(requests));
+        new ServedLimits(unpaused(), time, (_, requests, _) -> acknowledged.add(requests));
     server.offer("up", LIMIT);
     List<Attack<?>> attacks = attacks(server);
     Hostile hostile = new Hostile(seed, attacks);
@@ -230,6 +221,17 @@ class GeneratedSensorsTest {
     assertThat(variants)
         .containsExactlyInAnyOrder(DiscoveryResponse.class, DeltaDiscoveryResponse.class);
     hostile.assertReachedAll();
+  }
+
+  /** Returns settings with which messages are read without a pause, which real time would end. */
+  private static LimitServerSettings unpaused() {
+    LimitServerSettings defaults = LimitServerSettings.DEFAULT;
+    return new LimitServerSettings(
+        defaults.resource(),
+        defaults.maxStreams(),
+        defaults.lease(),
+        defaults.turn(),
+        Duration.ZERO);
   }
 
   private static List<Attack<?>> attacks(ServedLimits server) {
