@@ -32,8 +32,8 @@ public final class ServiceCluster {
         enforcing_consecutive_5xx: 0
         enforcing_consecutive_gateway_failure: 0
         enforcing_success_rate: 0
-        max_ejection_percent: 10
-        always_eject_one_host: true
+        max_ejection_percent: 50 # at most half of the replicas, never the only one
+        always_eject_one_host: false
         base_ejection_time: 5s
         interval: 1s
       """;

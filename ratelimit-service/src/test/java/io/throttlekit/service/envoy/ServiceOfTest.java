@@ -13,11 +13,15 @@ import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The whole service in this process, on free ports of loopback. */
+/**
+ * The whole service in this process, on free ports of loopback.
+ *
+ * @param sensorsPort 0 if no policy needs it
+ */
 record ServiceOfTest(RateLimitService service, int port, int debugPort, int sensorsPort)
     implements AutoCloseable {
   private static final Pattern PORTS =
-      Pattern.compile("grpc=[^ ]*:(\\d+).*debug=[^ ]*:(\\d+) sensors=[^ ]*:(\\d+)");
+      Pattern.compile("grpc=[^ ]*:(\\d+).*debug=[^ ]*:(\\d+)(?: sensors=[^ ]*:(\\d+))?");
   private static final Map<String, String> QUICK_START =
       Map.of(
           "THROTTLEKIT_GRPC_HOST", "127.0.0.1",
@@ -30,7 +34,6 @@ record ServiceOfTest(RateLimitService service, int port, int debugPort, int sens
   /**
    * Starts it, and waits until it serves.
    *
-   * @param policies need the port for sensors
    * @param environment set in addition
    */
   static ServiceOfTest start(Path policies, Map<String, String> environment) {
@@ -46,7 +49,7 @@ record ServiceOfTest(RateLimitService service, int port, int debugPort, int sens
         service,
         Integer.parseInt(ports.group(1)),
         Integer.parseInt(ports.group(2)),
-        Integer.parseInt(ports.group(3)));
+        ports.group(3) == null ? 0 : Integer.parseInt(ports.group(3)));
   }
 
   @Override
