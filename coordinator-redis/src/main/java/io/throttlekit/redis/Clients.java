@@ -103,6 +103,10 @@ final class Clients {
 
   /** Parses a URL of one Redis. */
   static RedisURI parse(String url) {
+    if (!url.contains("://")) { // it is not shown: it may contain a password
+      throw new IllegalArgumentException(
+          "the URL of a Redis begins with a scheme, such as redis://HOST:PORT");
+    }
     RedisURI uri = RedisURI.create(url);
     if (uri.getHost() != null) {
       // java.net.URI finds no host where a name has an underscore, and RedisURI then takes the port

@@ -6,7 +6,6 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
-import io.throttlekit.store.RootCause;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -92,8 +91,8 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
   }
 
   /** Returns the reason of each node on one line: Lettuce has them on a line each, after others. */
-  private static String reason(@Nullable Throwable failure) {
-    String message = RootCause.message(failure);
+  private static String reasons(@Nullable Throwable failure) {
+    String message = Link.reason(failure);
     String nodes =
         message
             .lines()
@@ -122,7 +121,7 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
         var _ = made.closeAsync();
       }
     } else if (made == null) {
-      failureReason = reason(failure);
+      failureReason = reasons(failure);
       listener.notConnected(failureReason);
       long pause = retries.afterFailure(failureReason);
       var _ = loop.schedule(this::connect, pause, TimeUnit.MILLISECONDS);

@@ -1,14 +1,17 @@
 package io.throttlekit.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.api.StatefulConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.throttlekit.store.RootCause;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param <C> the connection
  */
 abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
+  private static final Pattern LOGIN = Pattern.compile("://[^/\\s]*@");
+  private static final int MAX_CAUSES = 8; // causes may be cyclic
+
   final EventLoop loop;
   final Listener listener;
   volatile @Nullable C connection;
@@ -80,6 +86,41 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
     }
     listener.disconnected();
     return old.closeAsync();
+  }
+
+  /**
+   * Returns why a connection failed, for an operator: the answer of Redis where there was one, as
+   * closing the connection is only its consequence. Lettuce has credentials of a URI as a star for
+   * each character.
+   */
+  static String reason(@Nullable Throwable failure) {
+    String reason = messageOf(failure);
+    return LOGIN.matcher(reason).replaceAll("://***@") + hint(reason);
+  }
+
+  private static String messageOf(@Nullable Throwable failure) {
+    Throwable each = failure;
+    for (int i = 0; i < MAX_CAUSES && each != null; i++) {
+      if (each instanceof RedisCommandExecutionException) {
+        return String.valueOf(each.getMessage());
+      }
+      for (Throwable beside : each.getSuppressed()) {
+        if (beside instanceof RedisCommandExecutionException) {
+          return String.valueOf(beside.getMessage());
+        }
+      }
+      each = each.getCause();
+    }
+    return RootCause.message(failure);
+  }
+
+  private static String hint(String reason) {
+    if (reason.contains("NOAUTH")) {
+      return " (redis://:PASSWORD@HOST:PORT, or the setting of the password)";
+    }
+    return reason.contains("DB index is out of range")
+        ? " (the number of the database in the URI; Redis has as many as its setting databases)"
+        : "";
   }
 
   /** Fails a stage that is not complete in time, with {@code why} as its message. */

@@ -8,7 +8,6 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
-import io.throttlekit.store.RootCause;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -132,7 +131,7 @@ final class SingleLink extends Link<StatefulRedisConnection<byte[], byte[]>> {
     if (closed) {
       return;
     }
-    String reason = RootCause.message(failure);
+    String reason = reason(failure);
     failureReason = reason + hint(reason);
     scheduleRetry();
     listener.notConnected(failureReason);

@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.lettuce.core.RedisURI;
 import java.time.Duration;
@@ -27,6 +28,13 @@ class ClientsTest {
   @Test
   void aSocketHasNoHost() {
     assertThat(Clients.parse("redis-socket:///run/r.sock").getSocket()).isEqualTo("/run/r.sock");
+  }
+
+  @Test
+  void aUrlWithoutASchemeIsRejectedWithAnExample() {
+    assertThatThrownBy(() -> Clients.parse("127.0.0.1:6379"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("the URL of a Redis begins with a scheme, such as redis://HOST:PORT");
   }
 
   /**

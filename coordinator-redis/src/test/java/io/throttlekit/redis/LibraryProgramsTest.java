@@ -31,6 +31,9 @@ class LibraryProgramsTest {
 
   private static final String LONG_DEADLINES = "Duration.ofMinutes(4)";
 
+  private static final String WAIT = "get(10, TimeUnit.SECONDS)";
+  private static final String LONG_WAIT = "get(4, TimeUnit.MINUTES)";
+
   @RegisterExtension private static final OneRedis REDIS = new OneRedis();
 
   @TempDir private Path folder;
@@ -39,8 +42,10 @@ class LibraryProgramsTest {
   void theLeasedLimitAdmitsExactlyTheLimit() throws Exception {
     String program = program("LeasedLimit");
     assertThat(program).contains(DEADLINES);
-    assertThat(run("LeasedLimit", program.replace(DEADLINES, LONG_DEADLINES), REDIS.url()))
-        .isEqualTo("100 of 150 admitted\n");
+    assertThat(program).contains(WAIT);
+    program = program.replace(DEADLINES, LONG_DEADLINES).replace(WAIT, LONG_WAIT);
+    assertThat(run("LeasedLimit", program, REDIS.url())).isEqualTo("100 of 150 admitted\n");
+    assertThat(run("LeasedLimit", program, REDIS.url())).isEqualTo("0 of 150 admitted\n");
   }
 
   @Test

@@ -17,6 +17,7 @@ import io.throttlekit.store.StoreListener;
 import io.throttlekit.testkit.redis.RealRedis;
 import io.throttlekit.testkit.redis.RedisProcess;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -48,6 +49,20 @@ class RedisUrlsTest {
     for (String prefix : List.of("{a}:", "a{", "}")) {
       assertThatThrownBy(() -> new RedisSettings.Access(prefix, null, "", ""))
           .hasMessage("a key prefix has no braces, was " + prefix);
+    }
+  }
+
+  @Test
+  void aMissingPasswordIsTheReasonOfTheFirstCall() {
+    try (RedisProcess locked = RedisProcess.start()) {
+      var _ = locked.command("CONFIG", "SET", "requirepass", "s3cr3t");
+      RedisSettings settings =
+          RedisSettings.of(locked.url()).withDeadline(Duration.ofMinutes(4)); // it is not awaited
+      try (RedisCounterStore store = RedisCounterStore.connect(settings)) {
+        assertThat(failure(StoreCalls.ask(store, "a", 1)))
+            .hasMessageContainingAll("no connection to Redis", "NOAUTH", "PASSWORD");
+        assertThat(store.ready().toCompletableFuture()).isNotDone();
+      }
     }
   }
 

@@ -1,8 +1,10 @@
 package io.throttlekit.store;
 
 import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
+import java.util.concurrent.TimeoutException;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +16,7 @@ public final class RootCause {
 
   /**
    * Returns the message of the innermost cause of a failure, which names it. Where that is only the
-   * name of a host, or does not say that TLS is the subject, it is completed.
+   * name of a host, absent, or does not say that TLS is the subject, it is completed.
    */
   public static String message(@Nullable Throwable failure) {
     if (failure == null) {
@@ -23,7 +25,11 @@ public final class RootCause {
     Throwable innermost = innermost(failure);
     String message = innermost.getMessage();
     if (message == null) {
-      return innermost.toString();
+      return switch (innermost) {
+        case ClosedChannelException _ -> "connection closed before an answer";
+        case TimeoutException _ -> "timed out";
+        default -> innermost.toString();
+      };
     }
     return switch (innermost) {
       case UnknownHostException unknown when isNameUnresolved(unknown) ->
