@@ -20,6 +20,8 @@ final class PeerStore {
   // No path of a socket.
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^/]*:[0-9]{1,5}");
 
+  private static final Pattern HOST = Pattern.compile("[0-9A-Za-z_.-]{1,255}(?<port>:[0-9]{1,5})?");
+
   private final PeerEnvironment environment;
   private final SettingValues values;
   private final String prefix;
@@ -79,6 +81,14 @@ final class PeerStore {
     if ("cluster".equals(type)) {
       return scheme + "-cluster://" + several(url);
     }
+    if (isSocket(url, socketType) && url.indexOf('/') < 0) {
+      Matcher host = HOST.matcher(url);
+      String port = host.matches() && host.group("port") == null ? ":6379" : "";
+      return refused(
+          url,
+          "is not the absolute path of a Unix socket; for TCP write %s and %sSOCKET_TYPE=tcp"
+              .formatted(host.matches() ? url + port : "HOST:PORT", prefix));
+    }
     if (!isSocket(url, socketType)) {
       return scheme + "://" + here(withoutScheme(url));
     }
@@ -134,7 +144,8 @@ final class PeerStore {
 
   /** Returns the host; a port without a host is on this machine. */
   private static String here(String host) {
-    return host.startsWith(":") && host.indexOf('@') < 0 ? "localhost" + host : host;
+    boolean portAlone = host.startsWith(":") && !host.startsWith("::") && host.indexOf('@') < 0;
+    return portAlone ? "localhost" + host : host;
   }
 
   /** Reads {@code password} or {@code user:password}. */

@@ -74,6 +74,11 @@ record StoreUri(StoreAddress address, Login login) {
   private static final Pattern DATABASE = Pattern.compile("[0-9]{1,5}");
   // A name that needs no quotes in SQL, of at most 63 bytes.
   private static final Pattern SCHEMA = Pattern.compile("[a-z_][a-z0-9_]{0,62}");
+  // Without brackets: digits and colons, two of them in a row; then perhaps a port.
+  private static final Pattern BARE_IPV6 =
+      Pattern.compile(
+          "^(?=.*::)(?<address>[0-9A-Fa-f:.]{2,45}?)(?<port>:(?:6379|6380|5432|26379))?$");
+  private static final Pattern NO_NUMBER = Pattern.compile("[^:\\[]{1,255}:[^:]*[^0-9:][^:]*");
   private static final Pattern HOST_AND_PORT = Pattern.compile("[^,]{1,300}:[0-9]{1,5}");
   // A scheme without its slashes, unless a port follows: then it is a host.
   private static final Pattern NO_SLASHES =
@@ -132,6 +137,12 @@ record StoreUri(StoreAddress address, Login login) {
     if (HOST_AND_PORT.matcher(text).matches() && NODE.matcher(text).matches()) {
       return new InvalidTextException("it has no scheme", atItsPort(text));
     }
+    if (BARE_IPV6.matcher(text).matches()) {
+      String bracketed = inBrackets(text);
+      String withPort = bracketed.endsWith("]") ? bracketed + ":PORT" : bracketed;
+      return new InvalidTextException(
+          "it has no scheme, and an IPv6 address is in brackets", atItsPort(withPort));
+    }
     if (text.regionMatches(true, 0, "jdbc:", 0, 5)) {
       return new InvalidTextException(
           "the URI must start with the scheme of a store, without jdbc:", EXPECTED);
@@ -144,6 +155,11 @@ record StoreUri(StoreAddress address, Login login) {
       return new InvalidTextException("it has no scheme" + hint, EXPECTED);
     }
     return new InvalidTextException("what follows the scheme cannot be read", EXPECTED);
+  }
+
+  /** Returns an IPv6 address without brackets as a host, with the port that it may end with. */
+  private static String inBrackets(String address) {
+    return BARE_IPV6.matcher(address).replaceFirst("[${address}]${port}");
   }
 
   /** Returns the URI that a host and port were probably meant as. */
@@ -284,7 +300,7 @@ record StoreUri(StoreAddress address, Login login) {
     for (String host : hosts) {
       Matcher node = NODE.matcher(host);
       if (!node.matches()) {
-        throw new InvalidTextException(HOST_FORM);
+        throw new InvalidTextException(malformed(host));
       }
       String port = node.group("port");
       if (port != null && (Integer.parseInt(port) < 1 || Integer.parseInt(port) > 65_535)) {
@@ -295,6 +311,16 @@ record StoreUri(StoreAddress address, Login login) {
       throw new InvalidTextException("there are more than " + MAX_NODES + " hosts");
     }
     return hosts;
+  }
+
+  private static String malformed(String host) {
+    if (BARE_IPV6.matcher(host).matches()) {
+      return "an IPv6 address is in brackets: " + inBrackets(host);
+    }
+    return NO_NUMBER.matcher(host).matches()
+        ? "after the colon a port has to follow, a number from 1 to 65535; what is there is shown"
+            + " as ***, as it could be a password"
+        : HOST_FORM;
   }
 
   private static List<Node> redisNodes(Matcher parts, boolean sentinels)

@@ -290,7 +290,12 @@ class PeerStoreTest {
         "a:1,b:2|SINGLE|tcp|env REDIS_URL: \"redis://a:1,b:2\": several hosts need",
         "a:1|SENTINAL|tcp|env REDIS_TYPE: \"SENTINAL\" is not one of single, sentinel, cluster",
         "a:1|SINGLE|tpc|env REDIS_SOCKET_TYPE: \"tpc\" is not one of unix, tcp, tls",
-        "r.sock||unix|env REDIS_URL: \"redis-socket://r.sock\": the path of the socket"
+        "r.sock||unix|env REDIS_URL: \"r.sock\" is not the absolute path of a Unix socket",
+        "redis|||env REDIS_URL: \"redis\" is not the absolute path of a Unix socket; for TCP write"
+            + " redis:6379 and REDIS_SOCKET_TYPE=tcp",
+        "redis:6379||unix|env REDIS_URL: \"redis:6379\" is not the absolute path of a Unix socket;"
+            + " for TCP write redis:6379 and REDIS_SOCKET_TYPE=tcp",
+        "::1:6379|||env REDIS_URL: \"redis://:***\": an IPv6 address is in brackets: [::1]:6379"
       })
   void anErrorNamesTheVariable(String url, String type, String socketType, String expected) {
     assertThat(load(environment(url, type, socketType)).errors())
