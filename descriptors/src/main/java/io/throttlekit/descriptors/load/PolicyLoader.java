@@ -95,7 +95,7 @@ public final class PolicyLoader {
       problems.error(
           root.location(),
           "this is a manifest of Kubernetes, not a policy",
-          "in a ConfigMap, each value of `data` is a policy: write it into a file of its own");
+          hintForManifest(fields));
       return;
     }
     PolicySection file = new PolicySection(fields, "root", problems);
@@ -106,6 +106,21 @@ public final class PolicyLoader {
       merge(domain, file.valueAt("domain"), nodes, domains, problems);
       mergeSources(entries, domains.get(domain), problems);
     }
+  }
+
+  private static String hintForManifest(Fields fields) {
+    if ("ConfigMap".equals(text(fields, "kind"))) {
+      return "in a ConfigMap, each value of `data` is a policy: write it into a file of its own";
+    }
+    return text(fields, "apiVersion").contains("gateway.envoyproxy.io/")
+        ? "Envoy Gateway sends its limits over xDS, not in files: see docs/ENVOY-GATEWAY.md"
+        : "begin with domain: NAME and descriptors:";
+  }
+
+  private static String text(Fields fields, String name) {
+    Fields.Field field = fields.get(name);
+    YamlNode.Scalar value = field == null ? null : field.scalar();
+    return value == null ? "" : value.text();
   }
 
   private static boolean isManifest(Fields fields) {
