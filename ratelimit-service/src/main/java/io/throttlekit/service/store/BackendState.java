@@ -192,12 +192,14 @@ final class BackendState implements StoreListener {
 
   /**
    * Returns the description of a backend that does not answer now. Returns an empty text for one
-   * that answers, and for one that is being connected to: the end of that is logged.
+   * that answers, and for one that is being connected to or cannot be connected to: the reason is
+   * logged at the end of the attempt.
    */
   String describeUnanswering() {
     boolean open = breakerOpen;
     boolean answering = answers;
-    return connecting || (answering && !open) ? "" : describe(open, answering);
+    boolean reported = connecting || !notConnected.isEmpty();
+    return reported || (answering && !open) ? "" : describe(open, answering);
   }
 
   private String describe(boolean open, boolean answering) {

@@ -66,6 +66,8 @@ class BackendStateTest {
         .isEqualTo("redis://a does not answer: connection refused");
     state.up();
     assertThat(state.describeUnanswering()).isEmpty();
+    state.notConnected("NOAUTH");
+    assertThat(state.describeUnanswering()).as("logged already").isEmpty();
   }
 
   @Test
