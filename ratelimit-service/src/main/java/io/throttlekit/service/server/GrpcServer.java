@@ -264,6 +264,15 @@ public final class GrpcServer {
    * interrupt skips the waiting.
    */
   public void stop() {
+    stop(true);
+  }
+
+  /** Stops like {@link #stop}; cancelled calls are those of this process, and are no warning. */
+  public void stopOwnCalls() {
+    stop(false);
+  }
+
+  private void stop(boolean warns) {
     health.raise(Obstacle.DRAINING);
     try {
       // Not shut down yet, so this waits the whole delay.
@@ -272,7 +281,7 @@ public final class GrpcServer {
       streams.end();
       if (!server.awaitTermination(config.drain().timeout().toNanos(), TimeUnit.NANOSECONDS)) {
         // Clients may also have kept connections open, or closed them a moment ago.
-        if (held.callsInProgress() > 0) {
+        if (warns && held.callsInProgress() > 0) {
           LOG.warn(
               "cancelling the calls that are still in progress after {}", config.drain().timeout());
         }

@@ -59,7 +59,7 @@ record WarmUpRound(TimeSource time, CountDownLatch stopped) {
       LOG.warn("the warm-up ended early: {}", e.getMessage());
     } finally {
       clients.forEach(Http2Client::close);
-      server.stop();
+      server.stopOwnCalls();
     }
     return clients.stream().mapToInt(Http2Client::answered).sum();
   }

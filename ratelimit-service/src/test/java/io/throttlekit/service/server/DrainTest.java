@@ -157,6 +157,20 @@ class DrainTest {
   }
 
   @Test
+  void aCancelledCallOfThisProcessIsNoWarning() throws Exception {
+    GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
+    ManagedChannel channel = Channels.to(server);
+    CompletableFuture<Status> ended = new CompletableFuture<>();
+    var _ = open(channel, ended);
+    try (Logged logged = Logged.by(GrpcServer.class)) {
+      server.stopOwnCalls();
+      assertThat(logged.lines()).isEmpty();
+    }
+    assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
+    channel.shutdownNow();
+  }
+
+  @Test
   void aClientThatOnlyKeepsItsConnectionOpenHasNoCallInProgress() throws Exception {
     GrpcServer server = serve(Duration.ofMinutes(5), Duration.ZERO);
     try (RawConnection silent = new RawConnection(server); // it never answers a GOAWAY's ping
