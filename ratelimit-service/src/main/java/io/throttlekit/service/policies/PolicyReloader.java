@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Polls the policy files, and applies changed ones when all are valid.
@@ -192,6 +193,7 @@ public final class PolicyReloader implements AutoCloseable {
       return;
     }
     firstLoad = false;
+    boolean corrected = !store.status().lastError().isEmpty();
     store.loaded(book, problems, now);
     if (saved != null) {
       saved.save(reading.sources());
@@ -201,8 +203,11 @@ public final class PolicyReloader implements AutoCloseable {
     if (reading.sources().isEmpty() && runtime != null) { // that program logs nothing in this case
       LOG.warn("{}", MissingPolicies.in(runtime));
     }
-    LOG.info(
-        "policies loaded from {} (rules: {}, domains: {}, files: {})",
+    // The errors before were logged at any level: so is their end.
+    LOG.atLevel(corrected ? Level.WARN : Level.INFO)
+        .log(
+        "policies loaded{} from {} (rules: {}, domains: {}, files: {})",
+        corrected ? " again" : "",
         from(),
         book.rules().size(),
         book.domains().size(),
@@ -215,7 +220,8 @@ public final class PolicyReloader implements AutoCloseable {
     PolicyBook restored = firstLoad ? restored() : null;
     firstLoad = false;
     if (restored != null) {
-      store.loadedInPart(restored, problems, error, time.wallMillis());
+      store.loadedInPart(
+          restored, problems, error + "; those of an earlier process apply", time.wallMillis());
       LOG.error(
           "policies not loaded: {}; those of an earlier process apply (rules: {}, domains: {})",
           error,

@@ -329,6 +329,25 @@ class PolicyReloaderTest {
     }
   }
 
+  /** At the default level of envoyproxy/ratelimit, the errors are shown and information is not. */
+  @Test
+  void theCorrectionOfFilesWithErrorsIsLoggedAtTheLevelOfWarnings() throws IOException {
+    write("a.yaml", "a", 1);
+    PolicyReloader reloader = reloader(folder);
+    assertThat(logged(reloader::poll)).singleElement().asString().startsWith("INFO policies loaded");
+    Files.writeString(folder.resolve("a.yaml"), "domain: ''\n");
+    assertThat(logged(() -> pollTwice(reloader))).isNotEmpty();
+    write("a.yaml", "a", 2);
+    assertThat(logged(() -> pollTwice(reloader)))
+        .containsExactly(
+            "WARNING policies loaded again from " + folder + " (rules: 1, domains: 1, files: 1)");
+    write("a.yaml", "a", 3);
+    assertThat(logged(() -> pollTwice(reloader)))
+        .singleElement()
+        .asString()
+        .startsWith("INFO policies loaded from");
+  }
+
   @Test
   void noPoliciesAreActiveWhileTheFirstLoadFails() throws IOException {
     Files.writeString(folder.resolve("a.yaml"), "domain: ''\n");
