@@ -31,7 +31,7 @@ final class DecisionLog {
       line.append("; ");
       append(line, request.descriptors().get(i).entries());
       line.append(": ");
-      append(line, verdicts.get(i));
+      append(line, verdicts.get(i), request.costOf(request.descriptors().get(i)));
       appendTenant(line, request, request.descriptors().get(i), verdicts.get(i));
     }
     log.debug("{}", line);
@@ -44,7 +44,7 @@ final class DecisionLog {
     }
   }
 
-  private static void append(StringBuilder line, Verdict verdict) {
+  private static void append(StringBuilder line, Verdict verdict, long cost) {
     Rule rule = verdict.rule();
     if (rule == null) {
       line.append("no rule");
@@ -63,6 +63,9 @@ final class DecisionLog {
     }
     line.append(verdict.refused() ? " over its limit, " : ", ");
     line.append(verdict.remaining()).append(" of ").append(decision.limit()).append(" left");
+    if (verdict.refused() && cost != 1) {
+      line.append(" for a cost of ").append(cost);
+    }
     line.append(" (").append(verdict.decidedBy().name().toLowerCase(Locale.ROOT)).append(')');
   }
 
