@@ -132,7 +132,7 @@ build() {
     cannot_build "$thing" "$home/$last/target cannot be written to build it" "build it as its owner, with 'mvn -DskipTests package'"
     return
   fi
-  say "building, which takes about a minute the first time"
+  say "building, which takes 1 to 5 minutes the first time"
   # Without tests and checks of the sources, without colours, and without the escapes with which Maven
   # resets them even where there are none.
   if ! (cd "$home" && MAVEN_OPTS="${MAVEN_OPTS:-} -Djansi.noreset=true" mvn -B -ntp -Dstyle.color=never -Dmaven.test.skip=true -Dchecks=off -pl "$last" -am package 2>&1) | progress 1>&2; then

@@ -39,6 +39,10 @@ public final class Demo {
   public Summary run(int seconds, long seed, PrintStream out, boolean terminal)
       throws IOException, InterruptedException {
     EnvoyLookup envoy = environment.findEnvoy();
+    environment.report(
+        seconds == 0
+            ? "runs until Ctrl-C; --seconds N ends it after N seconds"
+            : "runs for " + seconds + " s");
     try (Undo started = new Undo()) {
       Path folder = DemoFiles.folder(started);
       Path policyFile =
@@ -55,6 +59,9 @@ public final class Demo {
       Traffic traffic = new Traffic(sender, counts, policy::ruleOf, DemoRequest.MIX, seed);
       started.push(traffic::close);
 
+      environment.report(
+          "a row sums all users of its rule; but for exports, each user has a limit of their own;"
+              + " failed: neither allowed nor limited, such as without an answer");
       traffic.start();
       int shown = show(seconds, counts, new Screen(out, terminal));
       traffic.close();
