@@ -6,6 +6,7 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.netty.channel.EventLoop;
+import io.throttlekit.store.RootCause;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -92,7 +93,7 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
 
   /** Returns the reason of each node on one line: Lettuce has them on a line each, after others. */
   private static String reasons(@Nullable Throwable failure) {
-    String message = Link.reason(failure);
+    String message = RootCause.message(failure);
     String nodes =
         message
             .lines()
@@ -100,9 +101,10 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
             .filter(line -> line.startsWith("["))
             .map(line -> OPTIONS.matcher(line).replaceFirst("]"))
             .collect(Collectors.joining("; "));
-    return nodes.isEmpty()
-        ? message
-        : nodes + (isNameUnresolved(failure) ? "; name resolution timed out" : "");
+    return explained(
+        nodes.isEmpty()
+            ? message
+            : nodes + (isNameUnresolved(failure) ? "; name resolution timed out" : ""));
   }
 
   private static boolean isNameUnresolved(@Nullable Throwable failure) {

@@ -94,7 +94,11 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
    * each character.
    */
   static String reason(@Nullable Throwable failure) {
-    String reason = messageOf(failure);
+    return explained(messageOf(failure));
+  }
+
+  /** Returns a reason without credentials, and with what an operator can do. */
+  static String explained(String reason) {
     return LOGIN.matcher(reason).replaceAll("://***@") + hint(reason);
   }
 

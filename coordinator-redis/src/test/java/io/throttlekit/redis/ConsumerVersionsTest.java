@@ -18,14 +18,15 @@ import org.junit.jupiter.api.Test;
  */
 class ConsumerVersionsTest {
   private static final Pattern MANAGED_JAR =
-      Pattern.compile("(netty-[a-z-]*[a-z]|slf4j-api)-(\\d[0-9.]*(?:\\.Final)?)(?:-linux.*)?\\.jar");
+      Pattern.compile(
+          "(netty-[a-z-]*[a-z]|slf4j-api)-(\\d[0-9.]*(?:\\.Final)?)(?:-linux.*)?\\.jar");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(.*)</artifactId>");
 
   @Test
   void everyNettyOfTheClassPathIsADirectDependencyOfOneVersion() throws IOException {
     Set<String> names = new HashSet<>();
     Set<String> versions = new HashSet<>();
-    for (String path : System.getProperty("java.class.path").split(File.pathSeparator)) {
+    for (String path : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
       Matcher jar = MANAGED_JAR.matcher(Path.of(path).getFileName().toString());
       if (jar.matches()) {
         names.add(jar.group(1));
@@ -46,7 +47,9 @@ class ConsumerVersionsTest {
 
   private static Set<String> artifacts(String pom) throws IOException {
     Set<String> artifacts = new HashSet<>();
-    ARTIFACT.matcher(Files.readString(Path.of(pom))).results()
+    ARTIFACT
+        .matcher(Files.readString(Path.of(pom)))
+        .results()
         .forEach(found -> artifacts.add(found.group(1)));
     return artifacts;
   }

@@ -206,12 +206,12 @@ public final class PolicyReloader implements AutoCloseable {
     // The errors before were logged at any level: so is their end.
     LOG.atLevel(corrected ? Level.WARN : Level.INFO)
         .log(
-        "policies loaded{} from {} (rules: {}, domains: {}, files: {})",
-        corrected ? " again" : "",
-        from(),
-        book.rules().size(),
-        book.domains().size(),
-        reading.sources().size());
+            "policies loaded{} from {} (rules: {}, domains: {}, files: {})",
+            corrected ? " again" : "",
+            from(),
+            book.rules().size(),
+            book.domains().size(),
+            reading.sources().size());
     listener.loaded(true);
   }
 

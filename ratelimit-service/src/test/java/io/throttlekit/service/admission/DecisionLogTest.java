@@ -59,9 +59,9 @@ class DecisionLogTest {
               "FINE d: refused; one=v,org=umbrella: rule one over its limit, 0 of 2 left (memory),"
                   + " tenant umbrella of weight 1: its guarantee is used, and the rest is used or"
                   + " reserved for other tenants",
-              "FINE d: refused; one=v,org=acme: rule one over its limit, 7 of 8 left for a cost of 8"
-                  + " (memory), tenant acme of weight 4: less is left of its guarantee, and the rest is used"
-                  + " or reserved for others");
+              "FINE d: refused; one=v,org=acme: rule one over its limit, 7 of 8 left for a cost of"
+                  + " 8 (memory), tenant acme of weight 4: less is left of its guarantee, and the"
+                  + " rest is used or reserved for others");
       shared.time.advance(60_000);
       shared.time.advance(60_000);
       shared.ask(10, ofTenant("umbrella"));

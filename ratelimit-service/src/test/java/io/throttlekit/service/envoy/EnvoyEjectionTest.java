@@ -110,10 +110,9 @@ class EnvoyEjectionTest {
     bootstrap = replaced(bootstrap, ENDPOINT.formatted(8081), endpoints);
     EnvoyProcess envoy = EnvoyProcess.start(EnvoyProgram.path(), bootstrap, folder);
     await()
-        .until(
-            () ->
-                stat(envoy, "cluster.throttlekit.health_check.success") >= replicas.length
-                    && stat(envoy, "cluster.throttlekit.membership_healthy") == replicas.length);
+        .until(() ->
+            stat(envoy, "cluster.throttlekit.health_check.success") >= replicas.length
+                && stat(envoy, "cluster.throttlekit.membership_healthy") == replicas.length);
     return envoy;
   }
 
@@ -149,7 +148,9 @@ class EnvoyEjectionTest {
   }
 
   private static List<Integer> ejected(EnvoyProcess envoy) throws IOException {
-    return FAILED.matcher(envoy.admin("/clusters")).results()
+    return FAILED
+        .matcher(envoy.admin("/clusters"))
+        .results()
         .map(found -> Integer.parseInt(found.group(1)))
         .toList();
   }

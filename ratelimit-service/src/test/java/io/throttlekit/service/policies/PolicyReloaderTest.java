@@ -334,7 +334,10 @@ class PolicyReloaderTest {
   void theCorrectionOfFilesWithErrorsIsLoggedAtTheLevelOfWarnings() throws IOException {
     write("a.yaml", "a", 1);
     PolicyReloader reloader = reloader(folder);
-    assertThat(logged(reloader::poll)).singleElement().asString().startsWith("INFO policies loaded");
+    assertThat(logged(reloader::poll))
+        .singleElement()
+        .asString()
+        .startsWith("INFO policies loaded");
     Files.writeString(folder.resolve("a.yaml"), "domain: ''\n");
     assertThat(logged(() -> pollTwice(reloader))).isNotEmpty();
     write("a.yaml", "a", 2);

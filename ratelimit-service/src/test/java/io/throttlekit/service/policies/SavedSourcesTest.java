@@ -60,7 +60,8 @@ class SavedSourcesTest {
       assertThat(limit()).isEqualTo(7);
       assertThat(book().domains()).containsExactly("ü");
       assertThat(store.status().good()).isFalse();
-      assertThat(store.status().lastError()).isEqualTo("1 error; those of an earlier process apply");
+      assertThat(store.status().lastError())
+          .isEqualTo("1 error; those of an earlier process apply");
       assertThat(logged.lines())
           .contains(
               "SEVERE policies not loaded: 1 error; those of an earlier process apply (rules: 1,"
