@@ -148,8 +148,9 @@ class ConfigLoaderTest {
         new ConfigLoader(Map.of("THROTTLEKIT_STORE_URI", "redis://:hunter2@r:x")).load(flags(null));
     assertThat(loaded.errors())
         .containsExactly(
-            "env THROTTLEKIT_STORE_URI: \"redis://***@r:***\": each host is a name or an IP"
-                + " address, then a port");
+            "env THROTTLEKIT_STORE_URI: \"redis://***@r:***\": after the colon a port has to"
+                + " follow, a number from 1 to 65535; what is there is shown as ***, as it could be"
+                + " a password");
   }
 
   @Test
