@@ -82,7 +82,7 @@ class PostgresFairTurnsTest {
       String overtaken =
           "SELECT count(*) FROM throttlekit.tenants WHERE age(xmin) >"
               + " (SELECT age(xmin) FROM throttlekit.tenants WHERE listed)";
-      // Those of the transaction that had begun before.
+      // One transaction had begun before.
       assertThat(Long.parseLong(database.query(overtaken)))
           .as("tenants of earlier transactions")
           .isLessThanOrEqualTo(Turns.MAX_TENANTS);

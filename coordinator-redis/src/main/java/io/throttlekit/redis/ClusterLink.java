@@ -108,12 +108,9 @@ final class ClusterLink extends Link<StatefulRedisClusterConnection<byte[], byte
   }
 
   private static boolean isNameUnresolved(@Nullable Throwable failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (Stream.of(cause.getSuppressed()).anyMatch(RootCause::isNameUnresolved)) {
-        return true; // Lettuce suppresses the failures of the nodes
-      }
-    }
-    return false;
+    return RootCause.causes(failure)
+        .flatMap(cause -> Stream.of(cause.getSuppressed())) // Lettuce's failures of the nodes
+        .anyMatch(RootCause::isNameUnresolved);
   }
 
   private void use(

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
   private static final Pattern LOGIN = Pattern.compile("://[^/\\s]*@");
-  private static final int MAX_CAUSES = 8; // causes may be cyclic
 
   final EventLoop loop;
   final Listener listener;
@@ -103,19 +103,12 @@ abstract class Link<C extends StatefulConnection<byte[], byte[]>> {
   }
 
   private static String messageOf(@Nullable Throwable failure) {
-    Throwable each = failure;
-    for (int i = 0; i < MAX_CAUSES && each != null; i++) {
-      if (each instanceof RedisCommandExecutionException) {
-        return String.valueOf(each.getMessage());
-      }
-      for (Throwable beside : each.getSuppressed()) {
-        if (beside instanceof RedisCommandExecutionException) {
-          return String.valueOf(beside.getMessage());
-        }
-      }
-      each = each.getCause();
-    }
-    return RootCause.message(failure);
+    return RootCause.causes(failure)
+        .flatMap(cause -> Stream.concat(Stream.of(cause), Stream.of(cause.getSuppressed())))
+        .filter(RedisCommandExecutionException.class::isInstance)
+        .findFirst()
+        .map(answer -> String.valueOf(answer.getMessage()))
+        .orElseGet(() -> RootCause.message(failure));
   }
 
   private static String hint(String reason) {

@@ -42,7 +42,7 @@ public enum EnvoyExample {
   private static final Pattern ROUTE = Pattern.compile("(?m)(\\{cluster: upstream)}$");
   private static final Pattern ROUTE_OF_LINES = Pattern.compile("(?m)^( +)cluster: upstream$");
 
-  /** Of calls, connections with their TLS handshake, keepalive pings and health checks. */
+  /** The timeout of a call, a connection, a TLS handshake, a keepalive ping or a health check. */
   private static final Pattern TIMEOUT = Pattern.compile("(?<!initial_fetch_)timeout: [0-9.]+s");
 
   private static final Pattern MINOR = Pattern.compile("(?<![\\d.])1\\.(\\d{1,4})\\.");

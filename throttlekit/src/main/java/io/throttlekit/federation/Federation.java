@@ -9,6 +9,7 @@ import io.throttlekit.once.OnceCalls;
 import io.throttlekit.store.CallId;
 import io.throttlekit.store.LeaseGrant;
 import io.throttlekit.store.LeaseRequest;
+import io.throttlekit.store.RootCause;
 import io.throttlekit.store.StoreException;
 import io.throttlekit.store.Terms;
 import io.throttlekit.tier.LeaseSource;
@@ -379,11 +380,11 @@ public final class Federation implements LeaseSource {
 
   /** Returns the mismatch that failed a call; it is a cause if an attempt failed before. */
   private static @Nullable TermsMismatchException mismatch(@Nullable Throwable failure) {
-    Throwable each = failure;
-    while (each != null && !(each instanceof TermsMismatchException)) {
-      each = each.getCause();
-    }
-    return (TermsMismatchException) each;
+    return RootCause.causes(failure)
+        .filter(TermsMismatchException.class::isInstance)
+        .map(TermsMismatchException.class::cast)
+        .findFirst()
+        .orElse(null);
   }
 
   private static String messageOf(@Nullable Throwable failure) {

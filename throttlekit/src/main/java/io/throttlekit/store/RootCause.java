@@ -4,7 +4,9 @@ import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.security.cert.CertPathBuilderException;
 import java.security.cert.CertificateException;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -56,13 +58,16 @@ public final class RootCause {
   /** Returns whether no name server has responded in time, so that the host may exist. */
   public static boolean isNameUnresolved(Throwable failure) {
     Throwable innermost = innermost(failure);
-    Throwable cause = innermost instanceof UnknownHostException ? innermost.getCause() : null;
-    for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
-      if (String.valueOf(cause.getMessage()).contains("timed out")) {
-        return true;
-      }
-      cause = cause.getCause();
-    }
-    return false;
+    return innermost instanceof UnknownHostException
+        && causes(innermost.getCause())
+            .anyMatch(cause -> String.valueOf(cause.getMessage()).contains("timed out"));
+  }
+
+  /** Returns a failure and its causes, the outermost first; none without a failure. */
+  public static Stream<Throwable> causes(@Nullable Throwable failure) {
+    return Stream.<@Nullable Throwable>iterate(
+            failure, Objects::nonNull, each -> each == null ? null : each.getCause())
+        .limit(MAX_CAUSES)
+        .map(Objects::requireNonNull);
   }
 }

@@ -267,7 +267,7 @@ public final class GrpcServer {
     stop(true);
   }
 
-  /** Stops like {@link #stop}; cancelled calls are those of this process, and are no warning. */
+  /** Stops like {@link #stop}, and does not warn of cancelled calls: this process made them. */
   public void stopOwnCalls() {
     stop(false);
   }

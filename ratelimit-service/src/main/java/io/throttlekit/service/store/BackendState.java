@@ -366,7 +366,7 @@ final class BackendState implements StoreListener {
     answers(false);
     logged.clear();
     logged.add(lastFailure);
-    if (connecting) { // no warning: that of the end of the attempt has the reason
+    if (connecting) { // no warning: the end of the attempt brings one with the reason
       LOG.info(
           "the {} {} has no connection yet; on_outage of each rule decides until the first attempt"
               + " to connect has ended",

@@ -87,7 +87,7 @@ class EnvoySharesUnderAttackTest {
           int held = other.attempt();
           int ofBoth = same.getFirst().attempt() + same.getLast().attempt();
           assertThat(held + ofBoth).as("in flight").isLessThanOrEqualTo(LIMIT);
-          // Requests that are refused are what tells the service that both want more.
+          // Refused requests are the demand beyond a share.
           return held >= LIMIT / 3 && ofBoth >= LIMIT / 3 && liar.share <= LIMIT / 3;
         });
     assertThat(same).as("neither ends the other").allMatch(envoy -> envoy.held() > 0);

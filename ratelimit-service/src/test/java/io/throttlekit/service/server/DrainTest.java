@@ -60,6 +60,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -143,31 +144,28 @@ class DrainTest {
 
   @Test
   void aCallThatDoesNotEndIsCancelledAtTheDrainTimeout() throws Exception {
-    GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
-    ManagedChannel channel = Channels.to(server);
-    CompletableFuture<Status> ended = new CompletableFuture<>();
-    var _ = open(channel, ended);
-    try (Logged logged = Logged.by(GrpcServer.class)) {
-      server.stop();
-      assertThat(logged.lines())
-          .containsExactly("WARNING cancelling the calls that are still in progress after PT0.2S");
-    }
-    assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
-    channel.shutdownNow();
+    assertThat(logOfCancelling(GrpcServer::stop))
+        .containsExactly("WARNING cancelling the calls that are still in progress after PT0.2S");
   }
 
   @Test
   void aCancelledCallOfThisProcessIsNoWarning() throws Exception {
+    assertThat(logOfCancelling(GrpcServer::stopOwnCalls)).isEmpty();
+  }
+
+  /** Stops a server with a call that does not end, and returns what the server has logged. */
+  private List<String> logOfCancelling(Consumer<GrpcServer> stop) throws Exception {
     GrpcServer server = serve(Duration.ofMillis(200), Duration.ZERO);
     ManagedChannel channel = Channels.to(server);
     CompletableFuture<Status> ended = new CompletableFuture<>();
     var _ = open(channel, ended);
     try (Logged logged = Logged.by(GrpcServer.class)) {
-      server.stopOwnCalls();
-      assertThat(logged.lines()).isEmpty();
+      stop.accept(server);
+      assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
+      return logged.lines();
+    } finally {
+      channel.shutdownNow();
     }
-    assertThat(ended.get().getCode()).isIn(Status.Code.UNAVAILABLE, Status.Code.CANCELLED);
-    channel.shutdownNow();
   }
 
   @Test

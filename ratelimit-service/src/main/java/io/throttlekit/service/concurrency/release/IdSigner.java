@@ -85,7 +85,7 @@ public final class IdSigner {
     try {
       return (MessageDigest) state.clone();
     } catch (CloneNotSupportedException e) {
-      throw new IllegalStateException("that of every JDK can be cloned", e);
+      throw new IllegalStateException("every JDK's SHA-256 can be cloned", e);
     }
   }
 
