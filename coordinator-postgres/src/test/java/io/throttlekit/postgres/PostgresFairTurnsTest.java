@@ -82,10 +82,10 @@ class PostgresFairTurnsTest {
       String overtaken =
           "SELECT count(*) FROM throttlekit.tenants WHERE age(xmin) >"
               + " (SELECT age(xmin) FROM throttlekit.tenants WHERE listed)";
-      // One transaction had begun before.
+      // A transaction that comes while the next one in the row's queue wakes up may be first.
       assertThat(Long.parseLong(database.query(overtaken)))
           .as("tenants of earlier transactions")
-          .isLessThanOrEqualTo(Turns.MAX_TENANTS);
+          .isLessThan(INVENTED / 2);
     }
   }
 
