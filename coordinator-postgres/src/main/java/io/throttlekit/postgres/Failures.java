@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The meaning of errors of PostgreSQL and its driver. */
 final class Failures {
-  private static final int MAX_CAUSES = 8; // causes may be cyclic
-
   /**
    * Conflicts with another transaction: a serialization failure, a deadlock, a changed window (a
    * null in a NOT NULL column).
@@ -54,18 +52,17 @@ final class Failures {
   }
 
   static Failure kind(@Nullable Throwable failure) {
-    Throwable cause = failure;
-    for (int i = 0; i < MAX_CAUSES && cause != null; i++) {
-      if (cause instanceof IOException
-          || cause instanceof SQLTransientConnectionException
-          || cause instanceof HikariPool.PoolInitializationException
-          || (cause instanceof SQLException known
-              && CONNECTION.stream().anyMatch(state(known)::startsWith))) {
-        return Failure.CONNECTION;
-      }
-      cause = cause.getCause();
-    }
-    return Failure.ERROR;
+    return RootCause.causes(failure).anyMatch(Failures::isOfConnection)
+        ? Failure.CONNECTION
+        : Failure.ERROR;
+  }
+
+  private static boolean isOfConnection(Throwable cause) {
+    return cause instanceof IOException
+        || cause instanceof SQLTransientConnectionException
+        || cause instanceof HikariPool.PoolInitializationException
+        || (cause instanceof SQLException known
+            && CONNECTION.stream().anyMatch(state(known)::startsWith));
   }
 
   /** Returns whether the server or the network closed a connection; false for a timeout. */

@@ -73,7 +73,7 @@ class PostgresFairTurnsTest {
               invented.add(store.lease(lease(tenant("invented" + i, false), 10, id)));
             }
             var leased = store.lease(lease(tenant("gold", true), 10, new CallId(INVENTED, 1)));
-            awaitLockWaits(2); // one of them is that of the listed tenant
+            awaitLockWaits(2); // the listed tenant's, and one of invented tenants
             answer(StoreCalls.ask(store, "without a tenant", 1)); // the others keep connections
             return leased;
           });
