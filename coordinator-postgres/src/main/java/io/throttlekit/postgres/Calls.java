@@ -152,10 +152,7 @@ final class Calls {
       }
       turns.add(place, call);
     }
-    List<Call<?>> next = turns.begin();
-    if (!next.isEmpty()) {
-      Thread.ofVirtual().name("postgres").start(() -> run(next));
-    }
+    startNext();
     long maxNanos =
         TimeUnit.MILLISECONDS.toNanos(
             deadline == Deadline.REQUEST
@@ -182,14 +179,25 @@ final class Calls {
     checkEnd();
   }
 
+  /** Runs the calls whose turn has come, if any, on a thread of their own. */
+  private void startNext() {
+    List<Call<?>> next = turns.begin();
+    if (!next.isEmpty()) {
+      Thread.ofVirtual().name("postgres").start(() -> run(next));
+    }
+  }
+
   /** Runs the calls of a transaction, and then others on the same thread while there are any. */
   private void run(List<Call<?>> first) {
-    for (List<Call<?>> calls = first; !calls.isEmpty(); calls = turns.begin()) {
+    List<Call<?>> calls = first;
+    while (!calls.isEmpty()) {
       try {
         runTogether(calls.stream().filter(Call::begin).toList());
       } finally {
         turns.end(calls.getFirst().place);
       }
+      calls = turns.begin();
+      startNext(); // the end of one may have let two begin
     }
     checkEnd();
   }

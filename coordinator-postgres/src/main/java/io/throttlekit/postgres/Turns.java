@@ -5,6 +5,7 @@ import io.throttlekit.fairness.FairTenant;
 import io.throttlekit.fairness.FairTerms;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  * other, however many calls some of them have.
  *
  * <p>Calls of a shared counter begin by turns of its tenants, several at once if one transaction
- * can make them together: its row has one lock. At most two such transactions run at a time, one
- * for tenants with a listed weight and one for all others, because clients may invent any number of
- * these. So do at most two of calls that need a transaction of their own. Shared counters take
- * turns at the connections. All calls without a tenant have every second turn there, because
- * clients may also choose which counters there are.
+ * can make them together: its row has one lock. At most two transactions of a shared counter run at
+ * a time, one for tenants with a listed weight and one for all others, because clients may invent
+ * any number of these. PostgreSQL does not grant that lock in the order of requests, so beside each
+ * transaction of listed tenants at most one of the others runs: no more can overtake it. Shared
+ * counters take turns at the connections. All calls without a tenant have every second turn there,
+ * because clients may also choose which counters there are.
  *
  * <p>Thread-safe and non-blocking.
  *
@@ -38,8 +40,11 @@ final class Turns<T> {
   private final int maxRunning;
 
   // Guarded by this.
-  /** The groups that wait or run, in the order of their next turns. */
+  /** The groups with waiting calls, in the order of their next turns. */
   private final Map<Group, Waiting<T>> groups = new LinkedHashMap<>();
+
+  /** The shared counters with transactions that run. */
+  private final Map<CounterKey, Row> rows = new HashMap<>();
 
   private int running;
 
@@ -47,7 +52,7 @@ final class Turns<T> {
   private boolean othersBegan;
 
   /**
-   * The calls of one transaction at a time, or all calls without a tenant.
+   * Calls that take turns with each other, or all calls without a tenant.
    *
    * @param terms of its calls: one transaction decides by the same terms
    * @param listed whether its tenants have a listed weight
@@ -91,7 +96,7 @@ final class Turns<T> {
     if (waiting == null || !waiting.remove(place.tenant(), call)) {
       return false;
     }
-    if (waiting.isUnused()) {
+    if (waiting.isEmpty()) {
       groups.remove(place.group());
     }
     return true;
@@ -106,10 +111,12 @@ final class Turns<T> {
     }
     running++;
     othersBegan = group.counter() == null;
-    waiting.running = !othersBegan;
+    if (group.counter() != null) {
+      rows.computeIfAbsent(group.counter(), _ -> new Row()).begin(group.listed());
+    }
     List<T> calls =
         group.together() ? waiting.next(MAX_TENANTS, MAX_OF_TENANT) : waiting.next(1, 1);
-    if (!waiting.isUnused()) {
+    if (!waiting.isEmpty()) {
       groups.put(group, waiting); // behind the others
     }
     return calls;
@@ -120,23 +127,26 @@ final class Turns<T> {
     if (others != null && !othersBegan) {
       return others;
     }
-    for (Map.Entry<Group, Waiting<T>> each : groups.entrySet()) { // few before it are running
-      if (!each.getValue().running && each.getKey().counter() != null) {
-        return each.getKey();
+    for (Group each : groups.keySet()) { // the rows of the few before it run
+      if (each.counter() != null) {
+        Row row = rows.get(each.counter());
+        if (row == null || row.mayBegin(each.listed())) {
+          return each;
+        }
       }
     }
     return others;
   }
 
-  /** Ends a transaction of calls at a place. */
+  /**
+   * Ends a transaction of calls at a place. More than one other may begin then: one of listed
+   * tenants, and one of the others that waited for its end.
+   */
   synchronized void end(Place place) {
     running--;
-    Waiting<T> waiting = groups.get(place.group());
-    if (waiting != null) {
-      waiting.running = false;
-      if (waiting.isUnused()) {
-        groups.remove(place.group());
-      }
+    CounterKey counter = place.group().counter();
+    if (counter != null) {
+      rows.computeIfPresent(counter, (_, row) -> row.end(place.group().listed()) ? null : row);
     }
   }
 
@@ -145,14 +155,44 @@ final class Turns<T> {
     return running == 0 && groups.isEmpty();
   }
 
+  /** The transactions of a shared counter that run, at least one. */
+  private static final class Row {
+    private boolean listedRuns;
+    private boolean unlistedRuns;
+
+    /** Whether one of unlisted tenants has run beside the one of listed tenants that runs. */
+    private boolean passed;
+
+    boolean mayBegin(boolean listed) {
+      return listed ? !listedRuns : !unlistedRuns && !(listedRuns && passed);
+    }
+
+    void begin(boolean listed) {
+      if (listed) {
+        listedRuns = true;
+        passed = unlistedRuns;
+      } else {
+        unlistedRuns = true;
+        passed = true;
+      }
+    }
+
+    /** Returns whether no transaction runs any more. */
+    boolean end(boolean listed) {
+      if (listed) {
+        listedRuns = false;
+      } else {
+        unlistedRuns = false;
+      }
+      return !listedRuns && !unlistedRuns;
+    }
+  }
+
   /** The waiting calls of a group. */
   private static final class Waiting<T> {
     /** The tenants that have any, in the order of their next turns. */
     private final LinkedHashMap<@Nullable CounterKey, ArrayDeque<T>> tenants =
         new LinkedHashMap<>();
-
-    /** Whether a transaction of a shared counter runs. */
-    boolean running;
 
     void add(@Nullable CounterKey tenant, T call) {
       tenants.computeIfAbsent(tenant, _ -> new ArrayDeque<>(1)).add(call);
@@ -185,8 +225,8 @@ final class Turns<T> {
       return next;
     }
 
-    boolean isUnused() {
-      return !running && tenants.isEmpty();
+    boolean isEmpty() {
+      return tenants.isEmpty();
     }
   }
 }

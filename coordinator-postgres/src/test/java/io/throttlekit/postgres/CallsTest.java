@@ -85,10 +85,6 @@ class CallsTest {
         new Calls(wanted.settings(), TimeSource.system(), TestSurroundings.TIMER, listener);
     CompletableFuture<Boolean> held = new CompletableFuture<>();
     CompletionStage<Boolean> first = calls.submit(Deadline.NONE, Turns.NO_TENANT, _ -> held.join());
-    FairTenant tenant =
-        new FairTenant(
-            CounterKey.of("tenants", "org", "a"), TenantWeight.listed(1), FairTerms.of(10, 1_000));
-    Turns.Place place = Turns.Place.of(CounterKey.of("pool", "api", "x"), tenant, true);
     AtomicInteger transactions = new AtomicInteger();
     List<CompletionStage<Boolean>> together = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
@@ -96,7 +92,7 @@ class CallsTest {
           calls.submit(
               Deadline.NONE,
               Long.MAX_VALUE,
-              place,
+              place(true),
               i,
               (requests, _) -> {
                 transactions.incrementAndGet();
@@ -110,6 +106,53 @@ class CallsTest {
     assertThat(listener.failures).hasSize(10);
     assertThat(calls.isDown()).isFalse();
     calls.close();
+  }
+
+  /** The end of a listed tenant's transaction lets its next one begin and one of the others. */
+  @Test
+  void twoTransactionsBeginAtOnceAfterTheEndOfOne() {
+    Calls calls =
+        new Calls(
+            Wanted.of("jdbc:postgresql://unused/db").connections(2).settings(),
+            TimeSource.system(),
+            TestSurroundings.TIMER,
+            StoreListener.NONE);
+    CompletableFuture<Boolean> held = new CompletableFuture<>();
+    CompletionStage<Boolean> first = calls.submit(Deadline.NONE, place(true), _ -> held.join());
+    CompletionStage<Boolean> beside = calls.submit(Deadline.NONE, place(false), _ -> true);
+    assertThat(StoreCalls.answer(beside)).isTrue();
+    CompletableFuture<Boolean> listed = new CompletableFuture<>();
+    CompletableFuture<Boolean> unlisted = new CompletableFuture<>();
+    CompletionStage<Boolean> both =
+        calls
+            .submit(
+                Deadline.NONE,
+                place(false),
+                _ -> {
+                  unlisted.complete(true);
+                  return listed.join();
+                })
+            .thenCombine(
+                calls.submit(
+                    Deadline.NONE,
+                    place(true),
+                    _ -> {
+                      listed.complete(true);
+                      return unlisted.join();
+                    }),
+                Boolean::logicalAnd);
+    assertThat(unlisted).isNotDone();
+    held.complete(true);
+    assertThat(StoreCalls.answer(first)).isTrue();
+    assertThat(StoreCalls.answer(both)).isTrue();
+    calls.close();
+  }
+
+  private static Turns.Place place(boolean listed) {
+    TenantWeight weight = new TenantWeight(1, listed);
+    FairTenant tenant =
+        new FairTenant(CounterKey.of("tenants", "org", "a"), weight, FairTerms.of(10, 1_000));
+    return Turns.Place.of(CounterKey.of("pool", "api", "x"), tenant, true);
   }
 
   /** Deadlines pass while the only thread takes calls from the queue, in many orders. */

@@ -62,7 +62,7 @@ class PostgresFairTurnsTest {
   }
 
   @Test
-  void aListedTenantWaitsForTheRowWithOneTransactionOfInventedOnes() throws SQLException {
+  void oneTransactionOfInventedTenantsAtMostOvertakesAListedOne() throws SQLException {
     try (PostgresCounterStore store = open(8)) {
       answer(store.lease(lease(tenant("gold", true), 1, null)));
       List<CompletionStage<?>> invented = new ArrayList<>();
@@ -79,6 +79,12 @@ class PostgresFairTurnsTest {
           });
       assertThat(answer(gold).units()).isEqualTo(10);
       invented.forEach(StoreCalls::answer);
+      String overtook =
+          "SELECT count(*) FROM throttlekit.tenants WHERE age(xmin) >"
+              + " (SELECT age(xmin) FROM throttlekit.tenants WHERE listed)";
+      assertThat(Long.parseLong(database.query(overtook)))
+          .as("tenants of earlier transactions")
+          .isLessThanOrEqualTo(Turns.MAX_TENANTS);
     }
   }
 

@@ -38,6 +38,35 @@ class TurnsTest {
   }
 
   @Test
+  void onlyOneTransactionOfUnlistedTenantsBeginsBesideOneOfListedOnes() {
+    turns.add(listed("gold"), "gold");
+    assertThat(turns.begin()).containsExactly("gold");
+    addInvented(3 * Turns.MAX_TENANTS);
+    assertThat(turns.begin()).hasSize(Turns.MAX_TENANTS);
+    turns.end(unlisted("0"));
+    assertThat(turns.begin()).as("it could overtake the listed tenant's").isEmpty();
+    turns.add(listed("gold"), "gold again");
+    assertThat(turns.begin()).isEmpty();
+    turns.end(listed("gold"));
+    assertThat(turns.begin()).hasSize(Turns.MAX_TENANTS);
+    assertThat(turns.begin()).containsExactly("gold again");
+    turns.end(unlisted("0"));
+    assertThat(turns.begin()).as("one ran when the listed tenant's began").isEmpty();
+    turns.end(listed("gold"));
+    assertThat(turns.begin()).hasSize(Turns.MAX_TENANTS);
+    turns.end(unlisted("0"));
+    assertThat(turns.isEmpty()).isTrue();
+  }
+
+  @Test
+  void unlistedTenantsBeginBesideEachOtherOfManyCounters() {
+    for (int i = 0; i < CONNECTIONS; i++) {
+      turns.add(Place.of(counter("" + i), sharing("new", false, terms), true), "new of " + i);
+      assertThat(turns.begin()).containsExactly("new of " + i);
+    }
+  }
+
+  @Test
   void tenantsOfOneTransactionTakeTurns() {
     Place first = listed("first");
     turns.add(first, "begun");
@@ -110,7 +139,10 @@ class TurnsTest {
     turns.add(listed("gold"), "gold");
     turns.add(place("gold", true, FairTerms.of(200, 1_000), true), "gold of a new policy");
     assertThat(turns.begin()).containsExactly("gold");
+    assertThat(turns.begin()).as("the row is the same").isEmpty();
+    turns.end(listed("gold"));
     assertThat(turns.begin()).containsExactly("gold of a new policy");
+    turns.end(listed("gold"));
     for (int i = 0; i < 2; i++) {
       turns.add(place("silver" + i, true, terms, false), "silver" + i);
     }
