@@ -220,7 +220,7 @@ final class Offered implements AutoCloseable {
    * Returns whether each of these nodes surely refused so many requests in a window: the fleet had
    * time to spend all units, however slow this machine is.
    */
-  boolean isExhausted(Window window, int refusals, List<Integer> nodes) {
+  boolean isExhausted(Window window, long refusals, List<Integer> nodes) {
     Window refused = refusedRequests.window(window.endMillis());
     return nodes.stream().allMatch(node -> refused.by(node) >= refusals);
   }
