@@ -52,6 +52,11 @@ final class Connector implements DataSource {
           + " connection different sessions: set pool_mode = session for this database, or connect"
           + " to PostgreSQL itself";
 
+  private static final String NOT_VERIFIED =
+      "a pooler gives no second connection, by which it would show that it keeps sessions: set"
+          + " pool_mode = session for this database, and a default_pool_size of one more than all"
+          + " connections: ";
+
   private final String url;
   private final Properties login;
   private final String settings;
@@ -212,23 +217,22 @@ final class Connector implements DataSource {
     }
   }
 
-  private static void requireSession(Connection made, @Nullable Connection other)
-      throws SQLException {
+  private static void requireSession(Connection made, Connection other) throws SQLException {
     String marker = UUID.randomUUID().toString();
     execute(made, "SELECT set_config('%s', '%s', false)".formatted(MARKER, marker));
     // A pooler of transactions gives the session to the next transaction of any connection. While
     // that one is open, the session is not returned to this connection.
-    boolean isShared = other != null && marker.equals(marker(other));
-    if (isShared || !marker.equals(marker(made))) {
+    if (marker.equals(marker(other)) || !marker.equals(marker(made))) {
       throw new SQLException(NO_SESSION, REFUSED);
     }
-    if (other != null) {
-      other.rollback(); // else the pooler closes the session with the connection
-    }
+    other.rollback(); // else the pooler closes the session with the connection
   }
 
-  /** Returns another connection without autocommit; null if the pooler has no more of them. */
-  private @Nullable Connection beside() {
+  /**
+   * Returns another connection without autocommit. Without one nothing is verified: a pooler of
+   * transactions gives a single connection the same session each time.
+   */
+  private Connection beside() throws SQLException {
     try {
       Connection other = DriverManager.getConnection(url, login);
       try {
@@ -238,12 +242,12 @@ final class Connector implements DataSource {
         var _ = marker(other);
         other.rollback();
         return other;
-      } catch (SQLException _) {
+      } catch (SQLException e) {
         close(other);
-        return null;
+        throw e;
       }
-    } catch (SQLException _) {
-      return null;
+    } catch (SQLException e) {
+      throw new SQLException(NOT_VERIFIED + RootCause.message(e), REFUSED);
     }
   }
 

@@ -104,15 +104,38 @@ class PgBouncerTest {
               TestSurroundings.notifying(listener))) {
         assertThat(failure(StoreCalls.ask(store, "a", 1)))
             .as(pooler.log())
-            .hasMessageContaining("PgBouncer with pool_mode = transaction")
             .hasMessageContaining("set pool_mode = session");
       }
-      assertThat(listener.reasonsNotToConnect)
-          .isNotEmpty()
-          .allSatisfy(reason -> assertThat(reason).contains("set pool_mode = session"));
-      assertThat(database.query(TABLES)).isEmpty();
-      assertThat(settingsThatOthersGet(pooler)).doesNotContain("throttlekit", "20s");
+      assertNothingIsWritten(pooler);
     }
+  }
+
+  /** The same session each time, because no other connection can take it in between. */
+  @Test
+  void transactionPoolingOfASingleConnectionIsRefusedToo() throws SQLException {
+    try (PgBouncerProcess pooler = start("pool_mode = transaction", "max_client_conn = 1")) {
+      try (PostgresCounterStore store =
+          new PostgresCounterStore(
+              Wanted.of(pooler.url(database.name()))
+                  .quickToConnect()
+                  .deadlines(20_000, 20_000)
+                  .settings(),
+              TestSurroundings.notifying(listener))) {
+        assertThat(failure(StoreCalls.ask(store, "a", 1)))
+            .as(pooler.log())
+            .hasMessageContaining("no second connection")
+            .hasMessageContaining("default_pool_size");
+      }
+      assertNothingIsWritten(pooler);
+    }
+  }
+
+  private void assertNothingIsWritten(PgBouncerProcess pooler) throws SQLException {
+    assertThat(listener.reasonsNotToConnect)
+        .isNotEmpty()
+        .allSatisfy(reason -> assertThat(reason).contains("set pool_mode = session"));
+    assertThat(database.query(TABLES)).isEmpty();
+    assertThat(settingsThatOthersGet(pooler)).doesNotContain("throttlekit", "20s");
   }
 
   @Test
