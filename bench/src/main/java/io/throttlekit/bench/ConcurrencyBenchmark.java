@@ -3,15 +3,19 @@ package io.throttlekit.bench;
 import io.throttlekit.bench.command.Arguments;
 import io.throttlekit.bench.command.Program;
 import io.throttlekit.simulator.concurrency.ConcurrencyReport;
+import io.throttlekit.simulator.concurrency.Names;
 import io.throttlekit.simulator.concurrency.ReviewReport;
 import io.throttlekit.simulator.fleet.FleetReport;
+import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Compares limit algorithms in a simulation with several seeds. */
 public final class ConcurrencyBenchmark {
-  public static final Set<String> OPTIONS = Set.of("seeds", "seed", "svg");
-  public static final Set<String> FLAGS = Set.of("review", "fleets");
+  public static final Set<String> OPTIONS = Set.of("seeds", "seed", "svg", "only", "algorithms");
+  public static final Set<String> FLAGS = Set.of("review", "fleets", "search");
 
   private static final int SEEDS = 5;
 
@@ -19,9 +23,16 @@ public final class ConcurrencyBenchmark {
 
   /**
    * Prints a Markdown table, then one line of JSON; with {@code --svg DIR} also writes the curves.
-   * With {@code --review}, prints the tables of the algorithms beside the best fixed limit instead,
-   * for seeds from {@code --seed} on. With {@code --fleets}, does the same for fleets beside one
-   * process.
+   * A flag selects another comparison, for seeds from {@code --seed} on:
+   *
+   * <ul>
+   *   <li>{@code --review}: algorithms beside the best fixed limit; {@code --search} finds that
+   *       limit
+   *   <li>{@code --fleets}: fleets beside one process
+   * </ul>
+   *
+   * <p>{@code --only} and {@code --algorithms} are regular expressions that choose its rows and its
+   * columns.
    */
   public static void main(String[] args) throws InterruptedException {
     System.exit(Program.start(ConcurrencyBenchmark::read, OPTIONS, FLAGS, System.err, args));
@@ -32,19 +43,28 @@ public final class ConcurrencyBenchmark {
     int seeds = arguments.integer("seeds", 1, SEEDS);
     String folder = arguments.text("svg", "");
     int first = arguments.integer("seed", 1, 1);
-    if (arguments.flag("fleets")) {
-      return () -> System.out.print(FleetReport.of(first, seeds).markdown());
+    Pattern only = arguments.pattern("only", Names.ANY);
+    Pattern algorithms = arguments.pattern("algorithms", Names.ANY);
+    List<String> chosen = FLAGS.stream().filter(arguments::flag).sorted().toList();
+    if (chosen.size() > 1) {
+      throw new IllegalArgumentException(
+          "--" + String.join(" and --", chosen) + " exclude each other");
     }
-    if (arguments.flag("review")) {
-      return () -> System.out.print(ReviewReport.of(first, seeds).markdown());
-    }
-    return () -> {
-      ConcurrencyReport report = ConcurrencyReport.of(seeds);
-      if (!folder.isEmpty()) {
-        report.draw(Path.of(folder));
-      }
-      System.out.println(report.markdown());
-      System.out.println(report.json());
+    return switch (chosen.isEmpty() ? "" : chosen.getFirst()) {
+      case "fleets" -> () -> System.out.print(FleetReport.of(first, seeds).markdown());
+      case "review" ->
+          () -> System.out.print(ReviewReport.of(only, algorithms, first, seeds).markdown());
+      case "search" -> () -> System.out.print(ReviewReport.search(only, first, seeds));
+      default -> () -> printTable(folder, seeds);
     };
+  }
+
+  private static void printTable(String folder, int seeds) throws IOException {
+    ConcurrencyReport report = ConcurrencyReport.of(seeds);
+    if (!folder.isEmpty()) {
+      report.draw(Path.of(folder));
+    }
+    System.out.println(report.markdown());
+    System.out.println(report.json());
   }
 }

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 
 /**
  * Command line of {@code --name value} pairs and other words.
@@ -85,6 +87,21 @@ public record Arguments(List<String> words, Map<String, String> options) {
 
   public String text(String name, String otherwise) {
     return options.getOrDefault(name, otherwise);
+  }
+
+  /**
+   * Returns a regular expression, or {@code otherwise} when the option is not given.
+   *
+   * @throws IllegalArgumentException if it is not one
+   */
+  public Pattern pattern(String name, Pattern otherwise) {
+    String value = options.get(name);
+    try {
+      return value == null ? otherwise : Pattern.compile(value);
+    } catch (PatternSyntaxException e) {
+      throw new IllegalArgumentException(
+          "--" + name + " is a regular expression, not " + value + ": " + e.getDescription());
+    }
   }
 
   /**

@@ -15,6 +15,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 
 class ProgramTest {
@@ -42,9 +43,11 @@ class ProgramTest {
     assertThat(leases("all")).isEqualTo(2);
     assertThat(concurrency("--seeds", "0")).isEqualTo(2);
     assertThat(concurrency("--png", "folder")).isEqualTo(2);
+    assertThat(concurrency("--review", "--fleets")).isEqualTo(2);
+    assertThat(concurrency("--review", "--only", "(")).isEqualTo(2);
     assertThat(chaos("--minutes", "0")).isEqualTo(2);
     assertThat(chaos("--json", "--matrix", "all")).isEqualTo(2);
-    assertThat(lines()).hasSize(21).allMatch(line -> line.startsWith("bin/bench: "));
+    assertThat(lines()).hasSize(23).allMatch(line -> line.startsWith("bin/bench: "));
   }
 
   @Test
@@ -63,6 +66,14 @@ class ProgramTest {
         .satisfiesExactly(
             line -> assertThat(line).isEqualTo("bin/bench: the server has ended"),
             line -> assertThat(line).contains("calls failed"));
+  }
+
+  @Test
+  void aNameThatMatchesNothingIsReportedWithTheNames() throws Exception {
+    assertThat(concurrency("--review", "--only", "nothing")).isEqualTo(1);
+    assertThat(lines())
+        .singleElement(InstanceOfAssertFactories.STRING)
+        .startsWith("bin/bench: no name matches nothing: few, many, ");
   }
 
   @Test
@@ -106,7 +117,12 @@ class ProgramTest {
   }
 
   private int concurrency(String... args) throws InterruptedException {
-    return Program.start(ConcurrencyBenchmark::read, ConcurrencyBenchmark.OPTIONS, errors, args);
+    return Program.start(
+        ConcurrencyBenchmark::read,
+        ConcurrencyBenchmark.OPTIONS,
+        ConcurrencyBenchmark.FLAGS,
+        errors,
+        args);
   }
 
   private int chaos(String... args) throws InterruptedException {

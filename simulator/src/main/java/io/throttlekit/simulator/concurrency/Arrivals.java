@@ -24,6 +24,17 @@ interface Arrivals {
   }
 
   /**
+   * Returns independent requests whose rate changes between two values, first the higher one.
+   *
+   * @param most rate relative to that of the phase, for {@code mostSeconds}, then {@code least} for
+   *     {@code leastSeconds}, and so on; both above 0
+   */
+  static Arrivals onOff(double most, double mostSeconds, double least, double leastSeconds) {
+    return (chance, second) ->
+        chance.exponential() / (second % (mostSeconds + leastSeconds) < mostSeconds ? most : least);
+  }
+
+  /**
    * Returns independent requests whose rate is a sine around that of the phase, lowest at the
    * start.
    *

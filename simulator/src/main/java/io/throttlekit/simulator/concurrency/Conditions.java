@@ -14,6 +14,7 @@ package io.throttlekit.simulator.concurrency;
  * @param pauses times at which the limiter's process stands still: requests and responses wait for
  *     it
  * @param goodMillis latency up to which a response is good; 0 for five times the mean service time
+ * @param timeoutMillis time after which a client gives up
  */
 public record Conditions(
     Arrivals arrivals,
@@ -23,7 +24,10 @@ public record Conditions(
     Lengths wire,
     Interruptions stalls,
     Interruptions pauses,
-    double goodMillis) {
+    double goodMillis,
+    long timeoutMillis) {
+  private static final long TIMEOUT_MILLIS = 1_000;
+
   /** None. */
   static final Conditions NONE =
       new Conditions(
@@ -34,33 +38,46 @@ public record Conditions(
           Lengths.FIXED,
           Interruptions.NONE,
           Interruptions.NONE,
-          0);
+          0,
+          TIMEOUT_MILLIS);
 
   Conditions arrivals(Arrivals to) {
-    return new Conditions(to, slowness, crowding, wireMillis, wire, stalls, pauses, goodMillis);
+    return new Conditions(
+        to, slowness, crowding, wireMillis, wire, stalls, pauses, goodMillis, timeoutMillis);
   }
 
   Conditions slowness(Slowness to) {
-    return new Conditions(arrivals, to, crowding, wireMillis, wire, stalls, pauses, goodMillis);
+    return new Conditions(
+        arrivals, to, crowding, wireMillis, wire, stalls, pauses, goodMillis, timeoutMillis);
   }
 
   Conditions crowding(double to) {
-    return new Conditions(arrivals, slowness, to, wireMillis, wire, stalls, pauses, goodMillis);
+    return new Conditions(
+        arrivals, slowness, to, wireMillis, wire, stalls, pauses, goodMillis, timeoutMillis);
   }
 
   Conditions wire(double millis, Lengths to) {
-    return new Conditions(arrivals, slowness, crowding, millis, to, stalls, pauses, goodMillis);
+    return new Conditions(
+        arrivals, slowness, crowding, millis, to, stalls, pauses, goodMillis, timeoutMillis);
   }
 
   Conditions stalls(Interruptions to) {
-    return new Conditions(arrivals, slowness, crowding, wireMillis, wire, to, pauses, goodMillis);
+    return new Conditions(
+        arrivals, slowness, crowding, wireMillis, wire, to, pauses, goodMillis, timeoutMillis);
   }
 
   Conditions pauses(Interruptions to) {
-    return new Conditions(arrivals, slowness, crowding, wireMillis, wire, stalls, to, goodMillis);
+    return new Conditions(
+        arrivals, slowness, crowding, wireMillis, wire, stalls, to, goodMillis, timeoutMillis);
   }
 
   Conditions good(double millis) {
-    return new Conditions(arrivals, slowness, crowding, wireMillis, wire, stalls, pauses, millis);
+    return new Conditions(
+        arrivals, slowness, crowding, wireMillis, wire, stalls, pauses, millis, timeoutMillis);
+  }
+
+  Conditions timeout(long millis) {
+    return new Conditions(
+        arrivals, slowness, crowding, wireMillis, wire, stalls, pauses, goodMillis, millis);
   }
 }

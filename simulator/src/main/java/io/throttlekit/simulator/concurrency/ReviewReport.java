@@ -2,10 +2,13 @@ package io.throttlekit.simulator.concurrency;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.function.IntFunction;
 import java.util.function.ToDoubleFunction;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
  * Every automatic algorithm beside the best fixed limit, in the scenarios of the review. Each cell
@@ -38,13 +41,45 @@ public final class ReviewReport {
   }
 
   /**
-   * Runs all scenarios on all cores; takes minutes.
+   * Runs scenarios on all cores; all of them take minutes.
    *
-   * @param firstSeed the others follow it; the seeds from 1 to 5 were used to find constants
+   * @param only found in the names of the scenarios that are run
+   * @param algorithms found in the names of the algorithms that are run
+   * @param firstSeed the others follow it; the seeds from 1 to 22 were used to find constants
    * @param seeds number of runs, from 1
+   * @throws IllegalStateException if no scenario or no algorithm has such a name
    */
-  public static ReviewReport of(long firstSeed, int seeds) {
-    return of(ReviewScenarios.all(), Contenders.reviewed(), firstSeed, seeds);
+  public static ReviewReport of(Pattern only, Pattern algorithms, long firstSeed, int seeds) {
+    return of(
+        Names.matching(ReviewScenarios.all(), ReviewScenario::name, only),
+        Names.matching(Contenders.reviewed(), Contender::name, algorithms),
+        firstSeed,
+        seeds);
+  }
+
+  /**
+   * Searches the best fixed limit of scenarios on all cores; all of them take half an hour.
+   *
+   * @param only found in the names of the scenarios
+   * @return a Markdown table of the limits of this class, those that were found, and their goodput
+   */
+  public static String search(Pattern only, long firstSeed, int seeds) {
+    long[] all = LongStream.range(firstSeed, firstSeed + seeds).toArray();
+    MarkdownTable table =
+        new MarkdownTable(List.of("scenario", "limit", "goodput", "limit found", "goodput"));
+    Names.matching(ReviewScenarios.all(), ReviewScenario::name, only).parallelStream()
+        .map(scenario -> {
+          int found = scenario.search(all);
+          return List.of(
+              "`%s`".formatted(scenario.name()),
+              String.valueOf(scenario.bestLimit()),
+              Target.shown(scenario.goodput(scenario.bestLimit(), all)),
+              String.valueOf(found),
+              Target.shown(scenario.goodput(found, all)));
+        })
+        .toList()
+        .forEach(table::row);
+    return table.toString();
   }
 
   /** Runs some scenarios. */
@@ -71,30 +106,29 @@ public final class ReviewReport {
   }
 
   private String table(int figure) {
-    String names = contenders.stream().map(Contender::name).collect(Collectors.joining(" | "));
-    StringBuilder table =
-        new StringBuilder("| %s | %s |\n|---|".formatted(TITLES.get(figure), names));
-    table.append("---|".repeat(contenders.size())).append('\n');
-    for (int row = 0; row < scenarios.size(); row++) {
-      table.append("| `%s` |".formatted(scenarios.get(row).name()));
-      for (int column = 0; column < contenders.size(); column++) {
-        double exact = figure(figure, row, 2 * column);
-        table.append(cell(figure, exact, figure(figure, row, 2 * column + 1)));
-      }
-      table.append('\n');
+    MarkdownTable table =
+        new MarkdownTable(cells(TITLES.get(figure), i -> contenders.get(i).name()));
+    for (int i = 0; i < scenarios.size(); i++) {
+      int row = i;
+      table.row(
+          cells(
+              "`%s`".formatted(scenarios.get(row).name()),
+              at -> cell(figure, figure(figure, row, 2 * at), figure(figure, row, 2 * at + 1))));
     }
-    table.append("| mean |");
-    for (int column = 0; column < contenders.size(); column++) {
-      table.append(cell(figure, mean(figure, 2 * column), mean(figure, 2 * column + 1)));
-    }
-    return table.append('\n').toString();
+    table.row(cells("mean", at -> cell(figure, mean(figure, 2 * at), mean(figure, 2 * at + 1))));
+    return table.toString();
+  }
+
+  private List<String> cells(String first, IntFunction<String> cell) {
+    return Stream.concat(Stream.of(first), IntStream.range(0, contenders.size()).mapToObj(cell))
+        .toList();
   }
 
   private static String cell(int figure, double exact, double logged) {
     boolean share = figure == FIGURES.size() - 1;
     return share
-        ? String.format(Locale.ROOT, " %.2f · %.2f |", 100 * exact, 100 * logged)
-        : String.format(Locale.ROOT, " %.3f · %.3f |", exact, logged);
+        ? String.format(Locale.ROOT, "%.2f · %.2f", 100 * exact, 100 * logged)
+        : String.format(Locale.ROOT, "%.3f · %.3f", exact, logged);
   }
 
   private double mean(int figure, int column) {

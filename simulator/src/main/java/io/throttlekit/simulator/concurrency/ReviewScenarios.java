@@ -7,7 +7,8 @@ import java.util.stream.Stream;
 
 /**
  * Scenarios for which no algorithm here was designed: the first eight are those of an outside
- * review, the others add noise of the latency that is no queue.
+ * review, the next ones add noise of the latency that is no queue, and the last ones are what real
+ * services meet at the edge of their capacity.
  */
 final class ReviewScenarios {
   private static final int SERVERS = Plan.SERVERS;
@@ -18,7 +19,7 @@ final class ReviewScenarios {
 
   /** Returns all scenarios. */
   static List<ReviewScenario> all() {
-    return Stream.concat(reviewed().stream(), noisy().stream()).toList();
+    return Stream.of(reviewed(), noisy(), likely()).flatMap(List::stream).toList();
   }
 
   /** Returns the scenarios of the review. */
@@ -135,6 +136,132 @@ final class ReviewScenarios {
                 .then(phase(60, 0.6, 150, 40, SPREAD))
                 .then(phase(60, 1.2, 150, 40, SPREAD)),
             235));
+  }
+
+  /** Returns the scenarios of real services at the edge of their capacity. */
+  static List<ReviewScenario> likely() {
+    return List.of(
+        of(
+            "edge",
+            "20 servers of 20 ms at 0.5 times the capacity for a minute, then 1.0 for ten",
+            Plan.empty().then(60, 0.5).then(600, 1),
+            70),
+        of(
+            "backbone",
+            "8 servers of 10 ms, exponential, behind a network of 30 ms, deviation 10 ms; 1.0, then"
+                + " 1.05 times the capacity",
+            Plan.empty()
+                .then(phase(60, 0.7, 8, 10, Lengths.EXPONENTIAL))
+                .then(phase(120, 1, 8, 10, Lengths.EXPONENTIAL))
+                .then(phase(120, 1.05, 8, 10, Lengths.EXPONENTIAL))
+                .under(Conditions.NONE.wire(30, Lengths.normal(1 / 3.0)).good(100)),
+            54),
+        of(
+            "bulk",
+            "requests arrive in batches of 8 on average; 1.3 times the capacity for five minutes",
+            Plan.empty()
+                .then(60, 0.7)
+                .then(300, 1.3)
+                .under(Conditions.NONE.arrivals(Arrivals.batches(8))),
+            76),
+        of(
+            "contention",
+            "20 servers; the service time of 20 ms doubles with 200 in flight",
+            usual(SERVERS, MEAN, SPREAD).under(Conditions.NONE.crowding(200)),
+            32),
+        of(
+            "llm",
+            "8 servers of 2 s, deviation 0.8 of it; clients wait for a minute",
+            Plan.empty()
+                .then(phase(180, 0.7, 8, 2_000, Lengths.logNormal(0.8)))
+                .then(phase(300, 1.05, 8, 2_000, Lengths.logNormal(0.8)))
+                .then(phase(120, 0.9, 8, 2_000, Lengths.logNormal(0.8)))
+                .then(phase(180, 1.5, 8, 2_000, Lengths.logNormal(0.8)))
+                .under(Conditions.NONE.timeout(60_000)),
+            24),
+        of(
+            "jit",
+            "the service time falls from 60 ms to 20 ms in the first minute, under a load of 0.8,"
+                + " then 1.05",
+            Plan.empty()
+                .then(120, 0.8)
+                .then(120, 1.05)
+                .under(Conditions.NONE.slowness(Slowness.warmUp(3, 60)).good(200)),
+            52),
+        of(
+            "neighbourhood",
+            "a neighbour doubles the service time in bursts of 1.5 s, at 1.05 times the capacity",
+            Plan.empty()
+                .then(60, 0.7)
+                .then(240, 1.05)
+                .under(Conditions.NONE.slowness(Slowness.bursts(2, 1.5, 8)).good(150)),
+            52),
+        of(
+            "morning",
+            "half an hour at 0.02 times the capacity, then 5 times for two minutes",
+            Plan.empty().then(1_800, 0.02).then(120, 5),
+            32),
+        of(
+            "crons",
+            "2.5 times the capacity for 3 s, 0.6 times for 12 s, and so on",
+            Plan.empty()
+                .then(300, 1)
+                .under(Conditions.NONE.arrivals(Arrivals.onOff(2.5, 3, 0.6, 12))),
+            47),
+        of("autoscaler", "8 to 24 servers of 25 ms, one more every 15 s", autoscaler(), 32),
+        of(
+            "heavy",
+            "service times with a heavy tail: log-normal, deviation 1.5 of the mean",
+            usual(SERVERS, MEAN, Lengths.logNormal(1.5)),
+            36),
+        of(
+            "leak",
+            "5 servers; the service time of 20 ms grows to 40 ms within 20 minutes, until a"
+                + " restart",
+            Plan.empty()
+                .then(phase(1_800, 0.75, 5, MEAN, SPREAD))
+                .under(Conditions.NONE.slowness(Slowness.leak(2, 1_200)).good(200)),
+            19),
+        of(
+            "blend",
+            "6 servers of 40 ms, then 60 of 10 ms, and both once more",
+            Plan.empty()
+                .then(phase(60, 0.9, 6, 40, SPREAD))
+                .then(phase(90, 1.1, 60, 10, SPREAD))
+                .then(phase(60, 1, 6, 40, SPREAD))
+                .then(phase(90, 1.2, 60, 10, SPREAD)),
+            91),
+        of(
+            "zone",
+            "60 servers of 30 ms take the load of a second zone for three minutes: 0.52, 1.04, 0.52"
+                + " times the capacity",
+            Plan.empty()
+                .then(phase(60, 0.52, 60, 30, SPREAD))
+                .then(phase(180, 1.04, 60, 30, SPREAD))
+                .then(phase(60, 0.52, 60, 30, SPREAD)),
+            128),
+        of("growth", "0.8 to 1.16 times the capacity in steps of 0.04 every minute", growth(), 59),
+        of(
+            "pool",
+            "10 connections of 5 ms, exponential, to a database",
+            usual(10, 5, Lengths.EXPONENTIAL).under(Conditions.NONE.good(50)),
+            40));
+  }
+
+  private static Plan autoscaler() {
+    Plan plan = Plan.empty();
+    for (int servers = 8; servers <= 24; servers++) {
+      plan = plan.then(new Phase(15, 800, servers, 25, SPREAD)); // the capacity of 20 servers
+    }
+    return plan;
+  }
+
+  private static Plan growth() {
+    Plan plan = Plan.empty();
+    for (int step = 0; step < 10; step++) {
+      plan = plan.then(60, 0.8 + 0.04 * step);
+    }
+    return plan;
   }
 
   /** Returns five minutes at 0.7, 1.2, 0.9 and 2 times the capacity. */

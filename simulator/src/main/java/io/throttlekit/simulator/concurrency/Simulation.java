@@ -8,16 +8,13 @@ import java.util.concurrent.TimeUnit;
  * Runs a plan: arrivals that do not wait for responses, a limiter, an unbounded FIFO queue, and
  * servers.
  *
- * <p>A client waits for a second. A request whose client timed out leaves the queue, but a server
- * that has begun it finishes it. Servers that are removed finish their requests.
+ * <p>A request whose client timed out leaves the queue, but a server that has begun it finishes it.
+ * Servers that are removed finish their requests.
  *
  * <p>Each service time is drawn at arrival, even if the request is refused, so that under the same
  * seed all algorithms receive the same requests.
  */
 final class Simulation {
-  /** The timeout of clients. */
-  static final long CLIENT_TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(1);
-
   private static final double SECOND = TimeUnit.SECONDS.toNanos(1);
   private static final double MILLI = TimeUnit.MILLISECONDS.toNanos(1);
   // Independent random streams: their numbers must differ from those of the other classes.
@@ -34,6 +31,7 @@ final class Simulation {
   private final Servers wire = new Servers();
   private final Environment environment;
   private final Recorder recorder;
+  private final long timeoutNanos;
   private int inFlight;
   private Phase phase;
   private long sent;
@@ -47,6 +45,7 @@ final class Simulation {
     this.lengths = new Chance(seed, LENGTHS);
     this.environment = new Environment(plan, seed);
     this.recorder = new Recorder(plan.seconds());
+    this.timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.conditions().timeoutMillis());
     this.phase = plan.phases().getFirst();
   }
 
@@ -77,8 +76,7 @@ final class Simulation {
     while (true) {
       long done = servers.next();
       long oldest = requests.oldestStart();
-      long givenUp =
-          oldest == Long.MAX_VALUE ? oldest : environment.noticed(oldest + CLIENT_TIMEOUT_NANOS);
+      long givenUp = oldest == Long.MAX_VALUE ? oldest : environment.noticed(oldest + timeoutNanos);
       long delivered = wire.next();
       long woken = environment.noticed(limiter.next());
       long next = Math.min(Math.min(done, delivered), Math.min(givenUp, woken));

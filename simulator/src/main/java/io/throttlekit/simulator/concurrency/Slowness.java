@@ -1,5 +1,7 @@
 package io.throttlekit.simulator.concurrency;
 
+import java.util.function.DoubleUnaryOperator;
+
 /** Changes of the service time that have nothing to do with the load. */
 @FunctionalInterface
 interface Slowness {
@@ -60,5 +62,36 @@ interface Slowness {
       }
       return factors;
     };
+  }
+
+  /**
+   * Returns service times that fall evenly after the start, as those of code that is compiled while
+   * it runs.
+   *
+   * @param factor of the service time at the start
+   * @param seconds until it is 1
+   */
+  static Slowness warmUp(double factor, double seconds) {
+    return (length, _) ->
+        even(length, second -> second < seconds ? second / seconds : 1, factor, 1);
+  }
+
+  /**
+   * Returns service times that grow evenly until a restart, and then again.
+   *
+   * @param factor of the service time before a restart
+   * @param seconds from one restart to the next
+   */
+  static Slowness leak(double factor, double seconds) {
+    return (length, _) -> even(length, second -> second % seconds / seconds, 1, factor);
+  }
+
+  private static float[] even(int seconds, DoubleUnaryOperator share, double from, double to) {
+    float[] factors = new float[seconds * RESOLUTION];
+    for (int i = 0; i < factors.length; i++) {
+      double at = share.applyAsDouble((double) i / RESOLUTION);
+      factors[i] = (float) (from + at * (to - from));
+    }
+    return factors;
   }
 }

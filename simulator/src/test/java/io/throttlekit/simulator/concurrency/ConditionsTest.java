@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.throttlekit.simulator.concurrency.algorithm.FixedAlgorithm;
+import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -83,6 +84,34 @@ class ConditionsTest {
             .average()
             .orElse(0);
     assertThat(step).isLessThan(0.1);
+  }
+
+  @Test
+  void onOffLoadsTakeTurns() {
+    Course course = play(0.2, Conditions.NONE.arrivals(Arrivals.onOff(4, 5, 0.5, 15)), 1_000);
+    assertThat(course.latencies(40, 45).length / 5.0).isEqualTo(800, within(50.0));
+    assertThat(course.latencies(45, 60).length / 15.0).isEqualTo(100, within(20.0));
+  }
+
+  @Test
+  void clientsWaitForTheirTimeout() {
+    Course course = play(3, Conditions.NONE.timeout(5_000), 10_000);
+    assertThat(course.latency(1, 100, SECONDS)).isEqualTo(5_000, within(1.0));
+  }
+
+  @Test
+  void serviceTimesFallAfterAStart() {
+    float[] factors = Slowness.warmUp(3, 60).draw(SECONDS, new Chance(SEED, 1));
+    assertThat(List.of(factors[0], factors[300], factors[600], factors[1_999]))
+        .containsExactly(3f, 2f, 1f, 1f);
+  }
+
+  @Test
+  void serviceTimesGrowUntilARestart() {
+    float[] factors = Slowness.leak(2, 100).draw(SECONDS, new Chance(SEED, 1));
+    assertThat(List.of(factors[0], factors[500], factors[1_000], factors[1_500]))
+        .containsExactly(1f, 1.5f, 1f, 1.5f);
+    assertThat(factors[999]).isGreaterThan(1.99f);
   }
 
   private static double thrashing(Conditions conditions, int limit) {

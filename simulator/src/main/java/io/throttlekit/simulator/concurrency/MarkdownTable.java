@@ -1,0 +1,25 @@
+package io.throttlekit.simulator.concurrency;
+
+import java.util.List;
+
+/** A Markdown table, built row by row. Not thread-safe. */
+final class MarkdownTable {
+  private final StringBuilder text = new StringBuilder();
+
+  /** Begins a table with the titles of its columns. */
+  MarkdownTable(List<String> titles) {
+    row(titles).text.append("|---".repeat(titles.size())).append("|\n");
+  }
+
+  /** Adds a row. */
+  MarkdownTable row(List<String> cells) {
+    text.append("| ").append(String.join(" | ", cells)).append(" |\n");
+    return this;
+  }
+
+  /** Returns the table as text. */
+  @Override
+  public String toString() {
+    return text.toString();
+  }
+}
