@@ -5,6 +5,7 @@ import io.throttlekit.bench.command.Program;
 import io.throttlekit.simulator.concurrency.ConcurrencyReport;
 import io.throttlekit.simulator.concurrency.Names;
 import io.throttlekit.simulator.concurrency.ReviewReport;
+import io.throttlekit.simulator.concurrency.SweepReport;
 import io.throttlekit.simulator.fleet.FleetReport;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,9 +16,12 @@ import java.util.regex.Pattern;
 /** Compares limit algorithms in a simulation with several seeds. */
 public final class ConcurrencyBenchmark {
   public static final Set<String> OPTIONS = Set.of("seeds", "seed", "svg", "only", "algorithms");
-  public static final Set<String> FLAGS = Set.of("review", "fleets", "search");
+  public static final Set<String> FLAGS = Set.of("review", "search", "fleets", "sweep", "fine");
 
   private static final int SEEDS = 5;
+  private static final int SWEEP_SEEDS = 2; // each takes minutes
+  private static final Set<String> MODES = Set.of("review", "search", "fleets", "sweep");
+  private static final Pattern OURS = Pattern.compile("ProbedVegas");
 
   private ConcurrencyBenchmark() {}
 
@@ -28,6 +32,8 @@ public final class ConcurrencyBenchmark {
    * <ul>
    *   <li>{@code --review}: algorithms beside the best fixed limit; {@code --search} finds that
    *       limit
+   *   <li>{@code --sweep}: our default algorithm beside the best fixed limit, at loads around the
+   *       capacity; {@code --fine} for each hundredth
    *   <li>{@code --fleets}: fleets beside one process
    * </ul>
    *
@@ -40,21 +46,25 @@ public final class ConcurrencyBenchmark {
 
   public static Program read(Arguments arguments) {
     arguments.noWords();
-    int seeds = arguments.integer("seeds", 1, SEEDS);
+    int seeds = arguments.integer("seeds", 1, arguments.flag("sweep") ? SWEEP_SEEDS : SEEDS);
     String folder = arguments.text("svg", "");
     int first = arguments.integer("seed", 1, 1);
     Pattern only = arguments.pattern("only", Names.ANY);
-    Pattern algorithms = arguments.pattern("algorithms", Names.ANY);
-    List<String> chosen = FLAGS.stream().filter(arguments::flag).sorted().toList();
-    if (chosen.size() > 1) {
+    Pattern algorithms =
+        arguments.pattern("algorithms", arguments.flag("sweep") ? OURS : Names.ANY);
+    boolean fine = arguments.flag("fine");
+    List<String> modes = MODES.stream().filter(arguments::flag).sorted().toList();
+    if (modes.size() > 1) {
       throw new IllegalArgumentException(
-          "--" + String.join(" and --", chosen) + " exclude each other");
+          "--" + String.join(" and --", modes) + " exclude each other");
     }
-    return switch (chosen.isEmpty() ? "" : chosen.getFirst()) {
+    return switch (modes.isEmpty() ? "" : modes.getFirst()) {
       case "fleets" -> () -> System.out.print(FleetReport.of(first, seeds).markdown());
       case "review" ->
           () -> System.out.print(ReviewReport.of(only, algorithms, first, seeds).markdown());
       case "search" -> () -> System.out.print(ReviewReport.search(only, first, seeds));
+      case "sweep" ->
+          () -> SweepReport.of(fine, only, algorithms, first, seeds).print(System.out::print);
       default -> () -> printTable(folder, seeds);
     };
   }

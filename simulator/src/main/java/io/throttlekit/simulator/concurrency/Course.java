@@ -2,6 +2,7 @@ package io.throttlekit.simulator.concurrency;
 
 import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -52,12 +53,21 @@ public final class Course {
    * that is less.
    */
   public double goodput(int from, int to) {
+    return goodput(from, to, plan::goodMillis);
+  }
+
+  /**
+   * Returns the same with another goal.
+   *
+   * @param goal latency in ms up to which a response of a phase is good
+   */
+  double goodput(int from, int to, ToDoubleFunction<Phase> goal) {
     double good = 0;
     double possible = 0;
     for (int at = from; at < to; at++) {
       Phase phase = plan.at(at);
       Second second = seconds[at];
-      double goodMillis = plan.goodMillis(phase);
+      double goodMillis = goal.applyAsDouble(phase);
       for (int i = 0; i < second.ended; i++) {
         if (rtts[second.firstEnded + i] <= goodMillis) {
           good++;

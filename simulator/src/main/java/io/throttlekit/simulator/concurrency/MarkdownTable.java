@@ -2,7 +2,7 @@ package io.throttlekit.simulator.concurrency;
 
 import java.util.List;
 
-/** A Markdown table, built row by row. Not thread-safe. */
+/** A Markdown table, built row by row and printed in parts. Not thread-safe. */
 final class MarkdownTable {
   private final StringBuilder text = new StringBuilder();
 
@@ -17,9 +17,10 @@ final class MarkdownTable {
     return this;
   }
 
-  /** Returns the table as text. */
-  @Override
-  public String toString() {
-    return text.toString();
+  /** Returns the text since the last call. */
+  String take() {
+    String part = text.toString();
+    text.setLength(0);
+    return part;
   }
 }

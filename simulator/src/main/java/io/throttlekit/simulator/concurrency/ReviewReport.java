@@ -79,7 +79,7 @@ public final class ReviewReport {
         })
         .toList()
         .forEach(table::row);
-    return table.toString();
+    return table.take();
   }
 
   /** Runs some scenarios. */
@@ -116,7 +116,7 @@ public final class ReviewReport {
               at -> cell(figure, figure(figure, row, 2 * at), figure(figure, row, 2 * at + 1))));
     }
     table.row(cells("mean", at -> cell(figure, mean(figure, 2 * at), mean(figure, 2 * at + 1))));
-    return table.toString();
+    return table.take();
   }
 
   private List<String> cells(String first, IntFunction<String> cell) {

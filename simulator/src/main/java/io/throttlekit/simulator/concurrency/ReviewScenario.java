@@ -1,5 +1,6 @@
 package io.throttlekit.simulator.concurrency;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -36,22 +37,18 @@ record ReviewScenario(String name, String title, Plan plan, int bestLimit) {
   /** Compares an algorithm with the best fixed limit. */
   Result compare(Contender contender, boolean logged, long[] seeds) {
     Scenario scenario = with(logged);
-    double good = 0;
-    double possible = 0;
-    double worst = Double.MAX_VALUE;
+    List<SpanFigures> best = new ArrayList<>();
+    List<SpanFigures> found = new ArrayList<>();
     double refused = 0;
     for (long seed : seeds) {
-      Course best = scenario.play(Contender.fixed(bestLimit), seed);
       Course course = scenario.play(contender, seed);
-      good += course.goodput(0, course.length());
-      possible += best.goodput(0, best.length());
-      for (int from = 0; from < course.length(); from += 60) {
-        int to = Math.min(from + 60, course.length());
-        worst = Math.min(worst, course.goodput(from, to) / best.goodput(from, to));
-      }
+      found.add(SpanFigures.of(course, 0, plan::goodMillis));
       refused += refusedBelowCapacity(course) / seeds.length;
+      Course fixed = scenario.play(Contender.fixed(bestLimit), seed);
+      best.add(SpanFigures.of(fixed, 0, plan::goodMillis));
     }
-    return new Result(good / possible, worst, refused);
+    SpanFigures.Relative relative = SpanFigures.compare(found, best);
+    return new Result(relative.goodput(), relative.worstMinute(), refused);
   }
 
   /** Returns the fixed limit with the most goodput. */

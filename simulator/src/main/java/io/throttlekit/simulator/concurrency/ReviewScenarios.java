@@ -286,8 +286,7 @@ final class ReviewScenarios {
     return new Phase(seconds, perSecond, SERVERS, mean, Lengths.either(10, 100, slow));
   }
 
-  private static Phase phase(
-      int seconds, double load, int servers, double meanMillis, Lengths lengths) {
+  static Phase phase(int seconds, double load, int servers, double meanMillis, Lengths lengths) {
     return new Phase(seconds, load * servers * 1_000 / meanMillis, servers, meanMillis, lengths);
   }
 
