@@ -12,11 +12,15 @@ import io.throttlekit.simulator.concurrency.algorithm.NetflixAlgorithm;
 import io.throttlekit.simulator.concurrency.algorithm.OurAlgorithm;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.regex.Pattern;
 
 /** The algorithms that are compared, ours first. All of ours have the same range. */
 public final class Contenders {
   /** The limits of our algorithms. */
   public static final LimitRange RANGE = new LimitRange(1, 1000, 20);
+
+  /** Found in the names of our default algorithm and of Netflix's two over windows. */
+  public static final Pattern WINDOWED = Pattern.compile("ProbedVegas|windowed");
 
   private static final int GUESSED = 30; // 1.5 times the servers
   private static final int JITTER = 7; // a stream of random numbers that no other class uses

@@ -58,7 +58,7 @@ public final class ReviewReport {
   }
 
   /**
-   * Searches the best fixed limit of scenarios on all cores; all of them take half an hour.
+   * Searches the best fixed limit of scenarios on all cores; all of them take minutes.
    *
    * @param only found in the names of the scenarios
    * @return a Markdown table of the limits of this class, those that were found, and their goodput

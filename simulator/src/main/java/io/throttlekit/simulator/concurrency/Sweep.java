@@ -66,8 +66,19 @@ record Sweep(List<Row> rows, List<Double> loads, List<Contender> contenders, Lis
     }
   }
 
-  /** The figures of an algorithm in a row at a load. */
-  record Step(Row row, Contender contender, double load, SpanFigures.Relative figures) {}
+  /**
+   * The figures of an algorithm in a row at a load.
+   *
+   * @param goodput mean of all runs
+   * @param bestGoodput mean of the best fixed limit
+   */
+  record Step(
+      Row row,
+      Contender contender,
+      double load,
+      SpanFigures.Relative figures,
+      double goodput,
+      double bestGoodput) {}
 
   /** The results: the best limit of each load, and the steps of all rows in the order of loads. */
   record Result(List<Best> best, List<Step> steps) {
@@ -154,12 +165,15 @@ record Sweep(List<Row> rows, List<Double> loads, List<Contender> contenders, Lis
         List<List<SpanFigures>> runs = figures(start, load, contender, logged);
         for (Row row : wanted) {
           int goal = SweepBackend.GOALS.indexOf(row.goal());
-          List<List<SpanFigures>> others =
-              fixed.computeIfAbsent(
-                  best.limits().get(goal),
-                  limit -> figures(start, load, Contender.fixed(limit), false));
-          SpanFigures.Relative figures = SpanFigures.compare(runs.get(goal), others.get(goal));
-          steps.add(new Step(row, contender, load, figures));
+          List<SpanFigures> others =
+              fixed
+                  .computeIfAbsent(
+                      best.limits().get(goal),
+                      limit -> figures(start, load, Contender.fixed(limit), false))
+                  .get(goal);
+          SpanFigures.Relative figures = SpanFigures.compare(runs.get(goal), others);
+          steps.add(
+              new Step(row, contender, load, figures, goodput(runs.get(goal)), goodput(others)));
         }
       }
     }
@@ -179,6 +193,10 @@ record Sweep(List<Row> rows, List<Double> loads, List<Contender> contenders, Lis
       }
     }
     return figures;
+  }
+
+  private static double goodput(List<SpanFigures> runs) {
+    return runs.stream().mapToDouble(SpanFigures::goodput).average().orElseThrow();
   }
 
   private static Course play(Plan plan, Contender contender, boolean logged, long seed) {

@@ -1,5 +1,8 @@
 package io.throttlekit.simulator.concurrency;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -20,6 +23,9 @@ import java.util.stream.Stream;
  * Markdown. A row has the worst step of each figure, and its load.
  */
 public final class SweepReport {
+  /** The rows that are drawn: the default backend, after a calm minute. */
+  public static final Pattern DRAWN = Pattern.compile("calm 20 direct");
+
   private static final double ROUNDING = 1e-9; // of quotients of doubles
   private static final double SHARED = 0.98; // goodput of one fixed limit for all goals
 
@@ -121,6 +127,21 @@ public final class SweepReport {
    * @param out receives the rows of each backend as soon as it has run
    */
   public void print(Consumer<String> out) {
+    run(out);
+  }
+
+  /**
+   * Runs and prints the sweep, and draws it.
+   *
+   * @param folder receives {@code sweep.svg}
+   */
+  public void draw(Consumer<String> out, Path folder) throws IOException {
+    List<Sweep.Step> steps = run(out);
+    Files.createDirectories(folder);
+    Files.writeString(folder.resolve("sweep.svg"), SweepCurves.of(steps));
+  }
+
+  private List<Sweep.Step> run(Consumer<String> out) {
     MarkdownTable table =
         new MarkdownTable(
             row(
@@ -144,6 +165,7 @@ public final class SweepReport {
     table.row(figures("rows that miss the target", all, Figure::missed));
     table.row(figures("mean of all steps", all, Figure::mean));
     out.accept(table.take() + "\n" + limits.take());
+    return all;
   }
 
   private static List<Sweep.Step> of(Sweep.Row row, Sweep.Result result) {

@@ -2,7 +2,9 @@ package io.throttlekit.simulator.fleet;
 
 import io.throttlekit.simulator.concurrency.Contenders;
 import io.throttlekit.simulator.concurrency.Course;
+import io.throttlekit.simulator.concurrency.Names;
 import io.throttlekit.simulator.concurrency.Scenario;
+import io.throttlekit.simulator.concurrency.SweepReport;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,8 +12,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,12 +48,23 @@ public final class FleetReport {
   }
 
   /**
-   * Runs all scenarios on all cores; takes minutes.
+   * Runs the published scenarios and the loads of the sweep on all cores; takes minutes.
    *
+   * @param fine whether the loads differ by 0.01, as in {@link SweepReport}
+   * @param only found in the names of the rows that are run
    * @param firstSeed the others follow it
    * @param seeds number of runs, from 1
+   * @throws IllegalStateException if no row has such a name
    */
-  public static FleetReport of(long firstSeed, int seeds) {
+  public static FleetReport of(boolean fine, Pattern only, long firstSeed, int seeds) {
+    List<FleetRow> rows =
+        Stream.concat(FleetRow.all().stream(), FleetRow.sweep(SweepReport.loads(fine)).stream())
+            .toList();
+    return of(Names.matching(rows, FleetRow::name, only), firstSeed, seeds);
+  }
+
+  /** Runs some scenarios with all shapes of fleets. */
+  static FleetReport of(List<FleetRow> rows, long firstSeed, int seeds) {
     List<FleetShape> shapes =
         List.of(
             FleetShape.even(1),
@@ -57,7 +72,7 @@ public final class FleetReport {
             FleetShape.skewed(4),
             FleetShape.even(16),
             FleetShape.skewed(16));
-    return of(FleetRow.all(), shapes, firstSeed, seeds);
+    return of(rows, shapes, firstSeed, seeds);
   }
 
   /** Runs some scenarios. */

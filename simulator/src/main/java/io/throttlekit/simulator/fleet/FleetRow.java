@@ -5,6 +5,8 @@ import io.throttlekit.simulator.concurrency.Plan;
 import io.throttlekit.simulator.concurrency.Scenario;
 import io.throttlekit.simulator.concurrency.Scenarios;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
 
 /**
  * A span of a scenario in which fleets are compared with one process.
@@ -27,7 +29,7 @@ record FleetRow(String name, Scenario scenario, int from, int to, boolean worst)
   /** The limit has followed when it is within this multiple of its plateau. */
   private static final double FOLLOWED = 1.3;
 
-  /** Returns all rows. */
+  /** Returns the rows of the published scenarios. */
   static List<FleetRow> all() {
     return List.of(
         of("T1 1.2× the capacity", "step-1.2", 120, 180),
@@ -53,6 +55,24 @@ record FleetRow(String name, Scenario scenario, int from, int to, boolean worst)
         of("T9 2× after idling, after 30 s", "idle", 630, 660),
         large(1.2),
         large(2));
+  }
+
+  /**
+   * Returns two rows for each load: from a step from half of the capacity on, and its first 12 s.
+   *
+   * @param loads relative to the capacity
+   */
+  static List<FleetRow> sweep(List<Double> loads) {
+    return loads.stream()
+        .flatMap(load -> {
+          String times = String.format(Locale.ROOT, "sweep %.2f×", load);
+          Plan plan = Plan.empty().then(60, 0.5).then(120, load);
+          Scenario scenario = new Scenario(times, times, plan, false, List.of());
+          return Stream.of(
+              new FleetRow(times, scenario, 60, 180, false),
+              new FleetRow(times + ", first 12 s", scenario, 60, 72, false));
+        })
+        .toList();
   }
 
   /** Returns the goodput of the span, or the lowest of its minutes. */

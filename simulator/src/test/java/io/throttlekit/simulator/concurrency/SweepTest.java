@@ -4,15 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 @Tag("slow")
 class SweepTest {
   private static final List<Double> LOADS = List.of(1.0, 1.2);
   private static final SweepBackend SMALL = new SweepBackend(3, false);
+
+  @TempDir private Path folder;
 
   @Test
   void thereIsARowForEachStartBackendGoalAndSensor() {
@@ -94,6 +100,21 @@ class SweepTest {
     assertThatThrownBy(() -> SweepReport.of(false, Pattern.compile("7 direct"), Names.ANY, 1, 1))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageStartingWith("no name matches 7 direct: calm 3 direct 5× exact, ");
+  }
+
+  @Test
+  void drawsACurveForEachAlgorithmAndTheBestLimitInAPanelForEachGoalAndSensor() throws IOException {
+    StringBuilder text = new StringBuilder();
+    List<Contender> contenders = List.of(Contenders.probedVegas(), Contender.fixed(5));
+    SweepReport.of(LOADS, contenders, Pattern.compile("at once 3 direct"), 1, 1)
+        .draw(text::append, folder);
+    assertThat(text).startsWith("| row | ProbedVegas: goodput | ");
+    String svg = Files.readString(folder.resolve("sweep.svg"));
+    assertThat(svg.lines().filter(line -> line.startsWith("<path class=\"b\""))).hasSize(4);
+    assertThat(svg.lines().filter(line -> line.startsWith("<path class=\"c\""))).hasSize(4 + 1);
+    assertThat(svg.lines().filter(line -> line.startsWith("<path class=\"g\""))).hasSize(4 + 1);
+    assertThat(svg)
+        .contains(">at once 3 direct 5×<", ">logged<", ">fixed at 5<", ">best fixed limit<");
   }
 
   private static String report() {

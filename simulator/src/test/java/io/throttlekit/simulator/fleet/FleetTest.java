@@ -99,11 +99,25 @@ class FleetTest {
   }
 
   @Test
+  void theSweepHasTheRunAndItsBeginningAtEachLoad() {
+    List<FleetRow> rows = FleetRow.sweep(List.of(0.9, 1.05));
+    assertThat(rows)
+        .extracting(FleetRow::name)
+        .containsExactly(
+            "sweep 0.90×", "sweep 0.90×, first 12 s", "sweep 1.05×", "sweep 1.05×, first 12 s");
+    String report =
+        FleetReport.of(rows.subList(2, 4), List.of(FleetShape.even(4)), SEED, 1).markdown();
+    assertThat(report)
+        .containsPattern("\n\\| sweep 1.05× \\| 0\\.9\\d{2} \\| 0\\.9\\d{2} ")
+        .doesNotContain("seconds to follow");
+  }
+
+  @Test
   @Tag("thorough")
   void goodputOfHalfAMinuteAndLongerIsThatOfOneProcess() {
     List<FleetRow> rows =
         FleetRow.all().stream().filter(row -> !row.worst() && row.to() - row.from() >= 30).toList();
-    FleetReport report = FleetReport.of(SEED, 5);
+    FleetReport report = FleetReport.of(FleetRow.all(), SEED, 5);
     assertThat(rows)
         .hasSizeGreaterThan(10)
         .allSatisfy(row -> {
