@@ -10,7 +10,8 @@ import java.util.stream.LongStream;
 /**
  * Half an hour at the capacity and above, for several kinds of backends: whether a limit drifts.
  * Each cell has the goodput and, in brackets, its worst minute, first of an in-process limiter,
- * then of one that is fed by an access log.
+ * then of one that is fed by an access log. ✗ marks a worst minute below 0.9, or below 0.95 times
+ * the worst one of the best fixed limit where no fixed limit reaches 0.9.
  */
 public final class LongReport {
   private static final int SECONDS = 1_800;
@@ -18,25 +19,20 @@ public final class LongReport {
   private static final int IDLE = 600;
   private static final double IDLE_LOAD = 0.02;
   private static final double WORST_MINUTE = 0.9; // target
+  private static final double OF_BEST = 0.95; // where the best fixed limit misses the target
   private static final double ROUNDING = 1e-9; // of quotients of doubles
   private static final List<Double> LOADS = List.of(1.0, 1.05, 1.3);
 
   private static final List<Kind> KINDS =
       List.of(
           of("default", Conditions.NONE),
-          new Kind(
-              "backbone",
-              8,
-              10,
-              Lengths.EXPONENTIAL,
-              Conditions.NONE.wire(30, Lengths.normal(1 / 3.0)).good(100),
-              0),
-          of("bulk", Conditions.NONE.arrivals(Arrivals.batches(8))),
-          of("contention", Conditions.NONE.crowding(200)),
-          new Kind("llm", 8, 2_000, Lengths.logNormal(0.8), Conditions.NONE.timeout(60_000), 0),
-          of("jit", Conditions.NONE.slowness(Slowness.warmUp(3, 60)).good(200)),
-          of("neighbour", Conditions.NONE.slowness(Slowness.bursts(2, 1.5, 8)).good(150)),
-          of("heavy", Lengths.logNormal(1.5), Conditions.NONE, 0),
+          new Kind("backbone", 8, 10, Lengths.EXPONENTIAL, ReviewScenarios.BACKBONE, 0),
+          of("bulk", ReviewScenarios.BULK),
+          of("contention", ReviewScenarios.CONTENTION),
+          new Kind("llm", 8, 2_000, ReviewScenarios.LLM_LENGTHS, ReviewScenarios.LLM, 0),
+          of("jit", ReviewScenarios.JIT),
+          of("neighbour", ReviewScenarios.NEIGHBOUR),
+          of("heavy", ReviewScenarios.HEAVY, Conditions.NONE, 0),
           of("idle", Lengths.logNormal(Plan.VARIATION), Conditions.NONE, IDLE));
 
   private final List<Contender> contenders;
@@ -148,7 +144,8 @@ public final class LongReport {
 
   private static List<String> row(Row row, int limit, List<Cell> cells) {
     Cell best = cells.getFirst();
-    double target = Math.min(WORST_MINUTE, best.worst); // some minutes are bad with any limit
+    double target = // some minutes are bad with any limit
+        best.worst >= WORST_MINUTE ? WORST_MINUTE : OF_BEST * best.worst;
     List<String> texts = new ArrayList<>();
     texts.add("`%s`".formatted(row.name()));
     texts.add(limit + ": " + best.text(target));

@@ -11,6 +11,21 @@ import java.util.stream.Stream;
  * services meet at the edge of their capacity.
  */
 final class ReviewScenarios {
+  /** A network that is slower than the servers. */
+  static final Conditions BACKBONE = Conditions.NONE.wire(30, Lengths.normal(1 / 3.0)).good(100);
+
+  static final Conditions BULK = Conditions.NONE.arrivals(Arrivals.batches(8));
+  static final Conditions CONTENTION = Conditions.NONE.crowding(200);
+  static final Conditions LLM = Conditions.NONE.timeout(60_000);
+  static final Lengths LLM_LENGTHS = Lengths.logNormal(0.8);
+  static final Conditions JIT = Conditions.NONE.slowness(Slowness.warmUp(3, 60)).good(200);
+
+  /** A neighbour that doubles the service time now and then. */
+  static final Conditions NEIGHBOUR =
+      Conditions.NONE.slowness(Slowness.bursts(2, 1.5, 8)).good(150);
+
+  static final Lengths HEAVY = Lengths.logNormal(1.5);
+
   private static final int SERVERS = Plan.SERVERS;
   private static final double MEAN = Plan.MEAN_MILLIS;
   private static final Lengths SPREAD = Lengths.logNormal(VARIATION);
@@ -61,7 +76,7 @@ final class ReviewScenarios {
         of(
             "wire",
             "8 servers of 10 ms behind a network of 30 ms, deviation 10 ms",
-            usual(8, 10, SPREAD).under(Conditions.NONE.wire(30, Lengths.normal(1 / 3.0)).good(100)),
+            usual(8, 10, SPREAD).under(BACKBONE),
             50),
         of(
             "thrashing",
@@ -87,8 +102,7 @@ final class ReviewScenarios {
         of(
             "neighbour",
             "a neighbour doubles the service time in bursts of 1.5 s",
-            usual(SERVERS, MEAN, SPREAD)
-                .under(Conditions.NONE.slowness(Slowness.bursts(2, 1.5, 8)).good(150)),
+            usual(SERVERS, MEAN, SPREAD).under(NEIGHBOUR),
             43),
         of(
             "routes",
@@ -154,47 +168,38 @@ final class ReviewScenarios {
                 .then(phase(60, 0.7, 8, 10, Lengths.EXPONENTIAL))
                 .then(phase(120, 1, 8, 10, Lengths.EXPONENTIAL))
                 .then(phase(120, 1.05, 8, 10, Lengths.EXPONENTIAL))
-                .under(Conditions.NONE.wire(30, Lengths.normal(1 / 3.0)).good(100)),
+                .under(BACKBONE),
             54),
         of(
             "bulk",
             "requests arrive in batches of 8 on average; 1.3 times the capacity for five minutes",
-            Plan.empty()
-                .then(60, 0.7)
-                .then(300, 1.3)
-                .under(Conditions.NONE.arrivals(Arrivals.batches(8))),
+            Plan.empty().then(60, 0.7).then(300, 1.3).under(BULK),
             76),
         of(
             "contention",
             "20 servers; the service time of 20 ms doubles with 200 in flight",
-            usual(SERVERS, MEAN, SPREAD).under(Conditions.NONE.crowding(200)),
+            usual(SERVERS, MEAN, SPREAD).under(CONTENTION),
             32),
         of(
             "llm",
             "8 servers of 2 s, deviation 0.8 of it; clients wait for a minute",
             Plan.empty()
-                .then(phase(180, 0.7, 8, 2_000, Lengths.logNormal(0.8)))
-                .then(phase(300, 1.05, 8, 2_000, Lengths.logNormal(0.8)))
-                .then(phase(120, 0.9, 8, 2_000, Lengths.logNormal(0.8)))
-                .then(phase(180, 1.5, 8, 2_000, Lengths.logNormal(0.8)))
-                .under(Conditions.NONE.timeout(60_000)),
+                .then(phase(180, 0.7, 8, 2_000, LLM_LENGTHS))
+                .then(phase(300, 1.05, 8, 2_000, LLM_LENGTHS))
+                .then(phase(120, 0.9, 8, 2_000, LLM_LENGTHS))
+                .then(phase(180, 1.5, 8, 2_000, LLM_LENGTHS))
+                .under(LLM),
             24),
         of(
             "jit",
             "the service time falls from 60 ms to 20 ms in the first minute, under a load of 0.8,"
                 + " then 1.05",
-            Plan.empty()
-                .then(120, 0.8)
-                .then(120, 1.05)
-                .under(Conditions.NONE.slowness(Slowness.warmUp(3, 60)).good(200)),
+            Plan.empty().then(120, 0.8).then(120, 1.05).under(JIT),
             52),
         of(
             "neighbourhood",
             "a neighbour doubles the service time in bursts of 1.5 s, at 1.05 times the capacity",
-            Plan.empty()
-                .then(60, 0.7)
-                .then(240, 1.05)
-                .under(Conditions.NONE.slowness(Slowness.bursts(2, 1.5, 8)).good(150)),
+            Plan.empty().then(60, 0.7).then(240, 1.05).under(NEIGHBOUR),
             52),
         of(
             "morning",
@@ -212,7 +217,7 @@ final class ReviewScenarios {
         of(
             "heavy",
             "service times with a heavy tail: log-normal, deviation 1.5 of the mean",
-            usual(SERVERS, MEAN, Lengths.logNormal(1.5)),
+            usual(SERVERS, MEAN, HEAVY),
             36),
         of(
             "leak",

@@ -37,7 +37,7 @@ record Sweep(List<Row> rows, List<Double> loads, List<Contender> contenders, Lis
    * @param logged whether samples come from a proxy's access log
    */
   record Row(SweepStart start, SweepBackend backend, int goal, boolean logged) {
-    /** Returns all rows of a backend(). */
+    /** Returns all rows of a backend. */
     static Stream<Row> of(SweepBackend backend) {
       return Stream.of(SweepStart.values())
           .flatMap(start ->
