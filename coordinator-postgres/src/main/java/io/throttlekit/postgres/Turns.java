@@ -139,8 +139,8 @@ final class Turns<T> {
   }
 
   /**
-   * Ends a transaction of calls at a place. More than one other may begin then: one of listed
-   * tenants, and one of the others that waited for its end.
+   * Ends a transaction of calls at a place. Two transactions may begin then: the next one of listed
+   * tenants, and one of unlisted tenants that waited for this end.
    */
   synchronized void end(Place place) {
     running--;
@@ -160,7 +160,7 @@ final class Turns<T> {
     private boolean listedRuns;
     private boolean unlistedRuns;
 
-    /** Whether one of unlisted tenants has run beside the one of listed tenants that runs. */
+    /** Whether unlisted tenants have had a transaction beside the listed tenants' that runs. */
     private boolean passed;
 
     boolean mayBegin(boolean listed) {
