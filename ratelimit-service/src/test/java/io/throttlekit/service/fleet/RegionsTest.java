@@ -387,7 +387,7 @@ class RegionsTest {
 
   /**
    * Returns the windows in which every region surely refused as many requests as its store leases
-   * at a time: a single refusal may be that of a late store, in a window that is not spent.
+   * at a time: a late store may cause a single refusal in a window with units left.
    */
   private static List<Window> spent(Offered offered, long afterMillis) {
     return offered.wholeWindows().stream()

@@ -26,8 +26,8 @@ interface Arrivals {
   /**
    * Returns independent requests whose rate changes between two values, first the higher one.
    *
-   * @param most rate relative to that of the phase, for {@code mostSeconds}, then {@code least} for
-   *     {@code leastSeconds}, and so on; both above 0
+   * @param most rate as a multiple of the phase's rate, for {@code mostSeconds}, then {@code least}
+   *     for {@code leastSeconds}, and so on; both above 0
    */
   static Arrivals onOff(double most, double mostSeconds, double least, double leastSeconds) {
     return (chance, second) ->

@@ -57,7 +57,7 @@ public final class Course {
   }
 
   /**
-   * Returns the same with another goal.
+   * Returns the goodput for another goal.
    *
    * @param goal latency in ms up to which a response of a phase is good
    */

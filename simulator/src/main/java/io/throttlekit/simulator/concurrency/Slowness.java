@@ -65,8 +65,8 @@ interface Slowness {
   }
 
   /**
-   * Returns service times that fall evenly after the start, as those of code that is compiled while
-   * it runs.
+   * Returns service times that fall evenly after the start, as in a process that compiles code
+   * while running.
    *
    * @param factor of the service time at the start
    * @param seconds until it is 1

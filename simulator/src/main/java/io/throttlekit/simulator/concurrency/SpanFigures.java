@@ -20,7 +20,7 @@ record SpanFigures(double goodput, List<Double> minutes, double p99) {
   }
 
   /**
-   * Figures relative to those of the best fixed limit in the same spans.
+   * Figures divided by the figures of the best fixed limit in the same spans.
    *
    * @param goodput of all runs
    * @param worstMinute the lowest of all minutes, each relative to the same minute
@@ -43,7 +43,7 @@ record SpanFigures(double goodput, List<Double> minutes, double p99) {
   }
 
   /**
-   * Compares runs with those of the best fixed limit.
+   * Compares runs with the runs of the best fixed limit.
    *
    * @param best of the same seeds, in the same order
    */

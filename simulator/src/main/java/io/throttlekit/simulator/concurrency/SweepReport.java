@@ -39,7 +39,7 @@ public final class SweepReport {
   private final List<Contender> contenders;
   private final List<Double> loads;
 
-  /** A figure of a step, relative to that of the best fixed limit, and its target. */
+  /** A figure of a step, divided by the best fixed limit's figure, and the target. */
   private record Figure(
       String name, double bound, boolean atLeast, ToDoubleFunction<SpanFigures.Relative> of) {
 
