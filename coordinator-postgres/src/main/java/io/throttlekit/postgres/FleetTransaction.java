@@ -1,5 +1,6 @@
 package io.throttlekit.postgres;
 
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Departure;
@@ -29,8 +30,8 @@ final class FleetTransaction {
    */
   private static final long KEPT_MILLIS = 3_600_000;
 
-  /** The numbers of a digest before its latencies, the last of which is the number of these. */
-  private static final int DIGEST_NUMBERS = 6;
+  /** Numbers of a digest before its latencies; the last of them is the number of latencies. */
+  private static final int DIGEST_NUMBERS = 9;
 
   /** Locks the row of a limit, and creates it if needed; see {@link BudgetTransaction}. */
   private static final String LOCK =
@@ -330,6 +331,7 @@ final class FleetTransaction {
               numbers.get(i + 2),
               Math.toIntExact(numbers.get(i + 3)),
               numbers.get(i + 4) == 1,
+              new RequestStatistics(numbers.get(i + 5), numbers.get(i + 6), numbers.get(i + 7)),
               numbers.subList(from, end)));
       i = end;
     }
@@ -342,6 +344,9 @@ final class FleetTransaction {
     for (SampleDigest digest : digests) {
       Collections.addAll(numbers, digest.answered(), digest.dropped(), digest.refused());
       Collections.addAll(numbers, (long) digest.inFlight(), digest.full() ? 1L : 0L);
+      RequestStatistics statistics = digest.statistics();
+      Collections.addAll(
+          numbers, statistics.slopeNanos(), statistics.errorNanos(), statistics.dispersion());
       numbers.add((long) digest.latencies().size());
       numbers.addAll(digest.latencies());
     }

@@ -2,6 +2,7 @@ package io.throttlekit.postgres;
 
 import static io.throttlekit.postgres.StoreCalls.answer;
 
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.ConcurrencyCoordinator;
 import io.throttlekit.share.Departure;
@@ -22,7 +23,9 @@ final class Heartbeats {
   }
 
   static Heartbeat of(String node, long sequence, long leaseMillis) {
-    SampleDigest digest = new SampleDigest(2, 0, 0, 1, false, List.of(1_000L, sequence * 1_000L));
+    SampleDigest digest =
+        new SampleDigest(
+            2, 0, 0, 1, false, RequestStatistics.NONE, List.of(1_000L, sequence * 1_000L));
     return new Heartbeat(
         "limit", node, 1, sequence, 10, true, 0, 0, 1, sequence - 1, leaseMillis, 0, null, digest);
   }

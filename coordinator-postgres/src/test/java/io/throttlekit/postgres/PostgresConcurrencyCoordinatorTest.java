@@ -7,6 +7,8 @@ import static io.throttlekit.postgres.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
+import io.throttlekit.limit.RequestStatistics;
+import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Heartbeat;
 import io.throttlekit.share.Heartbeat.Publication;
@@ -104,7 +106,18 @@ class PostgresConcurrencyCoordinatorTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"{1,2,3}", "{1,2,3,4,0,NULL}", "{1,2,3,4,0,-9}", "{{1,2},{3,4}}"})
+  @ValueSource(
+      strings = {
+        "{1,2,3}",
+        "{1,2,3,4,0,1,1000}", // without statistics
+        "{1,2,3,4,0,0,0,1000,NULL}",
+        "{1,2,3,4,0,NULL,0,1000,1,1000}",
+        "{1,2,3,4,0,0,0,1000,-9}",
+        "{1,2,3,4,0,0,0,1000,2,1000}",
+        "{1,2,3,4,0,0,0,1000,9223372036854775807,1000}",
+        "{1,2,3,4,0,0,0,1000,2147483647,1000}",
+        "{{1,2},{3,4}}"
+      })
   void digestsThatCannotBeReadCountAsNone(String written) {
     PostgresConcurrencyCoordinator coordinator = open(Wanted.of(database.url()));
     beat(coordinator, "a", 1);
@@ -114,6 +127,25 @@ class PostgresConcurrencyCoordinatorTest {
     database.run("UPDATE throttlekit.fleet_nodes SET digests = '" + written + "'");
     assertThat(beat(coordinator, "a", 2).digests()).as("its own").hasSize(1);
     assertThat(listener.failures).isEmpty();
+  }
+
+  @Test
+  void statisticsOutOfRangeThatOthersHaveWrittenAreClamped() {
+    PostgresConcurrencyCoordinator coordinator = open(Wanted.of(database.url()));
+    beat(coordinator, "a", 1);
+    beat(coordinator, "b", 1);
+    long least = Long.MIN_VALUE;
+    long most = Long.MAX_VALUE;
+    database.run(
+        "UPDATE throttlekit.fleet_nodes SET digests = '{1,0,0,1,0,%d,%d,%d,1,1000,1,0,0,1,0,%d,%d,%d,1,1000}' WHERE node = 'b'"
+            .formatted(least, least, least, most, most, most));
+    long hour = 3_600_000_000_000L;
+    assertThat(beat(coordinator, "a", 2).digests())
+        .extracting(SampleDigest::statistics)
+        .containsExactly(
+            RequestStatistics.NONE,
+            new RequestStatistics(-hour, 0, 1_000),
+            new RequestStatistics(hour, hour, 1_000_000_000));
   }
 
   @Test

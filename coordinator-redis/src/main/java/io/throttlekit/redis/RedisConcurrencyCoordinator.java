@@ -2,6 +2,7 @@ package io.throttlekit.redis;
 
 import io.netty.channel.EventLoopGroup;
 import io.throttlekit.TimeSource;
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.redis.FederationKeys.Place;
 import io.throttlekit.share.ConcurrencyCoordinator;
@@ -65,7 +66,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
   /** The part of a heartbeat's reply that is the number of remnants; these, then digests follow. */
   private static final int REMNANTS = 10;
 
-  private static final int DIGEST_NUMBERS = 5; // before the latencies
+  private static final int DIGEST_NUMBERS = 8; // before the latencies
   private static final int MAX_DIGEST_PARTS = DIGEST_NUMBERS + SampleDigest.MAX_LATENCIES + 1;
 
   private final Coordination terms;
@@ -256,11 +257,17 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
     return at < bytes.length ? bytes[at] & 0x3F : 0;
   }
 
-  /** Returns {@code 9 1 0 12 1 400000 900000}: at most 25 numbers of at most 13 digits. */
+  /**
+   * Returns {@code 9 1 0 12 1 -800 90 1000 400000 900000}: at most 28 numbers of at most 13 digits,
+   * one of them with a sign.
+   */
   private static String text(SampleDigest digest) {
     List<Long> numbers = new ArrayList<>();
     Collections.addAll(numbers, digest.answered(), digest.dropped(), digest.refused());
     Collections.addAll(numbers, (long) digest.inFlight(), digest.full() ? 1L : 0L);
+    RequestStatistics statistics = digest.statistics();
+    Collections.addAll(
+        numbers, statistics.slopeNanos(), statistics.errorNanos(), statistics.dispersion());
     numbers.addAll(digest.latencies());
     return numbers.stream().map(String::valueOf).collect(Collectors.joining(" "));
   }
@@ -279,6 +286,7 @@ public final class RedisConcurrencyCoordinator extends RedisFederation
           numbers.get(2),
           Math.toIntExact(numbers.get(3)),
           numbers.get(4) == 1,
+          new RequestStatistics(numbers.get(5), numbers.get(6), numbers.get(7)),
           numbers.subList(DIGEST_NUMBERS, numbers.size()));
     } catch (IllegalArgumentException | ArithmeticException _) {
       return null;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
 import io.throttlekit.TimeSource;
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Coordination.Aggregate;
@@ -167,7 +168,8 @@ class RedisConcurrencyCoordinatorTest {
   }
 
   private static Heartbeat withDigest(String node, long sequence) {
-    SampleDigest digest = new SampleDigest(1, 0, 0, 1, false, List.of(1_000L));
+    SampleDigest digest =
+        new SampleDigest(1, 0, 0, 1, false, RequestStatistics.NONE, List.of(1_000L));
     return new Heartbeat("limit", node, 1, sequence, 10, true, 0, 0, 0, 0, HOUR, 0, null, digest);
   }
 

@@ -6,6 +6,7 @@ import static io.throttlekit.redis.StoreCalls.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.ManualTime;
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination;
 import io.throttlekit.share.Departure;
@@ -132,17 +133,47 @@ class RedisConcurrencyWrittenByOthersTest {
     answer(coordinator().heartbeat(digested("a", 1)));
     answer(coordinator().heartbeat(digested("b", 1)));
     String digests = key("digests");
-    redis.command("HSET", digests, "zzz", "1 0 0 1 0 1000;");
-    redis.command("HSET", digests, "z:zzzzzzzzzzzzzzzz", "1 0 0 1 0 1000;");
+    redis.command("HSET", digests, "zzz", "1 0 0 1 0 0 0 1000 1000;");
+    redis.command("HSET", digests, "z:zzzzzzzzzzzzzzzz", "1 0 0 1 0 0 0 1000 1000;");
     redis.command(
-        "HSET", digests, OTHER, "x;;1 2;1 0 0 1 0 1000;9 9 9 9 9 9e9;" + "7 ".repeat(9_999));
-    redis.command("HSET", digests, "c:8000000000000001", "1 0 0 99999999999 0 1000;5 0 0 1 0;");
+        "HSET",
+        digests,
+        OTHER,
+        "x;;1 2;1 0 0 1 0 0 0 1000 1000;9 9 9 9 9 9 9 9 9e9;1 0 0 1 0 1000;" + "7 ".repeat(9_999));
+    redis.command(
+        "HSET",
+        digests,
+        "c:8000000000000001",
+        "1 0 0 99999999999 0 0 0 1000 1000;5 0 0 1 0 0 0 1000;1 0 0 1 0 0 1e3 1000 1000;"
+            + "1 0 0 1 0 99999999999999999999 0 1000 1000;1 0 0 1 0 0 0 1000 1000 ;");
     assertThat(answer(coordinator().heartbeat(digested("a", 2))).digests())
         .as("of a and b")
         .containsExactly(SAMPLE, SAMPLE);
   }
 
-  private static final SampleDigest SAMPLE = new SampleDigest(1, 0, 0, 1, false, List.of(1_000L));
+  @Test
+  void statisticsOutOfRangeAreClamped() {
+    answer(coordinator().heartbeat(digested("a", 1)));
+    answer(coordinator().heartbeat(digested("b", 1)));
+    long least = Long.MIN_VALUE;
+    long most = Long.MAX_VALUE;
+    redis.command(
+        "HSET",
+        key("digests"),
+        OTHER,
+        "1 0 0 1 0 %d %d %d 1000;1 0 0 1 0 %d %d %d 1000;"
+            .formatted(least, least, least, most, most, most));
+    long hour = 3_600_000_000_000L;
+    assertThat(answer(coordinator().heartbeat(digested("a", 2))).digests())
+        .extracting(SampleDigest::statistics)
+        .containsExactly(
+            SAMPLE.statistics(),
+            new RequestStatistics(-hour, 0, 1_000),
+            new RequestStatistics(hour, hour, 1_000_000_000));
+  }
+
+  private static final SampleDigest SAMPLE =
+      new SampleDigest(1, 0, 0, 1, false, RequestStatistics.NONE, List.of(1_000L));
 
   private static Heartbeat digested(String node, long sequence) {
     return new Heartbeat("limit", node, 1, sequence, 10, true, 0, 0, 0, 0, HOUR, 0, null, SAMPLE);

@@ -7,16 +7,36 @@ import io.throttlekit.limit.stats.LatencyQuantiles;
  */
 final class Baseline {
   /** The weight of a shorter latency. */
-  private static final double DOWN = 0.2;
+  private static final double DOWN = 0.3;
 
-  /** The weight of a longer latency: an exponential moving average over 60 windows. */
-  private static final double UP = 2.0 / 61;
+  /** The weight of a longer latency that is no queue. */
+  private static final double UP = 0.1;
 
-  /** Windows in which the baseline rises as a plain mean, and no slower. */
-  private static final int FRESH_WINDOWS = 10;
+  /** The weight of a longer latency while more requests are in flight than in service. */
+  private static final double UP_QUEUED = 0.3;
 
-  /** The largest relative difference of a measurement that confirms the baseline. */
-  private static final double CONFIRMS = 0.1;
+  /** The multiple of the baseline that a longer latency counts as at most. */
+  private static final double MAX_RATIO = 2;
+
+  /** The share of the requests in service that leaves servers idle. */
+  private static final double IDLE = 0.9;
+
+  /** Requests without a queue that count. */
+  private static final int MIN_UNQUEUED = 5;
+
+  /** Requests whose mean has half of the weight. */
+  private static final double HALF_WEIGHT_REQUESTS = 50;
+
+  private static final double MAX_WEIGHT = 0.3;
+
+  /** The factor by which requests without a queue raise the baseline at most. */
+  private static final double MAX_RISE = 1.2;
+
+  /** The share of the baseline from which requests without a queue confirm it. */
+  private static final double NEAR = 0.75;
+
+  /** The largest relative difference of a measurement that agrees with the baseline. */
+  private static final double AGREES = 0.1;
 
   /** The relative difference below which a measurement is not chance: the baseline was wrong. */
   private static final double FAR_BELOW = 0.2;
@@ -24,13 +44,9 @@ final class Baseline {
   /** The share of the baseline that the shortest measurement leaves: many errors may be fast. */
   private static final double LEFT = 0.5;
 
-  /** Requests that began with few in flight, from which their mean is not chance. */
-  private static final int MIN_UNCROWDED = 10;
-
-  private final LatencyQuantiles uncrowded = new LatencyQuantiles();
-  private double crowd = Double.MAX_VALUE;
+  private final LatencyQuantiles unqueued = new LatencyQuantiles();
+  private double maxUnqueued;
   private double nanos;
-  private int windows;
 
   /** Returns the baseline in ns, or 0 before the first window. */
   double nanos() {
@@ -40,66 +56,61 @@ final class Baseline {
   /** Starts with a value that was learned before, in ns. */
   void resume(long learnedNanos) {
     nanos = learnedNanos;
-    windows = FRESH_WINDOWS;
   }
 
-  /**
-   * Adds a request of a window.
-   *
-   * <p>Those that began with no more than the mean in flight have queued least: with few servers,
-   * there is a queue at any load.
-   */
+  /** Adds a request with a latency. */
   void add(Sample sample) {
-    if (!sample.dropped() && sample.inFlight() <= crowd) {
-      uncrowded.add(sample.rttNanos());
+    if (sample.inFlight() <= maxUnqueued) {
+      unqueued.add(sample.rttNanos());
     }
   }
 
   /**
-   * Ends a window.
+   * Ends a window. Requests that began while servers were idle decide; without them, the latency of
+   * all does, if it is shorter, or certainly no queue.
    *
-   * @param latency mean of all its requests
-   * @param saturated whether the limit refused requests, so that others may have queued
+   * @param latency mean of all its requests, in ns
+   * @param requests their number
+   * @param queued whether more requests were in flight than in service
+   * @param rises whether a longer latency is certainly no queue
+   * @return whether requests without a queue confirm the baseline
    */
-  void follow(double latency, boolean saturated) {
-    if (saturated || windows == 0) {
-      move(latency, saturated);
-    } else if (uncrowded.count() >= MIN_UNCROWDED) {
-      move(uncrowded.trimmedMean(), false);
+  boolean follow(double latency, int requests, boolean queued, boolean rises) {
+    int count = unqueued.count();
+    if (nanos == 0) {
+      nanos = latency;
+    } else if (count >= MIN_UNQUEUED) {
+      double weight = Math.min(MAX_WEIGHT, weight(count));
+      double mean = unqueued.trimmedMean();
+      nanos += weight * (Math.min(mean, MAX_RISE * nanos) - nanos);
+      return mean >= NEAR * nanos;
+    } else if (latency < nanos) {
+      nanos += DOWN * (latency - nanos);
+    } else if (rises) {
+      double seen = Math.min(latency, MAX_RATIO * nanos);
+      nanos += weight(requests) * (queued ? UP_QUEUED : UP) * (seen - nanos);
     }
+    return false;
+  }
+
+  /** Returns the weight of the mean of so many requests: that of few may be chance. */
+  private static double weight(int requests) {
+    return requests / (requests + HALF_WEIGHT_REQUESTS);
   }
 
   /**
    * Starts the next window.
    *
-   * @param meanInFlight requests in flight in the window that has ended
+   * @param inService requests in service in the window that has ended
    */
-  void next(double meanInFlight) {
-    crowd = meanInFlight;
-    uncrowded.reset();
+  void next(double inService) {
+    maxUnqueued = 1 + Math.floor(IDLE * inService);
+    unqueued.reset();
   }
 
-  private void move(double latency, boolean saturated) {
-    if (windows == 0) {
-      windows = 1;
-      nanos = latency;
-    } else if (latency < nanos) {
-      windows++;
-      nanos += DOWN * (latency - nanos);
-    } else if (!saturated) {
-      windows++;
-      nanos += (windows <= FRESH_WINDOWS ? 1.0 / windows : UP) * (latency - nanos);
-    }
-  }
-
-  /** Raises the baseline to a latency that was seen without a queue, in ns. */
-  void atLeast(double latency) {
-    nanos = Math.max(nanos, latency);
-  }
-
-  /** Returns whether a measurement confirms the baseline. */
-  boolean isConfirmedBy(double latency) {
-    return Math.abs(latency - nanos) <= CONFIRMS * nanos;
+  /** Returns whether a measurement agrees with the baseline within a tenth. */
+  boolean agrees(double latency) {
+    return Math.abs(latency - nanos) <= AGREES * nanos;
   }
 
   /**

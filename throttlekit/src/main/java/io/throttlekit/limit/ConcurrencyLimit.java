@@ -18,8 +18,25 @@ public sealed interface ConcurrencyLimit
   /** Returns the most that the limit may become. */
   int max();
 
+  /**
+   * Returns how many requests in flight leave the limit as it is where latency does not change it:
+   * half of it, unless the algorithm says otherwise. Algorithms raise a limit that is more in use,
+   * and some lower one that is less.
+   */
+  default int restingInFlight() {
+    return (limit() - 1) / 2;
+  }
+
   /** Adds the sample of a request that has ended. */
   void learn(Sample sample);
+
+  /**
+   * Adds what single requests of several limiters said, for samples that are made of digests and do
+   * not say it. To be called before the samples of the first digest.
+   *
+   * @param requests of these statistics, from 0
+   */
+  default void learn(RequestStatistics statistics, long requests) {}
 
   /**
    * Counts requests that the limit kept from the backend. They show demand that the requests in

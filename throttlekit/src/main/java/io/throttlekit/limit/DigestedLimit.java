@@ -1,6 +1,8 @@
 package io.throttlekit.limit;
 
 import io.throttlekit.limit.stats.LatencyQuantiles;
+import io.throttlekit.limit.stats.SlicedRegression;
+import io.throttlekit.limit.stats.Slope;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -33,6 +35,10 @@ public final class DigestedLimit implements ConcurrencyLimit {
   // Guarded by this.
   private IntFunction<ConcurrencyLimit> algorithms;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
+  private final SlicedRegression latencyByInFlight = new SlicedRegression();
+
+  /** Fades over many digests. */
+  private final ArrivalDispersion dispersion = new ArrivalDispersion();
 
   /** The most in flight in each of the last slices of time, in a ring. */
   private final int[] peaks = new int[PEAK_SLICES];
@@ -123,13 +129,21 @@ public final class DigestedLimit implements ConcurrencyLimit {
   }
 
   @Override
+  public int restingInFlight() {
+    ConcurrencyLimit own = local;
+    return own == null ? ConcurrencyLimit.super.restingInFlight() : own.restingInFlight();
+  }
+
+  @Override
   public synchronized void learn(Sample sample) {
     if (sample.dropped()) {
       dropped++;
     } else if (sample.rttNanos() > 0) {
       latencies.add(sample.rttNanos());
+      latencyByInFlight.add(sample.startNanos(), sample.inFlight(), (double) sample.rttNanos());
       shifted |= shift.ended(sample.rttNanos(), sample.arrivedNanos());
     }
+    dispersion.began(Math.min(sample.startNanos(), sample.arrivedNanos() - sample.rttNanos()));
     addPeak(sample.arrivedNanos(), sample.inFlight());
     full |= sample.full();
     ConcurrencyLimit own = local;
@@ -201,12 +215,24 @@ public final class DigestedLimit implements ConcurrencyLimit {
       quantiles.add((long) latencies.quantile((i + 0.5) / parts));
     }
     int inFlight = Arrays.stream(peaks).max().orElse(0);
-    SampleDigest digest = new SampleDigest(count, dropped, refused, inFlight, full, quantiles);
+    SampleDigest digest =
+        new SampleDigest(count, dropped, refused, inFlight, full, takeStatistics(), quantiles);
     latencies.reset();
     dropped = 0;
     refused = 0;
     full = false;
     return digest;
+  }
+
+  /** Returns the statistics of a digest, before its latencies are reset. */
+  private RequestStatistics takeStatistics() {
+    if (latencies.count() == 0) {
+      return RequestStatistics.of(Slope.UNKNOWN, dispersion.value());
+    }
+    double median = latencies.quantile(0.5);
+    dispersion.next(median, refused > 0);
+    return RequestStatistics.of(
+        latencyByInFlight.take(LatencyResponse.slice(median)), dispersion.value());
   }
 
   /**

@@ -8,59 +8,64 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a short queue at the backend, inferred from the mean latency and a baseline. The baseline
- * is frozen while there is a queue, and measured again by lowering the limit. Once per window:
+ * Keeps a short queue at the backend while requests queue there, and room for bursts while they do
+ * not. Once per window:
  *
  * <pre>
- * more than 5 % dropped:  L −= max(k, L/10), and nothing else
- * r = mean latency without outliers;  u = that of requests that began with no more than the mean
- * in flight;  B = baseline
- * saturated:  r &lt; B: B += (r − B)/5;   else the same with u, and u &gt; B: B += (u − B)·2/61
- * O up by ≥ 1/4, r by &lt; 4/10 of that, both crowded:  B = max(B, the lower r)
- * X = O/r;  queue = max(0, ⌈⌊L⌋ − X·B⌉);  seen = ⌈O − X·B⌉;  k = max(1, ⌊log10 L⌋)
- * beta = max(4, min(6, L/3), L/10), up to 4 times that if slots are unused;  alpha = ⌈2·beta/3⌉
- * q = min(queue, seen) &gt; beta:  L −= max(k, s·(q − beta)), s = (r/B − 1)/4 within 0.35 and 1/2
- * queue &lt; alpha, and half of L was in use:  L += beta − queue if saturated;
- *     L = 1.5·L if crowded and queue ≤ L/20, or 2·L until the first decrease
- * unless full:  L does not fall below, and rises at once by half up to,
- *     min(max(2·M, 1.5·P), 3·N + 20)
- * L ≤ 5·M (reached in steps of k)
+ * more than 5 % dropped:  L −= max(log10 L, L/10), e = 1, and nothing else
+ * r = mean latency without outliers;  N = mean number of other requests in flight
+ * B = latency without a queue;  S = N · min(1, B/r), the requests in service
+ * e = evidence of a queue: mean of t · max(0, N − S) / √S, as a share of 2, at most 1
+ * T = e · (1 + S + min(3.5·√(S·D), 1.5·S·√D)) + (1 − e) · (1 + max(3·S, S + 12.75·√(S·D)))
+ * L −= 0.4·(L − T), or L = min(T, 1.5·L)
  * </pre>
  *
- * <p>O is the mean limit in effect when the requests of the window began. By Little's law X is the
- * throughput of a full limit, and X·B the requests in service. The queue of L is therefore known
- * before any request has ended that began below L, and late samples do not change the limit twice
- * for one cause. Once L has been unchanged for 5 s, only the acknowledged limit counts, because
- * some limiters may never acknowledge.
+ * <p>D is the dispersion of the arrivals ({@link ArrivalDispersion}). The last term of T is at most
+ * 3 and 3/2 of the most in flight lately. {@link QueueEvidence} has e; t is 1 when the limit
+ * refused requests in two windows in turn, else the elasticity of latency ({@link
+ * LatencyResponse}), which tells a queue from a backend that is slower. By Little's law S is the
+ * throughput times B, whatever the limit was when the requests began, so late samples do not change
+ * the limit twice for one cause. L does not rise twice in turn while N − S is at least √S and r
+ * does not fall: the queue may be that of the last rise.
  *
- * <p>A window is saturated if the limit refused more than 0.5 % of its requests, crowded if it
- * refused more than 10 % of 50 or more, and full if it is crowded, or saturated as the one before,
- * or has fewer than 50 requests. M is the most in flight in the window, N their mean, P a peak in
- * which few were refused ({@link LimitUsage}). Latency noise therefore does not lower a limit that
- * refuses nothing. Without a count of the refused requests ({@link #refused}), a lasting queue is
- * taken for the backend's own latency in the end.
+ * <p>{@link Baseline} has B: requests that began while servers were idle decide; without them,
+ * shorter latencies lower B, and longer ones raise it where latency does not follow the requests in
+ * flight. Where it does, B is measured below a lowered limit ({@link ProbeSchedule}, {@link
+ * Probing}), which costs throughput for a few round trips. Afterwards the limit returns to its old
+ * value, or to T behind a queue if that is lower. Without a count of the refused requests ({@link
+ * #refused}) nothing is measured.
  *
- * <p>Where the latency of a full limit varies by itself from window to window ({@link
- * Variability}), a step is as small as a fifth of that, unless drops cause it: the backend changes
- * again before the limit takes effect.
+ * <p>While requests are refused and none ends, L is halved every 2 s or 10·B.
  *
- * <p>A measurement starts in a saturated window without a decrease, one interval (a minute) after
- * the last one: two intervals if that confirmed the baseline within a tenth, ten if limiters did
- * not acknowledge it. It also starts when five decreases in a row, or three that took away 30 %
- * (both with fewer than 50 requests), did not reduce latency; once per interval at most where
- * latency varies by itself. The limit is lowered below X·B until the old queue has drained and
- * requests end, and further while that does not lower the throughput. The latency then replaces B,
- * down to half of it; less than a fifth below B, it counts half; after decreases it does not lower
- * B. Afterwards the limit returns to its old value, or to the new X·B plus beta if that is lower. A
- * measurement costs throughput for a few round trips a minute; it distinguishes a slower backend
- * from a longer queue.
- *
- * <p>After TCP Vegas (Brakmo and Peterson, 1995), the measurement of minRTT in Envoy's gradient
- * controller, and the Smith predictor for delayed responses (1957).
+ * <p>After TCP Vegas (Brakmo and Peterson, 1995) and the measurement of minRTT in Envoy's gradient
+ * controller.
  */
 public final class ProbedVegasLimit implements ConcurrencyLimit {
+  /** The share of the excess that a step removes: throughput lags behind the limit. */
+  private static final double FALL = 0.4;
+
+  /**
+   * The factor by which a limit rises at most; doubling overshoots where capacity rises in steps.
+   */
+  private static final double MAX_RISE = 1.5;
+
+  /** The share of the peak in flight that each window leaves: half is left after 69 windows. */
+  private static final double PEAK_KEPT = 0.99;
+
+  /** The least mean number of requests in service: a limit that is hardly used stays usable. */
+  private static final double MIN_IN_SERVICE = 0.5;
+
+  /** The latency, as a multiple of the baseline, up to which digests show no queue. */
+  private static final double IDLE = 1.1;
+
+  /** The latency, as a multiple of the baseline, from which digests may show a slower backend. */
+  private static final double LONGER = 1.2;
+
+  /** Windows with refusals in a row that are no burst. */
+  private static final int LASTING_WINDOWS = 2;
+
   /** The share of the requests in service that the first step of a measurement admits. */
-  private static final double IDLE = 0.8;
+  private static final double FIRST_STEP = 0.8;
 
   /** The least first step of a measurement, as a share of the limit in use. */
   private static final double MIN_STEP = 0.4;
@@ -68,27 +73,32 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** The greatest one. */
   private static final double MAX_STEP = 0.7;
 
-  /**
-   * Intervals after a measurement that some limiters did not acknowledge: the others would bear it
-   * alone.
-   */
-  private static final int INTERVALS_AFTER_IGNORED = 10;
+  /** The time without an end that means a backend that hangs, if requests are refused. */
+  private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** Intervals after a measurement that confirmed the baseline. */
-  private static final int INTERVALS_AFTER_CONFIRMED = 2;
-
-  private static final double JITTER = 0.15; // as in Envoy's gradient controller
+  /** The same, in latencies. */
+  private static final int SILENCE_LATENCIES = 10;
 
   private final LimitRange range;
   private final Settings settings;
-  private final RandomGenerator random;
   private final SampleWindow window;
-  private final LimitHistory history;
-  private final LimitUsage usage = new LimitUsage();
-  final Variability variability = new Variability();
+  private final AppliedLimit applied;
+  private final ProbeSchedule schedule;
+  private final QueueEvidence evidence = new QueueEvidence();
+  private final LatencyResponse response = new LatencyResponse();
+  private final ArrivalDispersion dispersion = new ArrivalDispersion();
   final Baseline baseline = new Baseline();
   private double estimate;
-  private boolean slowStart = true;
+  private double peak;
+  private double lastLatency;
+  private boolean rose;
+
+  /** Whether samples are made of digests, and are not single requests. */
+  private boolean digested;
+
+  private int refusing;
+  private boolean ended;
+  private long endedNanos;
   private ProbedVegasState state = new Steady();
   private volatile int published;
 
@@ -96,10 +106,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    * The settings of a {@link ProbedVegasLimit}.
    *
    * @param window when the limit changes
-   * @param probeIntervalNanos interval between measurements of the baseline while requests are
-   *     refused, from 1; twice as long after one that confirmed the baseline, ten times after one
-   *     that was not acknowledged, plus up to 15 % at random; at least half an interval passes
-   *     after the last window that was not saturated
+   * @param probeIntervalNanos interval between measurements of the baseline, from 1; {@link
+   *     ProbeSchedule} has what makes it longer or shorter
    * @param minProbeSamples requests that make a measurement if their latencies are alike, from 1
    * @param maxProbeSamples the most requests that make one, from {@code minProbeSamples}; fewer if
    *     they take longer than 2 s
@@ -168,9 +176,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   public ProbedVegasLimit(LimitRange range, Settings settings, RandomGenerator random) {
     this.range = range;
     this.settings = settings;
-    this.random = random;
     this.window = new SampleWindow(settings.window());
-    this.history = new LimitHistory(range.initial());
+    this.applied = new AppliedLimit(range.initial());
+    this.schedule = new ProbeSchedule(settings.probeIntervalNanos(), random);
     this.estimate = range.initial();
     this.published = range.initial();
   }
@@ -186,25 +194,36 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   @Override
+  public int restingInFlight() {
+    return LimitTarget.peakFor(limit());
+  }
+
+  @Override
   public void learn(Sample sample) {
     if (!sample.dropped() && sample.rttNanos() == 0) { // not measured
       return;
     }
     long now = sample.arrivedNanos();
     switch (state) {
-      case Steady steady -> learn(steady, sample);
+      case Steady _ -> add(sample);
       case Probing probing -> endIfOver(probing, probing.learn(sample), now);
-      case Restoring restoring when restoring.isOver(now) -> {
-        state = restoring.next;
-        learn(restoring.next, sample);
-      }
       case Restoring restoring -> {
-        if (!restoring.ignores(sample)) {
-          learn(restoring.next, sample);
+        if (restoring.isOver(now)) {
+          state = new Steady();
+          add(sample);
+        } else if (!restoring.ignores(sample)) {
+          add(sample);
         }
       }
     }
-    publish(now);
+    publish();
+  }
+
+  @Override
+  public void learn(RequestStatistics statistics, long requests) {
+    digested = true;
+    response.add(statistics.slope());
+    dispersion.add(statistics.arrivals(), requests);
   }
 
   @Override
@@ -218,21 +237,26 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     window.at(nowNanos);
     if (state instanceof Probing probing) {
       endIfOver(probing, probing.timedOut(nowNanos), nowNanos);
-      publish(nowNanos);
+    } else if (isSilent(nowNanos)) {
+      evidence.overloaded();
+      estimate = range.clamp(estimate / 2);
+      endedNanos = nowNanos;
     }
+    publish();
   }
 
   @Override
   public void acknowledged(int requests, long sinceNanos) {
-    history.acknowledged(Math.max(1, requests), sinceNanos);
-    boolean current = requests == (int) estimate;
-    switch (state) {
-      case Steady steady -> steady.acknowledged(current);
-      case Probing probing -> probing.acknowledged(requests, sinceNanos);
-      case Restoring restoring -> {
-        restoring.next.acknowledged(current);
-        restoring.acknowledged(estimate, history.latest(), sinceNanos);
-      }
+    applied.acknowledged(Math.max(1, requests));
+    if (state instanceof Probing probing) {
+      probing.acknowledged(requests, sinceNanos);
+      return;
+    }
+    if (requests == (int) estimate) {
+      schedule.acknowledged();
+    }
+    if (state instanceof Restoring restoring) {
+      restoring.acknowledged(estimate, requests, sinceNanos);
     }
   }
 
@@ -246,8 +270,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   public void resume(long baselineNanos, long nowNanos) {
     if (baselineNanos > 0) {
       baseline.resume(baselineNanos);
-      double wait = settings.probeIntervalNanos() * (1 + random.nextDouble(JITTER));
-      state = new Steady(nowNanos + (long) wait, false);
+      schedule.resumed(baseline.nanos(), nowNanos);
     }
   }
 
@@ -257,118 +280,161 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     return state instanceof Probing;
   }
 
-  private void learn(Steady steady, Sample sample) {
+  private void add(Sample sample) {
     long now = sample.arrivedNanos();
+    ended = true;
+    endedNanos = now;
     window.add(sample);
-    baseline.add(sample);
-    // Unacknowledged limits are recorded when samples arrive, so start times are derived from that.
-    history.began(history.acknowledges() ? sample.startNanos() : now - sample.rttNanos());
+    if (!digested) {
+      addRequest(sample);
+    }
     if (window.ripe(now)) {
       if (window.overloaded()) {
-        slowStart = false;
-        steady.ascent.forget();
-        variability.skip();
-        estimate = range.clamp(Log10.afterDrops(estimate));
+        overloaded();
       } else {
-        step(steady, now);
+        step(now);
       }
-      nextWindow(now);
+      window.next(now);
     }
   }
 
-  private void step(Steady steady, long nowNanos) {
-    boolean saturated = window.saturated();
+  /** Adds what a sample says as a single request. */
+  private void addRequest(Sample sample) {
+    dispersion.began(Math.min(sample.startNanos(), sample.arrivedNanos() - sample.rttNanos()));
+    if (!sample.dropped()) {
+      baseline.add(sample);
+      response.add(sample);
+    }
+  }
+
+  private void overloaded() {
+    evidence.overloaded();
+    response.skip();
+    baseline.next(0);
+    estimate = range.clamp(Log10.afterDrops(estimate));
+  }
+
+  private void step(long nowNanos) {
     double latency = window.trimmedMean();
-    double applied = history.mean();
-    double throughput = applied / latency;
-    usage.add(window, applied);
-    baseline.follow(latency, saturated);
-    if (usage.crowded()) {
-      baseline.atLeast(steady.ascent.learn(applied, latency));
-    } else {
-      steady.ascent.forget();
+    double inFlight = window.meanInFlight();
+    double others = inFlight - 1;
+    boolean saturated = window.saturated();
+    refusing = saturated ? refusing + 1 : 0;
+    double expected = baseline.nanos() == 0 ? latency : baseline.nanos();
+    response.next(inFlight, latency, expected, saturated);
+    schedule.next(saturated, window.requests());
+    boolean idle = isIdle(latency, saturated);
+    boolean confirmed =
+        baseline.follow(
+            latency, window.requests(), evidence.isQueued(), idle || isSlower(saturated));
+    if (confirmed || idle) {
+      schedule.confirmed(baseline.nanos(), nowNanos);
     }
-    boolean few = window.requests() < LimitUsage.MIN_REQUESTS;
-    if (saturated && !few) {
-      variability.add(applied, latency);
-    } else {
-      variability.skip();
+    double inService = Math.max(MIN_IN_SERVICE, others * Math.min(1, baseline.nanos() / latency));
+    double trust = refusing >= LASTING_WINDOWS ? 1 : response.follows();
+    evidence.add(others, inService, trust, window.requests());
+    peak = Math.max(window.maxInFlight(), PEAK_KEPT * peak);
+    double target = new LimitTarget(inService, dispersion.value(), peak).at(evidence.value());
+    move(target, latency);
+    baseline.next(inService);
+    dispersion.next(baseline.nanos(), saturated);
+    boolean due = response.isQueue() && schedule.isDue(baseline.nanos(), nowNanos);
+    if (due || (isDoubtful(latency) && schedule.mayDoubt(nowNanos))) {
+      probe(inService, inFlight, others / latency, latency, nowNanos);
     }
-    double inService = throughput * baseline.nanos();
-    double usable = history.usable((int) estimate, nowNanos);
-    QueueStep.Load load = new QueueStep.Load(estimate, usable, applied, inService);
-    QueueStep step = QueueStep.of(load, usage, slowStart);
-    slowStart &= !step.decreased();
-    estimate = range.clamp(variability.damped(estimate, step.limit()));
-    steady.stepped(step, applied, latency);
-    // Without refusals the baseline follows latency, and needs no measurement soon.
-    if (!saturated) {
-      steady.postponeProbe(nowNanos + settings.probeIntervalNanos() / 2);
+  }
+
+  /**
+   * Returns whether requests met no queue, where samples do not say it of single ones: hardly any
+   * was slower than without one.
+   */
+  private boolean isIdle(double latency, boolean saturated) {
+    return digested && !saturated && !response.isQueue() && latency < IDLE * baseline.nanos();
+  }
+
+  /**
+   * Returns whether longer latencies are certainly those of the backend. Digests do not say it of a
+   * full limit.
+   */
+  private boolean isSlower(boolean saturated) {
+    return response.isNoQueue() && !(digested && saturated);
+  }
+
+  /** Returns whether the backend may have become slower, and only a measurement can tell. */
+  private boolean isDoubtful(double latency) {
+    return digested && response.isNoQueue() && latency > LONGER * baseline.nanos();
+  }
+
+  private void move(double target, double latency) {
+    double before = estimate;
+    if (target < estimate) {
+      estimate = range.clamp(estimate - FALL * (estimate - target));
+    } else if (!(rose && evidence.isQueued() && latency >= lastLatency)) {
+      // Else the queue may be that of the last rise.
+      estimate = range.clamp(Math.min(target, MAX_RISE * estimate));
     }
-    // Throughput is inferred from latency, which lags while a queue drains.
-    boolean due = saturated && !step.decreased() && steady.isProbeDue(nowNanos);
-    boolean doubts = steady.doubts(applied, latency, few);
-    if (due || (doubts && variability.mayDoubt(nowNanos, settings.probeIntervalNanos()))) {
-      // Leaves servers idle if the baseline is right, and is not lower than needed.
-      double inUse = Math.min(estimate, applied);
-      int first = (int) Math.clamp(IDLE * inService, MIN_STEP * inUse, MAX_STEP * inUse);
-      state =
-          new Probing(first, range.min(), throughput, latency, !due, nowNanos, history, settings);
-    }
+    rose = estimate > before;
+    lastLatency = latency;
+  }
+
+  private void probe(
+      double inService, double inFlight, double throughput, double latency, long nowNanos) {
+    // Leaves servers idle if the baseline is right, and is not lower than needed.
+    double inUse = Math.min(estimate, inFlight);
+    int first = (int) Math.clamp(1 + FIRST_STEP * inService, MIN_STEP * inUse, MAX_STEP * inUse);
+    state = new Probing(first, range.min(), throughput, latency, nowNanos, applied, settings);
+  }
+
+  /** Returns whether requests are refused and none has ended for long. */
+  private boolean isSilent(long nowNanos) {
+    double silence = Math.max((double) SILENCE_NANOS, SILENCE_LATENCIES * baseline.nanos());
+    return ended
+        && state instanceof Steady
+        && window.refused() > 0
+        && nowNanos - endedNanos > silence;
   }
 
   private void endIfOver(Probing probing, @Nullable Outcome outcome, long nowNanos) {
     if (outcome == null) {
       return;
     }
-    boolean confirmed =
-        outcome instanceof Outcome.Measured(double nanos) && baseline.isConfirmedBy(nanos);
+    boolean agreed = outcome instanceof Outcome.Measured(double nanos) && baseline.agrees(nanos);
     switch (outcome) {
-      // The doubt was that the baseline is too low: a shorter latency is chance.
-      case Outcome.Measured(double nanos) when probing.isDoubt() && nanos < baseline.nanos() -> {}
-      case Outcome.Measured(double nanos) -> apply(nanos, probing.initialThroughput());
-      case Outcome.AtMost(double nanos) when nanos < baseline.nanos() ->
-          apply(nanos, probing.initialThroughput());
-      case Outcome.Overloaded _ -> estimate = range.clamp(Log10.afterDrops(probing.limit()));
+      case Outcome.Measured(double nanos) -> apply(nanos, probing);
+      case Outcome.AtMost(double nanos) when nanos < baseline.nanos() -> apply(nanos, probing);
+      case Outcome.Overloaded _ -> {
+        evidence.overloaded();
+        estimate = range.clamp(Log10.afterDrops(probing.limit()));
+      }
       case Outcome.AtMost _, Outcome.Unknown _ -> {}
     }
-    if (probing.isDoubt()) {
-      variability.measuredDoubt(nowNanos);
-    }
-    boolean ignored = !probing.isAcknowledged();
-    int intervals = ignored ? INTERVALS_AFTER_IGNORED : confirmed ? INTERVALS_AFTER_CONFIRMED : 1;
-    double wait = settings.probeIntervalNanos() * (intervals * (1 + random.nextDouble(JITTER)));
-    Steady steady = new Steady(nowNanos + (long) wait, ignored);
-    if (history.acknowledges()) {
+    schedule.ended(
+        agreed, baseline.nanos(), probing.isAcknowledged(), probing.duration(nowNanos), nowNanos);
+    response.skip();
+    ended = false;
+    if (applied.acknowledges()) {
       Restoring restoring =
-          new Restoring(steady, probing.limit(), nowNanos, settings.probeIntervalNanos() / 2);
-      restoring.acknowledged(estimate, history.latest(), nowNanos);
+          new Restoring(probing.limit(), nowNanos, settings.probeIntervalNanos() / 2);
+      restoring.acknowledged(estimate, applied.requests(), nowNanos);
       state = restoring;
     } else {
-      state = steady;
-    }
-    history.restart();
-    nextWindow(nowNanos);
-  }
-
-  private void apply(double measuredNanos, double throughput) {
-    baseline.measure(measuredNanos);
-    double inService = throughput * baseline.nanos();
-    double most = inService + QueueStep.beta(inService, inService, usage);
-    // The throughput before was that of one window, as in any other step.
-    estimate = range.clamp(variability.damped(estimate, Math.min(estimate, most)));
-  }
-
-  private void nextWindow(long nowNanos) {
-    if (window.requests() > 0) {
-      baseline.next(window.meanInFlight());
+      state = new Steady();
     }
     window.next(nowNanos);
-    history.next();
   }
 
-  private void publish(long nowNanos) {
+  private void apply(double measuredNanos, Probing probing) {
+    baseline.measure(measuredNanos);
+    double throughput = probing.initialThroughput();
+    double others = throughput * probing.initialLatency();
+    double inService = Math.max(MIN_IN_SERVICE, throughput * baseline.nanos());
+    evidence.add(others, inService, 1, settings.maxProbeSamples());
+    LimitTarget target = new LimitTarget(inService, dispersion.value(), peak);
+    estimate = range.clamp(Math.min(estimate, target.behindQueue()));
+  }
+
+  private void publish() {
     published = state instanceof Probing probing ? probing.limit() : (int) estimate;
-    history.applied(published, nowNanos);
+    applied.published(published);
   }
 }

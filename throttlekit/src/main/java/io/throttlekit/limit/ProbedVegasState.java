@@ -8,7 +8,7 @@ package io.throttlekit.limit;
  * Probing   ── over, limiters acknowledge ────▸ Restoring
  * Probing   ── over, limiter of this process ─▸ Steady
  * Restoring ── half an interval has passed ───▸ Steady
- * Restoring ── decreases do not help ─────────▸ Probing
+ * Restoring ── a measurement is due ──────────▸ Probing
  * </pre>
  *
  * <p>Not thread-safe.
@@ -17,112 +17,13 @@ sealed interface ProbedVegasState
     permits Probing, ProbedVegasState.Restoring, ProbedVegasState.Steady {
 
   /** The limit changes once per window. */
-  final class Steady implements ProbedVegasState {
-    /** Decreases in a row without effect after which the baseline is measured again. */
-    private static final int MAX_DECREASES = 5;
-
-    /** The relative decrease of the limit from which latency shows whether it helps. */
-    private static final double NOTICEABLE = 0.1;
-
-    /** The share of a decrease that latency must follow for it to have helped. */
-    private static final double FOLLOWS = 0.5;
-
-    /** Decreases after which latency is compared if they were large. */
-    private static final int FEW_DECREASES = 3;
-
-    /** The relative decrease that is large. */
-    private static final double LARGE = 0.3;
-
-    final Ascent ascent = new Ascent();
-    private int decreases;
-    private double decreasedFrom;
-    private double decreasedAt;
-    private boolean probeScheduled;
-    private long probeNanos;
-    private boolean probeIgnored;
-
-    /** Creates the initial state: a measurement is due in the first saturated window. */
-    Steady() {}
-
-    /**
-     * Creates the state after a measurement.
-     *
-     * @param probeNanos when the next measurement is due, monotonic
-     * @param probeIgnored whether no limiter acknowledged the last one
-     */
-    Steady(long probeNanos, boolean probeIgnored) {
-      this.probeScheduled = true;
-      this.probeNanos = probeNanos;
-      this.probeIgnored = probeIgnored;
-    }
-
-    /**
-     * Records an acknowledgement.
-     *
-     * @param current whether it is of the current limit; the next measurement need not wait longer
-     *     then
-     */
-    void acknowledged(boolean current) {
-      probeIgnored &= !current;
-    }
-
-    /**
-     * Records a step.
-     *
-     * @param applied limit below which the requests of the window began
-     * @param latency mean of the window, in ns
-     */
-    void stepped(QueueStep step, double applied, double latency) {
-      if (!step.decreased()) {
-        decreases = 0;
-      } else if (decreases++ == 0) {
-        decreasedFrom = applied;
-        decreasedAt = latency;
-      }
-    }
-
-    /** Postpones the next measurement, if it is earlier. */
-    void postponeProbe(long nanos) {
-      if (!probeScheduled || nanos - probeNanos > 0) {
-        probeScheduled = true;
-        probeNanos = nanos;
-      }
-    }
-
-    /** Returns whether a measurement is due in a saturated window. */
-    boolean isProbeDue(long nowNanos) {
-      return !probeScheduled || nowNanos - probeNanos >= 0;
-    }
-
-    /**
-     * Returns whether latency does not follow the limit down; then it is probably not a queue.
-     *
-     * @param applied limit below which the requests of the window began
-     * @param latency mean of the window, in ns
-     * @param fewRequests whether that is of so few requests that it may be chance
-     */
-    boolean doubts(double applied, double latency, boolean fewRequests) {
-      // A decrease that is not in effect yet cannot have helped.
-      double lowered = 1 - applied / decreasedFrom;
-      boolean many = decreases >= MAX_DECREASES && lowered >= NOTICEABLE;
-      boolean large = decreases >= FEW_DECREASES && lowered >= LARGE;
-      if (fewRequests ? !(many && large) : !(many || large)) {
-        return false;
-      }
-      if (decreasedAt - latency < FOLLOWS * lowered * decreasedAt) {
-        return !probeIgnored; // limiters that do not apply a lower limit cannot reduce latency
-      }
-      decreases = 0;
-      return false;
-    }
-  }
+  record Steady() implements ProbedVegasState {}
 
   /**
    * Limiters raise the limit again after a measurement. A request that began during it met no
    * queue, and would raise the limit by the room that the measurement itself made.
    */
   final class Restoring implements ProbedVegasState {
-    final Steady next;
     private final int lowered;
     private final long beganNanos;
     private final long maxNanos;
@@ -132,13 +33,11 @@ sealed interface ProbedVegasState
     /**
      * Creates the state at the end of a measurement.
      *
-     * @param next follows this one
      * @param lowered limit at the end of the measurement
      * @param nowNanos monotonic
      * @param maxNanos how long this state lasts
      */
-    Restoring(Steady next, int lowered, long nowNanos, long maxNanos) {
-      this.next = next;
+    Restoring(int lowered, long nowNanos, long maxNanos) {
       this.lowered = lowered;
       this.beganNanos = nowNanos;
       this.maxNanos = maxNanos;

@@ -19,10 +19,10 @@ final class Probing implements ProbedVegasState {
   // The next ones were found by experiment: docs/CONCURRENCY.md has the simulator's results.
 
   /** The relative throughput up to which servers count as idle; 1 would let noise end it. */
-  private static final double LESS = 0.95;
+  private static final double LESS = 0.87;
 
   /** The factor of the second step; each later step squares it, so that few steps go far. */
-  private static final double SECOND_STEP = 0.8;
+  private static final double SECOND_STEP = 0.64;
 
   /** Latencies until the old queue has drained. */
   private static final int DRAINED = 2;
@@ -41,17 +41,16 @@ final class Probing implements ProbedVegasState {
 
   private static final int MAX_REPEATS = 2;
 
-  private final LimitHistory history;
+  private final AppliedLimit appliedLimit;
   private final int min;
   private final ProbedVegasLimit.Settings settings;
   private final long timeoutNanos;
+  private final long beganNanos;
   private final double initialThroughput;
   private final SlicedMean latencies = new SlicedMean();
   private final double initialLatency;
-  private final boolean doubt;
   private final int maxSamples;
   private int repeats;
-  private double throughput;
   private double latency;
   private double factor = SECOND_STEP;
   private int limit;
@@ -87,9 +86,8 @@ final class Probing implements ProbedVegasState {
    * @param min least limit
    * @param throughput before the measurement, in requests per ns
    * @param latency before the measurement, in ns
-   * @param doubt whether it is measured because decreases did not reduce latency
    * @param nowNanos when the limit is lowered, monotonic
-   * @param history the limits that limiters apply
+   * @param appliedLimit the limit that limiters apply
    * @param settings number of requests per measurement, and margin after an acknowledgement
    */
   Probing(
@@ -97,19 +95,17 @@ final class Probing implements ProbedVegasState {
       int min,
       double throughput,
       double latency,
-      boolean doubt,
       long nowNanos,
-      LimitHistory history,
+      AppliedLimit appliedLimit,
       ProbedVegasLimit.Settings settings) {
-    this.history = history;
+    this.appliedLimit = appliedLimit;
     this.min = min;
     this.settings = settings;
+    this.beganNanos = nowNanos;
     this.timeoutNanos = settings.probeIntervalNanos() / 2;
     this.initialThroughput = throughput;
-    this.throughput = throughput;
     this.initialLatency = latency;
     this.latency = latency;
-    this.doubt = doubt;
     this.maxSamples =
         (int)
             Math.clamp(
@@ -117,6 +113,11 @@ final class Probing implements ProbedVegasState {
                 settings.minProbeSamples(),
                 settings.maxProbeSamples());
     lower(limit, nowNanos);
+  }
+
+  /** Returns how long it has taken, in ns. */
+  long duration(long nowNanos) {
+    return nowNanos - beganNanos;
   }
 
   /** Returns the lowered limit. */
@@ -127,6 +128,11 @@ final class Probing implements ProbedVegasState {
   /** Returns the throughput before the measurement, in requests per ns. */
   double initialThroughput() {
     return initialThroughput;
+  }
+
+  /** Returns the mean latency before the measurement, in ns. */
+  double initialLatency() {
+    return initialLatency;
   }
 
   /** Reports the limit that limiters have acknowledged, summed over all. */
@@ -166,11 +172,10 @@ final class Probing implements ProbedVegasState {
     }
     latency = measured;
     double lowered = applied / latency;
-    if (lowered <= LESS * throughput || limit == min) {
+    if (lowered <= LESS * initialThroughput || limit == min) {
       return new Outcome.Measured(latency);
     }
     stepped = true;
-    throughput = Math.max(throughput, lowered);
     lower((int) (factor * limit), sample.arrivedNanos());
     factor *= factor;
     return null;
@@ -182,11 +187,6 @@ final class Probing implements ProbedVegasState {
       return null;
     }
     return stepped ? new Outcome.AtMost(latency) : new Outcome.Unknown();
-  }
-
-  /** Returns whether it is measured because decreases did not reduce latency. */
-  boolean isDoubt() {
-    return doubt;
   }
 
   /** Returns whether limiters acknowledged the lowered limit, for one step at least. */
@@ -217,12 +217,12 @@ final class Probing implements ProbedVegasState {
     limit = Math.max(min, to);
     applied = limit;
     loweredNanos = nowNanos;
-    acknowledged = !history.acknowledges();
+    acknowledged = !appliedLimit.acknowledges();
     countFrom(nowNanos);
     latencies.reset();
     dropped = 0;
     if (!acknowledged) { // limiters do not acknowledge again a limit that is low enough already
-      acknowledged(history.latest(), nowNanos);
+      acknowledged(appliedLimit.requests(), nowNanos);
     }
   }
 

@@ -11,11 +11,18 @@ import java.util.List;
  * @param refused requests that the node's share refused, from 0
  * @param inFlight the most requests in flight at the node, from 0
  * @param full whether the node had as many in flight as its share allows
+ * @param statistics of single requests, which the latencies do not contain
  * @param latencies the latencies in the middle of equal parts of those with a latency, ascending,
  *     ns from 1; at most {@value #MAX_LATENCIES}, and none without samples
  */
 public record SampleDigest(
-    long answered, long dropped, long refused, int inFlight, boolean full, List<Long> latencies) {
+    long answered,
+    long dropped,
+    long refused,
+    int inFlight,
+    boolean full,
+    RequestStatistics statistics,
+    List<Long> latencies) {
 
   /** The most latencies of a digest: its quantiles are exact to one in 40. */
   public static final int MAX_LATENCIES = 20;

@@ -20,9 +20,6 @@ final class SampleWindow {
   /** A limit that refuses up to one request in so many is not full: bursts may touch any limit. */
   private static final int SATURATED_ONE_IN = 200;
 
-  /** A limit that refuses more than one in so many is full nearly all the time. */
-  private static final int CROWDED_ONE_IN = 10;
-
   private final WindowSettings settings;
   private final LatencyQuantiles latencies = new LatencyQuantiles();
   private boolean begun;
@@ -84,11 +81,6 @@ final class SampleWindow {
   /** Returns whether the limit refused more than 0.5 % of the requests. */
   boolean saturated() {
     return refused > (latencies.count() + (double) dropped + refused) / SATURATED_ONE_IN;
-  }
-
-  /** Returns whether the limit refused more than 10 %: it was full nearly all the time. */
-  boolean crowded() {
-    return refused > (latencies.count() + (double) dropped + refused) / CROWDED_ONE_IN;
   }
 
   long refused() {

@@ -27,9 +27,6 @@ import org.jspecify.annotations.Nullable;
  * permit is taken and released without the lock.
  */
 final class PermitPool {
-  /** A limit algorithm raises no limit of which less than one part in so many is in flight. */
-  private static final int RAISE_DIVISOR = 2;
-
   private final AdaptiveLimiter limiter;
   private final SynchronizedLimit algorithm;
   private final TimeSource time;
@@ -273,14 +270,13 @@ final class PermitPool {
   }
 
   /**
-   * Returns the requests in flight as the limit algorithm is to see them. Algorithms raise a limit
-   * that is half used, and some lower one that is hardly used. While requests are held back for
-   * tenants that do not use their parts, the limit is to stay as it is.
+   * Returns the requests in flight as the limit algorithm is to see them. While requests are held
+   * back for tenants that do not use their parts, the limit is to stay as it is.
    */
   int used(Permit permit) {
     return shares == null || heldBackNanos - permit.startNanos < 0
         ? permit.inFlight
-        : Math.max(permit.inFlight, (algorithm.limit() - 1) / RAISE_DIVISOR);
+        : Math.max(permit.inFlight, algorithm.restingInFlight());
   }
 
   /** Applies other terms, if tenants share the permits. */

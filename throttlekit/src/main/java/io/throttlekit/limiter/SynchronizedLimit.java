@@ -43,6 +43,11 @@ final class SynchronizedLimit {
     return Math.min(RequestCounts.MAX, Math.min(algorithm.limit(), bound.requests()));
   }
 
+  /** Returns how many requests in flight leave the limit as it is. */
+  int restingInFlight() {
+    return Math.min(limit(), algorithm.restingInFlight());
+  }
+
   boolean isProbing() {
     return probing;
   }

@@ -1,45 +1,52 @@
 package io.throttlekit.share;
 
 import io.throttlekit.limit.SampleDigest;
+import java.util.Arrays;
 import java.util.List;
 
 /**
  * The requests in flight in a fleet, estimated from the digests of its nodes:
  *
  * <pre>
- * mean = Σ latencies / time, by Little's law
- * peak = mean + √Σ (peak of a node − its mean)², but at least half of 6 + Σ (usual peak of a node + 1)
+ * mean = throughput · latency, by Little's law
+ * peak = mean + √Σ (peak of a node − its mean)²
+ * divided = Σ √(mean of a node) − √mean
  * </pre>
  *
  * <p>The peaks of the nodes do not coincide, so their sum is too much; independent deviations add
- * like their squares. A limit has room for twice the peak, and that must suffice for the share of
- * each node, which is its own peak and one more. Usual is the mean over some seconds: a limit keeps
- * the highest peak of a minute or so, and the highest one of each node would be too much. The 6
- * permits more are room for what begins; both were found by experiment, see docs/CONCURRENCY.md.
- * Not thread-safe.
+ * like their squares. The throughput is a mean over some seconds, as the digests of all nodes do
+ * not come at the same time; the latency is the mean of the last digests only, so that the mean in
+ * flight belongs to their samples. Not thread-safe.
  */
 final class InFlightEstimate {
   /** How long digests count, until their weight has fallen to 1/e. */
   private static final double MEMORY_NANOS = 2e9;
 
-  /** The same for the usual peak of a node. */
-  private static final double PEAK_MEMORY_NANOS = 4e9;
+  /** How long the roots of the nodes' means count, until their weight has fallen to 1/e. */
+  private static final double ROOTS_MEMORY_NANOS = 4e9;
 
-  /** Permits that a limit has in addition to those of the nodes. */
-  private static final int SPARE = 6;
-
-  private double busyNanos;
+  // Sums that fade: the requests that were answered, the spans, the spans of each node, the
+  // digests.
+  private double requests;
   private double spanNanos;
   private double nodeNanos;
   private double digests;
+
+  /** Mean of the last digests, in ns. */
+  private double latency;
+
   private double mean;
 
   /** The most that the mean can be. */
   private double maxMean;
 
   private double peak;
-  private double sumOfPeaks;
-  private double countOfPeaks;
+
+  /** Sum of the square roots of the means of nodes, and their number; both fade. */
+  private double roots;
+
+  private double countOfRoots;
+  private int nodes;
 
   /**
    * Adds the digests of a span.
@@ -48,11 +55,13 @@ final class InFlightEstimate {
    * @param nanos length of the span, from 0
    */
   void add(List<SampleDigest> added, int nodes, long nanos) {
+    this.nodes = nodes;
     double[] busy = added.stream().mapToDouble(SampleDigest::busyNanos).toArray();
     double kept = Math.exp(-nanos / MEMORY_NANOS);
-    busyNanos *= kept;
-    for (double one : busy) {
-      busyNanos += one;
+    long answered = added.stream().mapToLong(SampleDigest::answered).sum();
+    requests = kept * requests + answered;
+    if (answered > 0) {
+      latency = Arrays.stream(busy).sum() / answered;
     }
     spanNanos = kept * spanNanos + nanos;
     nodeNanos = kept * nodeNanos + (double) nanos * nodes;
@@ -63,27 +72,37 @@ final class InFlightEstimate {
     double digestNanos = nodeNanos / digests; // a node may send several digests in the span
     double squares = 0;
     double peaks = 0;
+    double sumOfRoots = 0;
     for (int i = 0; i < busy.length; i++) {
-      double above = Math.max(0, added.get(i).inFlight() - busy[i] / digestNanos);
+      double meanOfNode = busy[i] / digestNanos;
+      double above = Math.max(0, added.get(i).inFlight() - meanOfNode);
+      sumOfRoots += Math.sqrt(meanOfNode);
       squares += above * above;
       peaks += added.get(i).inFlight();
     }
-    double usualPeaks = nodes * usualPeak(peaks, busy.length, nanos);
+    addRoots(sumOfRoots, busy.length, nanos);
     double part = Math.min(1, (double) nodes / Math.max(1, busy.length));
     peaks *= part;
-    mean = busyNanos / spanNanos;
-    double likely = Math.max(mean + Math.sqrt(part * squares), (usualPeaks + nodes + SPARE) / 2);
+    mean = requests * latency / spanNanos;
+    double likely = mean + Math.sqrt(part * squares);
     peak = Math.min(likely, peaks);
     // The digests of some nodes understate the peak of all.
     maxMean = busy.length < nodes ? Math.max(peak, kept * maxMean) : peak;
     mean = Math.min(mean, maxMean);
   }
 
-  private double usualPeak(double peaks, int nodes, long nanos) {
-    double kept = Math.exp(-nanos / PEAK_MEMORY_NANOS);
-    sumOfPeaks = kept * sumOfPeaks + peaks;
-    countOfPeaks = kept * countOfPeaks + nodes;
-    return countOfPeaks == 0 ? 0 : sumOfPeaks / countOfPeaks;
+  private void addRoots(double sum, int count, long nanos) {
+    double kept = Math.exp(-nanos / ROOTS_MEMORY_NANOS);
+    roots = kept * roots + sum;
+    countOfRoots = kept * countOfRoots + count;
+  }
+
+  /**
+   * Returns by how much the standard deviations of the nodes, summed, exceed the deviation of all
+   * requests together. A node cannot use the permits of others, so each needs room for its own.
+   */
+  double divided() {
+    return countOfRoots == 0 ? 0 : Math.max(0, nodes * roots / countOfRoots - Math.sqrt(mean));
   }
 
   /** Returns the mean. */

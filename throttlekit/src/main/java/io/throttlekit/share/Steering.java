@@ -22,20 +22,23 @@ final class Steering {
   /** The golden ratio less one: multiples of it, modulo 1, are spread evenly at every length. */
   private static final double GOLDEN = 0.618_033_988_749_894_9;
 
-  /** The same of the square of the plastic number: together the two fill a square evenly. */
+  /**
+   * The square of the plastic number, less one: its multiples and those of {@link #GOLDEN} fill a
+   * square evenly together.
+   */
   private static final double PLASTIC = 0.754_877_666_246_692_8;
 
   /** How long refusals are spread over the samples that follow, until 1/e of them are left. */
   private static final double REFUSED_NANOS = 1e9;
 
-  /**
-   * The share of the applied permits in use from which the limit is full. Below it, nodes refuse
-   * requests while others have free permits; found by experiment, see docs/CONCURRENCY.md.
-   */
-  private static final double FULL = 0.8;
+  /** Time in which the limit is raised by as many permits as requests are missing in flight. */
+  private static final double RAISE_NANOS = 2e9;
 
-  /** One refusal for so many samples while permits are free: saturated, but not crowded. */
-  private static final long SAMPLES_PER_REFUSED = 20;
+  /**
+   * Standard deviations of the requests in flight at a node for which it gets permits: as many as
+   * the algorithm has for the queue of the backend.
+   */
+  private static final double DEVIATIONS = 3.5;
 
   private final boolean pooled;
   private final long heartbeatNanos;
@@ -45,11 +48,15 @@ final class Steering {
   private long learnedNanos;
   private InFlightEstimate inFlight = new InFlightEstimate();
   private double pendingRefused;
+
+  /** Permits that are published in addition to the limit of the algorithm. */
+  private double raise;
+
   private HeartbeatPace pace;
 
   /**
    * @param algorithms creates the algorithm of a lease, from the limit where it starts
-   * @param aggregate that of the coordinator, which may ignore what this publishes
+   * @param aggregate of the coordinator, which ignores what this publishes unless it is pooled
    * @param heartbeatNanos time between two heartbeats of each node
    */
   Steering(IntFunction<ConcurrencyLimit> algorithms, Aggregate aggregate, long heartbeatNanos) {
@@ -71,7 +78,7 @@ final class Steering {
     }
     ConcurrencyLimit next = others.apply(current.limit());
     algorithm = next;
-    return new Publication(epoch, next.limit());
+    return new Publication(epoch, next.limit() + raise(next));
   }
 
   /** Returns whether the algorithm measures at a lowered limit, which should be over soon. */
@@ -100,17 +107,41 @@ final class Steering {
       algorithm = current;
       inFlight = new InFlightEstimate();
       pendingRefused = 0;
+      raise = 0;
       pace = new HeartbeatPace(heartbeatNanos, grant.limit(), nowNanos);
       learnedNanos = nowNanos; // digests without a beginning are of no use for throughput
     } else {
+      long span = nowNanos - learnedNanos;
       learn(current, grant, nowNanos);
+      if (!current.isProbing()) {
+        adaptRaise(current.limit(), grant.nodes(), span);
+      }
     }
-    // below the limit while shares are on their way, or while nodes need less than their shares
-    current.acknowledged((int) Math.min(grant.applied(), Integer.MAX_VALUE), nowNanos);
+    // without the raise, which the algorithm does not know; less than its limit while shares are on
+    // their way, or while nodes need less than their shares
+    long applied = Math.max(1, grant.applied() - raise(current));
+    current.acknowledged((int) Math.min(applied, Integer.MAX_VALUE), nowNanos);
     current.onTick(nowNanos);
+    int limit = current.limit() + raise(current);
     boolean frequent =
-        pooled && pace.isFrequent(grant.digests(), current.limit(), current.isProbing(), nowNanos);
-    return new Publication(epoch, current.limit(), frequent);
+        pooled && pace.isFrequent(grant.digests(), limit, current.isProbing(), nowNanos);
+    return new Publication(epoch, limit, frequent);
+  }
+
+  /**
+   * Raises the limit while fewer requests are in flight than the algorithm allows, and lowers it
+   * while more are: a node cannot use the free permits of others. At most by what divided requests
+   * need more than undivided ones: room for their deviations, and a free permit at each node.
+   */
+  private void adaptRaise(int limit, int nodes, long spanNanos) {
+    double max = DEVIATIONS * inFlight.divided() + nodes - 1;
+    double missing = limit - 1 - inFlight.mean();
+    raise = Math.clamp(raise + missing * spanNanos / RAISE_NANOS, 0, max);
+  }
+
+  /** Returns by how much the limit is raised now: not while it is lowered for a measurement. */
+  private int raise(ConcurrencyLimit current) {
+    return current.isProbing() ? 0 : Math.min((int) raise, current.max() - current.limit());
   }
 
   private void learn(ConcurrencyLimit into, ShareGrant grant, long nowNanos) {
@@ -122,16 +153,12 @@ final class Steering {
     boolean full = digests.stream().anyMatch(SampleDigest::full);
     List<Sample> all = new ArrayList<>();
     for (SampleDigest digest : digests) {
+      into.learn(digest.statistics(), digest.answered());
       add(all, digest, part, full, refusing, nowNanos);
     }
     all.sort(Comparator.comparingLong(sample -> sample.arrivedNanos() - learnedNanos));
     pendingRefused += part * digests.stream().mapToLong(SampleDigest::refused).sum();
     long refused = takeRefused(nowNanos - learnedNanos);
-    if (inFlight.mean() < FULL * grant.applied()) {
-      // Else the algorithm would expect that all permits are in use, and take the missing queue of
-      // a raised limit for a backend that takes more.
-      refused = Math.min(refused, all.size() / SAMPLES_PER_REFUSED);
-    }
     learn(into, all, refused, nowNanos);
     learnedNanos = nowNanos;
   }
@@ -181,7 +208,7 @@ final class Steering {
       long arrived = learnedNanos + (long) (span * ((i + 0.5) / count));
       boolean isDropped = q * count >= answered;
       long rtt = isDropped ? 0 : digest.latency(q * count / answered);
-      // Not of the same fraction as the latency, which would seem to depend on it.
+      // With the fraction of the latency, this would seem to follow the requests in flight.
       int inFlightThen =
           all.isEmpty() ? inFlight.peak() : inFlight.whenAdmitted((i * PLASTIC) % 1, refusing);
       all.add(new Sample(arrived - rtt, rtt, arrived, inFlightThen, full, isDropped));

@@ -1,20 +1,20 @@
 package io.throttlekit.limit;
 
-import static io.throttlekit.limit.Samples.completed;
 import static io.throttlekit.limit.Samples.dropped;
 import static io.throttlekit.limit.Samples.ms;
-import static io.throttlekit.limit.Samples.second;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.limit.ProbedVegasLimit.Settings;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleUnaryOperator;
 
-/** The samples of a probed Vegas, window by window. */
+/** The samples of a probed Vegas, window by window, of a backend without chance. */
 final class ProbedVegasCourse {
   /** A window ends with the first request that arrives after a second. */
   static final double WINDOW = 1_010;
 
+  /** Measurements of exactly 50 requests. */
   static final Settings FIFTY =
       new Settings(
           WindowSettings.defaults(),
@@ -23,90 +23,112 @@ final class ProbedVegasCourse {
           50,
           TimeUnit.MILLISECONDS.toNanos(600));
 
+  private static final int REQUESTS = 400; // per window
   private static final double DRAINED = 500;
+
+  /** How far the requests in flight are from their mean, in turn. */
+  private static final double[] AROUND = {-0.1, 0.1, 0, 0.1, -0.1};
+
+  private final DoubleUnaryOperator latency;
 
   /** Milliseconds since the beginning. */
   double now;
 
   /**
-   * Returns an algorithm that has just measured 60 ms, with a limiter that acknowledged the limit.
+   * Creates the course of a backend.
+   *
+   * @param latency in ms, by the requests in flight
    */
-  ProbedVegasLimit acknowledged() {
-    ProbedVegasLimit algorithm = calm(40, 20);
-    algorithm.acknowledged(algorithm.limit(), ms(now));
-    for (int i = 0; i < 5; i++) {
-      saturated(algorithm, 60, 40);
-      algorithm.acknowledged(algorithm.limit(), ms(now));
-    }
-    now += 700;
-    probed(algorithm, 60, 50);
-    assertThat(algorithm.isProbing()).isFalse();
-    return algorithm;
+  private ProbedVegasCourse(DoubleUnaryOperator latency) {
+    this.latency = latency;
+  }
+
+  /** Returns the course of a backend that serves so many requests at once, in so many ms each. */
+  static ProbedVegasCourse of(int servers, double millis) {
+    return new ProbedVegasCourse(inFlight -> millis * Math.max(1, inFlight / servers));
+  }
+
+  /** Returns the same course, with another backend from now on. */
+  ProbedVegasCourse then(int servers, double millis) {
+    ProbedVegasCourse next = of(servers, millis);
+    next.now = now;
+    return next;
   }
 
   ProbedVegasLimit from(int initial) {
     return new ProbedVegasLimit(new LimitRange(4, 500, initial), FIFTY, new SplittableRandom(7));
   }
 
-  /**
-   * Returns an algorithm after ten windows without queue or refusal, and with too little load to
-   * grow.
-   */
-  ProbedVegasLimit calm(int initial, double rttMillis) {
+  /** Returns an algorithm after twenty windows with so many requests in flight, none refused. */
+  ProbedVegasLimit calm(int initial, int inFlight) {
     ProbedVegasLimit algorithm = from(initial);
-    for (int i = 0; i < 10; i++) {
-      window(algorithm, rttMillis, (initial - 1) / 2);
+    for (int i = 0; i < 20; i++) {
+      window(algorithm, inFlight, 0);
     }
-    assertThat(algorithm.limit()).isEqualTo(initial);
     return algorithm;
   }
 
-  /** Returns an algorithm during a measurement, after only these samples. */
-  ProbedVegasLimit measuring(int initial, double rttMillis) {
-    ProbedVegasLimit algorithm = calm(initial, rttMillis);
-    for (int second = 0; second < 40 && !algorithm.isProbing(); second++) {
-      saturated(algorithm, rttMillis, (initial - 1) / 2);
-      assertThat(algorithm.baseline.nanos()).isEqualTo((double) ms(rttMillis));
+  /** Returns an algorithm during its first measurement, after requests that queued at once. */
+  ProbedVegasLimit measuring(int initial) {
+    ProbedVegasLimit algorithm = from(initial);
+    for (int i = 0; i < 30 && !algorithm.isProbing(); i++) {
+      full(algorithm);
     }
     assertThat(algorithm.isProbing()).isTrue();
     return algorithm;
   }
 
-  void window(ProbedVegasLimit algorithm, double rttMillis, int inFlight) {
-    algorithm.refused(ms(now), 0); // the first window starts with the first call
-    second(algorithm, now, rttMillis, inFlight, false);
-    algorithm.learn(completed(now + WINDOW, rttMillis, inFlight));
+  /** Adds a window in which the limit was used up and refused many requests. */
+  void full(ProbedVegasLimit algorithm) {
+    window(algorithm, algorithm.limit(), REQUESTS);
+  }
+
+  /** Adds a window. */
+  void window(ProbedVegasLimit algorithm, double inFlight, int refused) {
+    algorithm.refused(ms(now), refused);
+    for (int i = 1; i <= REQUESTS; i++) {
+      // The last request ends the window.
+      double arrived = i == REQUESTS ? now + WINDOW : now + 1_000.0 * i / REQUESTS;
+      long others = Math.round(inFlight * (1 + AROUND[i % AROUND.length]));
+      complete(algorithm, arrived, (int) Math.max(1, others));
+    }
     now += WINDOW;
   }
 
-  void saturated(ProbedVegasLimit algorithm, double rttMillis, int inFlight) {
-    algorithm.refused(ms(now), 5);
-    window(algorithm, rttMillis, inFlight);
+  /** Adds a request that began with so many in flight. */
+  void complete(ProbedVegasLimit algorithm, double arrived, int inFlight) {
+    algorithm.learn(Samples.completed(arrived, latency.applyAsDouble(inFlight), inFlight));
   }
 
-  /** Asserts that the limit is the same as before a measurement lowered it by the maximum. */
-  static void assertRestored(ProbedVegasLimit algorithm, int lowered) {
-    assertThat(algorithm.limit())
-        .isBetween((int) (lowered / 0.4), (int) Math.ceil((lowered + 1) / 0.4));
-  }
-
+  /** Adds a window with drops. */
   void mixed(ProbedVegasLimit algorithm, int completed, int dropped) {
+    algorithm.refused(ms(now), 0);
     for (int i = 0; i < dropped; i++) {
       algorithm.learn(dropped(now + 1, 1_000, 30));
     }
     for (int i = 1; i < completed; i++) {
-      algorithm.learn(completed(now + 2, 20, 30));
+      complete(algorithm, now + 2, 5);
     }
-    algorithm.learn(completed(now + WINDOW, 20, 30));
+    complete(algorithm, now + WINDOW, 5);
     now += WINDOW;
   }
 
-  /** Adds requests that begin one after another once an old queue has drained. */
-  void probed(ProbedVegasLimit algorithm, double rttMillis, int requests) {
+  /** Adds requests at the limit of a measurement, once an old queue has drained. */
+  void measured(ProbedVegasLimit algorithm, int requests) {
     now += DRAINED;
+    int inFlight = algorithm.limit();
+    double millis = latency.applyAsDouble(inFlight);
     for (int i = 0; i < requests; i++) {
-      algorithm.learn(completed(now + rttMillis + i, rttMillis, 1));
+      complete(algorithm, now + millis + i, inFlight);
     }
-    now += rttMillis + requests;
+    now += millis + requests;
+  }
+
+  /** Ends a measurement, whose limiters acknowledge nothing. */
+  void endMeasurement(ProbedVegasLimit algorithm) {
+    for (int step = 0; step < 10 && algorithm.isProbing(); step++) {
+      measured(algorithm, 50);
+    }
+    assertThat(algorithm.isProbing()).isFalse();
   }
 }

@@ -1,179 +1,167 @@
 package io.throttlekit.limit;
 
-import static io.throttlekit.limit.Samples.completed;
 import static io.throttlekit.limit.Samples.dropped;
 import static io.throttlekit.limit.Samples.ms;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 /** The measurement of the baseline below a lowered limit. */
 class ProbedVegasMeasurementTest {
-  private final ProbedVegasCourse course = new ProbedVegasCourse();
+  private static final double MILLI = 1e6;
+
+  private final ProbedVegasCourse course = ProbedVegasCourse.of(20, 20);
+
+  /** The latency of the first window is that of a queue. */
+  @Test
+  void findsTheBaselineOfABackendThatWasFullFromTheStart() {
+    ProbedVegasLimit algorithm = course.measuring(40);
+    assertThat(algorithm.baseline.nanos()).isGreaterThan(35 * MILLI);
+    course.endMeasurement(algorithm);
+    assertThat(algorithm.baseline.nanos()).isCloseTo(20 * MILLI, within(MILLI));
+    assertThat(algorithm.limit()).isCloseTo(37, within(2)); // 1 + 20 + 3.5 · √20
+  }
 
   @Test
-  void threeLargeDecreasesThatAreUselessMeanASlowerBackend() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
-    for (int i = 0; i < 4; i++) { // in the first window, a burst may have been refused
-      assertThat(algorithm.isProbing()).isFalse();
-      course.saturated(algorithm, 60, 40);
-    }
-    assertThat(algorithm.isProbing()).isTrue();
+  void theFirstStepIsAtMostSevenTenthsOfTheLimitInUse() {
+    ProbedVegasLimit algorithm = course.measuring(40);
     int lowered = algorithm.limit();
-    course.probed(algorithm, 60, 50);
-    assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.baseline.nanos()).isEqualTo(60e6);
-    ProbedVegasCourse.assertRestored(algorithm, lowered);
-  }
-
-  /** The mean latency of few requests is chance. */
-  @Test
-  void amongFewRequestsThreeLargeDecreasesDoNotMeanASlowerBackend() {
-    ProbedVegasState.Steady steady = new ProbedVegasState.Steady();
-    QueueStep decrease = new QueueStep(0, true);
-    for (int i = 0; i < 3; i++) {
-      steady.stepped(decrease, 100, 20e6);
+    int steps = 0;
+    while (algorithm.isProbing()) {
+      assertThat(algorithm.limit()).isLessThanOrEqualTo(lowered);
+      course.measured(algorithm, 50);
+      steps++;
     }
-    assertThat(steady.doubts(60, 20e6, false)).isTrue();
-    assertThat(steady.doubts(60, 20e6, true)).isFalse();
-    for (int i = 0; i < 2; i++) {
-      steady.stepped(decrease, 100, 20e6);
-    }
-    assertThat(steady.doubts(80, 20e6, false)).isTrue();
-    assertThat(steady.doubts(80, 20e6, true)).isFalse();
-    assertThat(steady.doubts(60, 20e6, true)).isTrue();
-  }
-
-  /** Most errors of a backend may be fast. */
-  @Test
-  void aMeasurementKeepsHalfOfTheBaseline() {
-    ProbedVegasLimit algorithm = course.measuring(40, 40);
-    for (int step = 0; step < 8 && algorithm.isProbing(); step++) {
-      course.probed(algorithm, 1, 50);
-    }
-    assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.baseline.nanos()).isEqualTo(20e6);
-  }
-
-  /** At a limit of 40, 40 ms instead of 28: half of both would be too high for a long time. */
-  @Test
-  void aMeasurementFarBelowTheBaselineReplacesIt() {
-    ProbedVegasLimit algorithm = course.measuring(40, 40);
-    course.probed(algorithm, 28, 50); // throughput is the same
-    course.probed(algorithm, 28, 50);
-    assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.baseline.nanos()).isEqualTo(28e6);
-    assertThat(algorithm.limit()).isEqualTo(40); // half of it was unused
+    assertThat(steps).isGreaterThan(1);
   }
 
   @Test
-  void decreasesThatReduceLatencyStartNoMeasurement() {
-    ProbedVegasLimit algorithm = course.calm(80, 20);
-    for (int second = 0; second < 20; second++) {
-      course.saturated(
-          algorithm, algorithm.limit(), algorithm.limit()); // one ms per request in flight
+  void isNotDueWhileRequestsWithoutAQueueConfirmTheBaseline() {
+    ProbedVegasLimit algorithm = course.calm(20, 10);
+    for (int i = 0; i < 300; i++) {
+      course.window(algorithm, 12, i % 2 == 0 ? 5 : 0);
       assertThat(algorithm.isProbing()).isFalse();
     }
-    assertThat(algorithm.limit()).isBetween(22, 32); // 20 in service, and a small queue
+  }
+
+  /** At half an interval, after the last window in which servers were idle. */
+  @Test
+  void isDueInALastingOverload() {
+    ProbedVegasLimit algorithm = course.calm(20, 10);
+    double calm = course.now;
+    while (!algorithm.isProbing() && course.now - calm < 90_000) {
+      course.full(algorithm);
+    }
+    assertThat(course.now - calm).isBetween(30_000.0, 34_500 + 2 * ProbedVegasCourse.WINDOW);
   }
 
   @Test
-  void aMeasurementBelowTheBaselineCountsHalf() {
-    ProbedVegasLimit algorithm = course.measuring(40, 40);
-    course.probed(algorithm, 39, 50);
-    assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.baseline.nanos()).isEqualTo(39.5e6);
-  }
-
-  /** The doubt was that the baseline is too low. */
-  @Test
-  void aMeasurementAfterUselessDecreasesDoesNotLowerTheBaseline() {
-    ProbedVegasLimit algorithm = course.calm(40, 40);
-    for (int i = 0; i < 8 && !algorithm.isProbing(); i++) {
-      course.saturated(algorithm, 60, 40);
+  void oneThatAgreesIsRepeatedAfterTwoIntervals() {
+    ProbedVegasLimit algorithm = course.calm(20, 10);
+    for (int i = 0; i < 60 && !algorithm.isProbing(); i++) {
+      course.full(algorithm);
     }
-    assertThat(algorithm.isProbing()).isTrue();
-    course.probed(algorithm, 39, 50);
-    assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.baseline.nanos()).isEqualTo(40e6);
+    course.endMeasurement(algorithm);
+    double measured = course.now;
+    while (!algorithm.isProbing() && course.now - measured < 190_000) {
+      course.full(algorithm);
+    }
+    assertThat(course.now - measured).isBetween(120_000.0, 138_000 + 3 * ProbedVegasCourse.WINDOW);
   }
 
   @Test
-  void aMeasurementUsesOnlyRequestsThatEndAfterTheOlderQueue() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
-    for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
-      course.saturated(algorithm, 60, 40);
-    }
-    for (int i = 0; i < 500; i++) {
-      algorithm.learn(completed(course.now + 119, 60, 40));
-    }
-    assertThat(algorithm.isProbing()).isTrue();
-    for (int i = 0; i < 49; i++) {
-      algorithm.learn(completed(course.now + 120, 60, 20));
-    }
-    assertThat(algorithm.isProbing()).isTrue();
-    algorithm.learn(completed(course.now + 120, 60, 20));
-    assertThat(algorithm.isProbing()).isFalse();
-  }
-
-  @Test
-  void aMeasurementIgnoresALatencyOfZero() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
-    for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
-      course.saturated(algorithm, 60, 40);
-    }
-    course.probed(algorithm, 0, 200);
-    assertThat(algorithm.isProbing()).isTrue();
-    course.probed(algorithm, 60, 50);
-    assertThat(algorithm.baseline.nanos()).isEqualTo(60e6);
-  }
-
-  @Test
-  void aMeasurementWaitsForTheAcknowledgementAndTheMargin() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
-    for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
-      algorithm.acknowledged(algorithm.limit(), ms(course.now));
-      course.saturated(algorithm, 60, 40);
-    }
+  void waitsForTheAcknowledgementAndTheMargin() {
+    ProbedVegasLimit algorithm = acknowledgedMeasuring();
     double lowered = course.now;
-    course.probed(algorithm, 60, 200);
-    assertThat(algorithm.isProbing()).isTrue();
-    algorithm.acknowledged(algorithm.limit() + 1, ms(lowered)); // not all of them yet
-    course.probed(algorithm, 60, 200);
-    assertThat(algorithm.isProbing()).isTrue();
-    algorithm.acknowledged(algorithm.limit(), ms(course.now));
+    int first = algorithm.limit();
+    course.measured(algorithm, 200);
+    assertThat(algorithm.limit()).isEqualTo(first);
+    algorithm.acknowledged(first + 1, ms(lowered)); // not all of them yet
+    course.measured(algorithm, 200);
+    assertThat(algorithm.limit()).isEqualTo(first);
+    algorithm.acknowledged(first, ms(course.now));
     for (int i = 0; i < 200; i++) {
-      algorithm.learn(completed(course.now + 719, 60, 20));
+      course.complete(algorithm, course.now + 600, first);
     }
-    assertThat(algorithm.isProbing()).isTrue();
-    for (int i = 0; i < 50; i++) {
-      algorithm.learn(completed(course.now + 720, 60, 20));
-    }
-    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.limit()).as("within the margin").isEqualTo(first);
+    course.now += 600;
+    course.measured(algorithm, 50);
+    assertThat(algorithm.limit()).as("the next step, or the end").isNotEqualTo(first);
   }
 
   @Test
-  void samplesOfTheLoweredLimitAreIgnoredOnceItIsRestored() {
-    ProbedVegasLimit algorithm = course.acknowledged();
-    int restored = algorithm.limit();
-    course.window(algorithm, 10, 40); // the limiter has not acknowledged the restored limit
-    assertThat(algorithm.limit()).isEqualTo(restored);
-    algorithm.acknowledged(algorithm.limit(), ms(course.now));
-    for (int i = 0; i < 500; i++) {
-      algorithm.learn(completed(course.now + 9 + i * 4, i * 4 + 10, 40)); // began 1 ms before
+  void withoutAcknowledgementItTimesOut() {
+    ProbedVegasLimit algorithm = acknowledgedMeasuring();
+    double baseline = algorithm.baseline.nanos();
+    int lowered = algorithm.limit();
+    course.complete(algorithm, course.now + 29_900, 10);
+    assertThat(algorithm.limit()).isEqualTo(lowered);
+    course.complete(algorithm, course.now + 30_100, 10);
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.limit()).isGreaterThan(lowered);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(baseline);
+  }
+
+  @Test
+  void withoutSamplesItTimesOutOnATick() {
+    ProbedVegasLimit algorithm = course.measuring(40);
+    int lowered = algorithm.limit();
+    algorithm.onTick(ms(course.now + 29_900));
+    assertThat(algorithm.limit()).isEqualTo(lowered);
+    algorithm.onTick(ms(course.now + 30_100));
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.limit()).isGreaterThan(lowered);
+  }
+
+  /** A limiter that does not acknowledge would keep the limit low for the others. */
+  @Test
+  void noneStartsBeforeThePreviousIsAcknowledged() {
+    ProbedVegasLimit algorithm = course.from(40);
+    algorithm.acknowledged(40, ms(course.now));
+    int measured = 0;
+    for (int second = 0; second < 500; second++) {
+      boolean before = algorithm.isProbing();
+      course.full(algorithm);
+      measured += !before && algorithm.isProbing() ? 1 : 0;
     }
+    assertThat(measured).isEqualTo(1);
+  }
+
+  @Test
+  void dropsKeepTheLimitLow() {
+    ProbedVegasLimit algorithm = course.measuring(40);
+    double baseline = algorithm.baseline.nanos();
+    int lowered = algorithm.limit();
+    for (int i = 0; i < 50; i++) {
+      algorithm.learn(dropped(course.now + 1_000, 1_000, lowered));
+    }
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.limit()).isBetween((int) (0.9 * lowered) - 1, lowered - 1);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(baseline);
+  }
+
+  /** They began with servers idle, and would raise the limit by the room that this left. */
+  @Test
+  void requestsOfTheLoweredLimitAreIgnoredOnceItIsRestored() {
+    ProbedVegasLimit algorithm = acknowledgedMeasuring();
+    endAcknowledged(algorithm);
+    int restored = algorithm.limit();
+    double baseline = algorithm.baseline.nanos();
+    ProbedVegasCourse other = course.then(20, 5);
+    other.window(algorithm, 10, 0); // the limiter has not acknowledged the restored limit
     assertThat(algorithm.limit()).isEqualTo(restored);
-    course.window(algorithm, 60, 40);
-    course.window(algorithm, 60, 40);
-    assertThat(algorithm.limit()).isGreaterThan(restored);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(baseline);
+    algorithm.acknowledged(restored, ms(other.now));
+    other.window(algorithm, 10, 0);
+    other.window(algorithm, 10, 0);
+    assertThat(algorithm.baseline.nanos()).isLessThan(baseline);
   }
 
   @Test
   void aMissingAcknowledgementIsAwaitedForHalfAnIntervalOnly() {
-    ProbedVegasLimit algorithm = course.acknowledged();
+    ProbedVegasLimit algorithm = acknowledgedMeasuring();
+    endAcknowledged(algorithm);
     int restored = algorithm.limit();
     double measured = course.now;
     while (algorithm.limit() == restored && course.now - measured < 100_000) {
@@ -183,111 +171,56 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
-  void aMeasurementWithoutSamplesTimesOutOnATick() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
-    for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
-      course.saturated(algorithm, 60, 40);
+  void theFirstOneAfterAResumptionFollowsAfterAnInterval() {
+    ProbedVegasLimit before = course.calm(40, 10);
+    ProbedVegasLimit algorithm = course.from(40);
+    algorithm.resume(before.baselineNanos(), ms(course.now));
+    assertThat(algorithm.baselineNanos()).isEqualTo(ms(20));
+    double began = course.now;
+    while (!algorithm.isProbing() && course.now - began < 100_000) {
+      course.full(algorithm);
     }
-    int lowered = algorithm.limit();
-    assertThat(algorithm.isProbing()).isTrue();
-    algorithm.onTick(ms(course.now + 29_000));
-    assertThat(algorithm.limit()).isEqualTo(lowered);
-    algorithm.onTick(ms(course.now + 30_000));
-    assertThat(algorithm.isProbing()).isFalse();
-    ProbedVegasCourse.assertRestored(algorithm, lowered);
+    assertThat(course.now - began).isBetween(60_000.0, 69_000 + 3 * ProbedVegasCourse.WINDOW);
   }
 
-  /**
-   * Limiters do not acknowledge again if the limit is the minimum before and during a measurement.
-   */
   @Test
-  void aMinimumLimitIsMeasuredAtOnceAndRises() {
-    ProbedVegasLimit algorithm =
-        new ProbedVegasLimit(
-            new LimitRange(4, 500, 4), ProbedVegasCourse.FIFTY, new SplittableRandom(7));
-    algorithm.acknowledged(4, 0);
+  void aQueueOfTheFirstWindowsIsNoBaselineAfterAResumption() {
+    ProbedVegasLimit algorithm = course.from(60);
+    algorithm.resume(ms(20), ms(course.now));
     for (int i = 0; i < 10; i++) {
-      course.window(algorithm, 20, 1);
+      course.full(algorithm);
     }
-    int obeyed = 4;
-    for (int second = 0; second < 120; second++) {
-      course.saturated(algorithm, 40, algorithm.limit()); // a slower backend, and no queue
-      if (algorithm.limit() != obeyed) {
-        obeyed = algorithm.limit();
-        algorithm.acknowledged(obeyed, ms(course.now));
-      }
-    }
-    assertThat(algorithm.baseline.nanos()).isEqualTo(40e6);
-    assertThat(algorithm.limit()).isGreaterThan(20);
-  }
-
-  /**
-   * A limiter that does not acknowledge would keep the limit halved half of the time for the
-   * others.
-   */
-  @Test
-  void noMeasurementStartsBeforeThePreviousIsAcknowledged() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
-    algorithm.acknowledged(algorithm.limit(), ms(course.now));
-    int measured = 0;
-    for (int second = 0; second < 600; second++) {
-      boolean before = algorithm.isProbing();
-      course.saturated(algorithm, 60, algorithm.limit());
-      measured += !before && algorithm.isProbing() ? 1 : 0;
-    }
-    assertThat(measured).isEqualTo(1);
+    assertThat(algorithm.baseline.nanos()).isCloseTo(20 * MILLI, within(MILLI));
+    assertThat(algorithm.limit()).isCloseTo(37, within(3));
   }
 
   @Test
-  void aMeasurementWithoutAcknowledgementTimesOut() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
+  void nothingToResumeChangesNothing() {
+    ProbedVegasLimit algorithm = course.from(40);
+    algorithm.resume(course.from(40).baselineNanos(), ms(course.now));
     for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
+      course.full(algorithm);
+    }
+    assertThat(algorithm.isProbing()).isTrue();
+  }
+
+  /** Returns an algorithm during a measurement, whose limiter has acknowledged limits before. */
+  private ProbedVegasLimit acknowledgedMeasuring() {
+    ProbedVegasLimit algorithm = course.from(40);
+    for (int i = 0; i < 30 && !algorithm.isProbing(); i++) {
       algorithm.acknowledged(algorithm.limit(), ms(course.now));
-      course.saturated(algorithm, 60, 40);
+      course.full(algorithm);
     }
-    int lowered = algorithm.limit();
-    algorithm.learn(completed(course.now + 29_999, 10, 20));
-    assertThat(algorithm.limit()).isEqualTo(lowered);
-    algorithm.learn(completed(course.now + 30_000, 10, 20));
-    assertThat(algorithm.isProbing()).isFalse();
-    ProbedVegasCourse.assertRestored(algorithm, lowered);
-    assertThat(algorithm.baseline.nanos()).isEqualTo(20e6);
+    assertThat(algorithm.isProbing()).isTrue();
+    return algorithm;
   }
 
-  @Test
-  void dropsDuringAMeasurementKeepTheLimitLow() {
-    ProbedVegasLimit algorithm = course.calm(40, 20);
-    for (int i = 0; i < 5 && !algorithm.isProbing(); i++) {
-      course.saturated(algorithm, 60, 40);
-    }
-    int lowered = algorithm.limit();
-    for (int i = 0; i < 50; i++) {
-      algorithm.learn(dropped(course.now + 1_000, 1_000, lowered));
+  private void endAcknowledged(ProbedVegasLimit algorithm) {
+    for (int step = 0; step < 10 && algorithm.isProbing(); step++) {
+      algorithm.acknowledged(algorithm.limit(), ms(course.now));
+      course.now += 600;
+      course.measured(algorithm, 50);
     }
     assertThat(algorithm.isProbing()).isFalse();
-    assertThat(algorithm.limit()).isBetween(lowered - 2, lowered - 1);
-    assertThat(algorithm.baseline.nanos()).isEqualTo(20e6);
-  }
-
-  /** The second measurement confirms the baseline of the first within a tenth, or does not. */
-  @ParameterizedTest
-  @CsvSource({"20, 120000, 138000", "22, 120000, 138000", "23, 60000, 69000", "17, 60000, 69000"})
-  void measuresAgainAMinuteOrTwoLaterWhileSaturated(double found, double least, double most) {
-    for (int seed = 0; seed < 30; seed++) {
-      course.now = 0;
-      ProbedVegasLimit algorithm =
-          new ProbedVegasLimit(
-              new LimitRange(4, 500, 40), ProbedVegasCourse.FIFTY, new SplittableRandom(seed));
-      course.saturated(algorithm, 20, 10); // the first window: its latency may include a queue
-      assertThat(algorithm.isProbing()).isTrue();
-      course.probed(algorithm, found, 50);
-      double measured = course.now;
-      while (!algorithm.isProbing() && course.now - measured < 190_000) {
-        course.saturated(algorithm, found, 10);
-      }
-      assertThat(course.now - measured)
-          .as("seed %s", seed)
-          .isBetween(least, most + 2 * ProbedVegasCourse.WINDOW);
-    }
   }
 }

@@ -2,6 +2,7 @@ package io.throttlekit.share;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -106,6 +107,12 @@ class HeartbeatPaceTest {
 
   private static SampleDigest digest(long answered, long refused, int millis) {
     return new SampleDigest(
-        answered, 0, refused, 30, false, List.of(TimeUnit.MILLISECONDS.toNanos(millis)));
+        answered,
+        0,
+        refused,
+        30,
+        false,
+        RequestStatistics.NONE,
+        List.of(TimeUnit.MILLISECONDS.toNanos(millis)));
   }
 }

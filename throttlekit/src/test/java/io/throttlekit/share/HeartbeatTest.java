@@ -3,6 +3,7 @@ package io.throttlekit.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Heartbeat.Publication;
 import java.util.Collections;
@@ -82,24 +83,56 @@ class HeartbeatTest {
   @Test
   void clampsTheNumbersOfADigestAndSortsItsLatencies() {
     List<Long> latencies = List.of(7L, -3L, Long.MAX_VALUE);
-    SampleDigest small = new SampleDigest(3, -1, -1, -1, true, latencies);
+    SampleDigest small = new SampleDigest(3, -1, -1, -1, true, RequestStatistics.NONE, latencies);
     assertThat(small)
-        .isEqualTo(new SampleDigest(3, 0, 0, 0, true, List.of(1L, 7L, 3_600_000_000_000L)));
+        .isEqualTo(
+            new SampleDigest(
+                3, 0, 0, 0, true, RequestStatistics.NONE, List.of(1L, 7L, 3_600_000_000_000L)));
     long most = Long.MAX_VALUE;
-    assertThat(new SampleDigest(most, most, most, Integer.MAX_VALUE, true, latencies))
-        .isEqualTo(new SampleDigest(1L << 40, 1L << 40, 1L << 40, MOST, true, latencies));
+    assertThat(
+            new SampleDigest(
+                most, most, most, Integer.MAX_VALUE, true, RequestStatistics.NONE, latencies))
+        .isEqualTo(
+            new SampleDigest(
+                1L << 40, 1L << 40, 1L << 40, MOST, true, RequestStatistics.NONE, latencies));
+  }
+
+  @Test
+  void clampsTheStatisticsOfADigest() {
+    long hour = 3_600_000_000_000L;
+    long least = Long.MIN_VALUE;
+    assertThat(new RequestStatistics(least, least, least))
+        .isEqualTo(new RequestStatistics(-hour, 0, 1_000));
+    long most = Long.MAX_VALUE;
+    assertThat(new RequestStatistics(most, most, most))
+        .isEqualTo(new RequestStatistics(hour, hour, 1_000_000_000));
+    assertThat(new RequestStatistics(-hour, 0, 1_000))
+        .extracting(
+            RequestStatistics::slopeNanos,
+            RequestStatistics::errorNanos,
+            RequestStatistics::dispersion)
+        .containsExactly(-hour, 0L, 1_000L);
+    assertThat(new RequestStatistics(hour, hour, 1_000_000_000))
+        .extracting(
+            RequestStatistics::slopeNanos,
+            RequestStatistics::errorNanos,
+            RequestStatistics::dispersion)
+        .containsExactly(hour, hour, 1_000_000_000L);
+    assertThat(RequestStatistics.NONE).isEqualTo(new RequestStatistics(0, 0, 1_000));
   }
 
   @Test
   void aDigestHasLatenciesIfItHasSamples() {
-    assertThat(new SampleDigest(-1, 0, 0, 0, false, List.of()).answered()).isZero();
-    assertThatThrownBy(() -> new SampleDigest(1, 0, 0, 0, false, List.of()))
+    assertThat(new SampleDigest(-1, 0, 0, 0, false, RequestStatistics.NONE, List.of()).answered())
+        .isZero();
+    assertThatThrownBy(() -> new SampleDigest(1, 0, 0, 0, false, RequestStatistics.NONE, List.of()))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("0 latencies of 1 samples; a digest has from 1 to 20, and none of no samples");
-    assertThatThrownBy(() -> new SampleDigest(0, 0, 0, 0, false, List.of(1L)))
+    assertThatThrownBy(
+            () -> new SampleDigest(0, 0, 0, 0, false, RequestStatistics.NONE, List.of(1L)))
         .isInstanceOf(IllegalArgumentException.class);
     List<Long> many = Collections.nCopies(SampleDigest.MAX_LATENCIES + 1, 1L);
-    assertThatThrownBy(() -> new SampleDigest(21, 0, 0, 0, false, many))
+    assertThatThrownBy(() -> new SampleDigest(21, 0, 0, 0, false, RequestStatistics.NONE, many))
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

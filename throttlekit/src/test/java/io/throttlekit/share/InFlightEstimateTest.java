@@ -3,6 +3,7 @@ package io.throttlekit.share;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import java.util.Collections;
 import java.util.List;
@@ -29,18 +30,59 @@ class InFlightEstimateTest {
   }
 
   @Test
-  void twiceThePeakHasRoomForTheShareOfEachNode() {
-    estimate.add(Collections.nCopies(16, digest(1, 20, 4)), 16, SECOND);
-    assertThat(2 * estimate.peak()).isEqualTo(16 * 5 + 6);
+  void theMeanFollowsTheLatencyOfTheLastDigestsAtOnce() {
+    repeat(20, List.of(digest(500, 20, 25)), 1);
+    estimate.add(List.of(digest(500, 40, 25)), 1, SECOND);
+    assertThat(estimate.mean()).isEqualTo(20, within(1e-9));
   }
 
   @Test
-  void oneHighPeakOfEachNodeIsNotUsual() {
-    for (int i = 0; i < 30; i++) {
-      estimate.add(Collections.nCopies(16, digest(1, 20, 4)), 16, SECOND);
+  void theMeanFollowsTheThroughputOverSomeSeconds() {
+    repeat(20, List.of(digest(500, 20, 25)), 1);
+    estimate.add(List.of(digest(250, 40, 25)), 1, SECOND);
+    double kept = Math.exp(-0.5); // of a second ago
+    assertThat(estimate.mean()).isEqualTo((kept * 500 + (1 - kept) * 250) * 0.040, within(0.01));
+    repeat(20, List.of(digest(250, 40, 25)), 1);
+    assertThat(estimate.mean()).isEqualTo(10, within(0.01));
+  }
+
+  @Test
+  void theLatencyIsThatOfBeforeWhereNoRequestWasAnswered() {
+    repeat(20, List.of(digest(500, 20, 25)), 1);
+    SampleDigest refusals =
+        new SampleDigest(0, 0, 100, 25, true, RequestStatistics.NONE, List.of());
+    estimate.add(List.of(refusals), 1, SECOND);
+    assertThat(estimate.mean()).isEqualTo(10 * Math.exp(-0.5), within(0.01));
+  }
+
+  @Test
+  void withoutAnyDigestNothingIsInFlight() {
+    estimate.add(List.of(), 4, 0);
+    assertThat(estimate.mean()).isZero();
+    assertThat(estimate.divided()).isZero();
+    assertThat(estimate.peak()).isEqualTo(1);
+  }
+
+  @Test
+  void dividedRequestsDeviateByMoreThanTogether() {
+    repeat(20, Collections.nCopies(4, digest(500, 20, 25)), 4);
+    assertThat(estimate.divided()).isEqualTo(4 * Math.sqrt(10) - Math.sqrt(40), within(1e-9));
+    for (int i = 0; i < 4; i++) { // heartbeats of one node after another
+      estimate.add(List.of(digest(500, 20, 25)), 4, SECOND / 4);
     }
-    estimate.add(Collections.nCopies(16, digest(1, 20, 6)), 16, SECOND);
-    assertThat(2 * estimate.peak()).isBetween(16 * 5 + 6, 16 * 6 + 6);
+    assertThat(estimate.divided()).isEqualTo(4 * Math.sqrt(10) - Math.sqrt(40), within(0.1));
+  }
+
+  @Test
+  void theRequestsOfOneNodeAreNotDivided() {
+    repeat(20, List.of(digest(500, 20, 25)), 1);
+    assertThat(estimate.divided()).isEqualTo(0, within(1e-9));
+    for (int i = 0; i < 20; i++) {
+      estimate.add(Collections.nCopies(2, digest(250, 20, 25)), 1, SECOND);
+    }
+    assertThat(estimate.divided()).as("of two digests").isEqualTo(0, within(0.05));
+    estimate.add(List.of(digest(5_000, 20, 150)), 1, SECOND);
+    assertThat(estimate.divided()).as("never negative").isNotNegative();
   }
 
   @Test
@@ -91,8 +133,20 @@ class InFlightEstimateTest {
     assertThat(estimate.whenAdmitted(0.99, false)).as("no more than the peak").isEqualTo(1);
   }
 
+  private void repeat(int seconds, List<SampleDigest> digests, int nodes) {
+    for (int i = 0; i < seconds; i++) {
+      estimate.add(digests, nodes, SECOND);
+    }
+  }
+
   private static SampleDigest digest(long answered, int millis, int peak) {
     return new SampleDigest(
-        answered, 0, 0, peak, false, List.of(TimeUnit.MILLISECONDS.toNanos(millis)));
+        answered,
+        0,
+        0,
+        peak,
+        false,
+        RequestStatistics.NONE,
+        List.of(TimeUnit.MILLISECONDS.toNanos(millis)));
   }
 }

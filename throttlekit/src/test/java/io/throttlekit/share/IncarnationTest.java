@@ -2,6 +2,7 @@ package io.throttlekit.share;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Heartbeat.Publication;
 import io.throttlekit.share.ShareGrant.Status;
@@ -37,12 +38,19 @@ class IncarnationTest {
   void onlyAnIncarnationWithSamplesHasAVote() {
     List<Long> latencies = List.of(1_000_000L);
     assertThat(beat(null).sampled()).isFalse();
-    assertThat(beat(new SampleDigest(0, 0, 5, 1, true, List.of())).sampled())
+    assertThat(
+            beat(new SampleDigest(0, 0, 5, 1, true, RequestStatistics.NONE, List.of())).sampled())
         .as("refusals")
         .isFalse();
-    assertThat(beat(new SampleDigest(3, 0, 0, 1, false, latencies)).sampled()).isTrue();
-    assertThat(beat(new SampleDigest(0, 3, 0, 1, false, List.of())).sampled()).isTrue();
-    assertThat(beat(new SampleDigest(3, 3, 0, 1, false, latencies)).sampled()).isTrue();
+    assertThat(
+            beat(new SampleDigest(3, 0, 0, 1, false, RequestStatistics.NONE, latencies)).sampled())
+        .isTrue();
+    assertThat(
+            beat(new SampleDigest(0, 3, 0, 1, false, RequestStatistics.NONE, List.of())).sampled())
+        .isTrue();
+    assertThat(
+            beat(new SampleDigest(3, 3, 0, 1, false, RequestStatistics.NONE, latencies)).sampled())
+        .isTrue();
   }
 
   private Heartbeat beat(@Nullable SampleDigest digest) {

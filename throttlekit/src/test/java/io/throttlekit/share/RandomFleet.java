@@ -1,6 +1,7 @@
 package io.throttlekit.share;
 
 import io.throttlekit.ManualTime;
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.ShareGrant.Status;
 import java.util.ArrayList;
@@ -173,7 +174,18 @@ final class RandomFleet {
         random.nextLong(1L << 41),
         upTo(most),
         random.nextBoolean(),
+        statistics(),
         latencies);
+  }
+
+  /** Returns statistics, many of them out of range. */
+  private RequestStatistics statistics() {
+    return random.nextInt(4) == 0
+        ? RequestStatistics.NONE
+        : new RequestStatistics(
+            random.nextLong(-1L << 42, 1L << 42),
+            random.nextLong(1L << 42),
+            random.nextLong(1L << 31));
   }
 
   private int inFlight(Member member) {

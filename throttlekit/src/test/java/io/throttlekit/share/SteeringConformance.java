@@ -2,6 +2,7 @@ package io.throttlekit.share;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.throttlekit.limit.RequestStatistics;
 import io.throttlekit.limit.SampleDigest;
 import io.throttlekit.share.Coordination.Aggregate;
 import io.throttlekit.share.Coordination.Allocation;
@@ -10,6 +11,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The rules by which every {@link ConcurrencyCoordinator} finds the limit of the fleet: of the
@@ -196,11 +198,24 @@ public abstract class SteeringConformance extends RemnantConformance {
         LongStream.rangeClosed(1, SampleDigest.MAX_LATENCIES)
             .mapToObj(i -> i * 179_000_000_001L)
             .toList();
-    SampleDigest full = new SampleDigest(1L << 40, 1L << 39, 12_345_678_901L, 77, true, latencies);
-    SampleDigest empty = new SampleDigest(0, 0, 0, 0, false, List.of());
+    RequestStatistics statistics = new RequestStatistics(-3_599_999_999_999L, 1, 123_456_789);
+    SampleDigest full =
+        new SampleDigest(1L << 40, 1L << 39, 12_345_678_901L, 77, true, statistics, latencies);
+    SampleDigest empty =
+        new SampleDigest(0, 0, 0, 0, false, new RequestStatistics(0, 0, 2_500), List.of());
     FleetNode a = new FleetNode(coordinator, "a", 1);
     assertThat(a.measuring(full).beat(20, 0).digests()).containsExactly(full);
     assertThat(a.measuring(empty).beat(20, 0).digests()).containsExactly(empty);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 1, Long.MAX_VALUE})
+  void statisticsOutOfRangeAreDeliveredAsTheyWereClamped(long number) {
+    FleetNode a = new FleetNode(coordinator(Coordination.DEFAULT), "a", 1);
+    SampleDigest digest =
+        new SampleDigest(
+            1, 0, 0, 1, false, new RequestStatistics(number, number, number), List.of(1_000L));
+    assertThat(a.measuring(digest).beat(20, 0).digests()).containsExactly(digest);
   }
 
   @Test
@@ -243,7 +258,8 @@ public abstract class SteeringConformance extends RemnantConformance {
   }
 
   private static SampleDigest digest(int samples) {
-    return new SampleDigest(samples, 2, 3, 4, false, List.of(1_000_000L + samples));
+    return new SampleDigest(
+        samples, 2, 3, 4, false, RequestStatistics.NONE, List.of(1_000_000L + samples));
   }
 
   private static void assertSteers(ShareGrant grant, String steering, long epoch) {

@@ -36,7 +36,7 @@ public record ConcurrencyRule(
   /** Limit algorithms, each with the range that applies where the policy gives none. */
   // Ranges are the defaults of Netflix's concurrency-limits and of Failsafe; ours has Vegas's.
   public enum LimitAlgorithm {
-    /** Vegas with a baseline that is frozen while saturated, and probed for. */
+    /** The requests in service by Little's law, and a short queue; measures its baseline. */
     PROBED_VEGAS(1, 1_000),
     /** The gradient of recent and long latencies. */
     GRADIENT2(20, 200),

@@ -21,17 +21,12 @@ class ReviewTest {
   private static final long[] HELD_OUT = {201};
   private static final long[] MORE_HELD_OUT = {201, 202, 203, 204, 205};
   private static final long[] SEARCHED = {1, 2, 3};
-  private static final double BEHIND = 0.02; // the most goodput that another algorithm may gain
+  private static final double BEHIND = 0.015; // the most goodput that another algorithm may gain
   private static final double BETTER = 0.003; // chance makes that much of a difference
   private static final Bounds USUAL = new Bounds(0.96, 0.85, 0.95, 0.85);
 
-  /** What our default algorithm reaches in the scenarios in which it is weak. */
-  private static final Map<String, Bounds> WEAK =
-      Map.of(
-          "edge", new Bounds(0.93, 0.85, 0.93, 0.84),
-          "backbone", new Bounds(0.5, 0.3, 0.5, 0.3),
-          "llm", new Bounds(0.94, 0.8, 0.95, 0.8),
-          "blend", new Bounds(0.96, 0.85, 0.6, 0.2));
+  /** What our default algorithm reaches in the scenario in which it is weak: requests are few. */
+  private static final Map<String, Bounds> WEAK = Map.of("llm", new Bounds(0.94, 0.65, 0.93, 0.5));
 
   /** The least goodput of the whole and of the worst minute, relative to the best fixed limit. */
   private record Bounds(double exact, double exactMinute, double logged, double loggedMinute) {}
@@ -64,7 +59,7 @@ class ReviewTest {
   @Test
   @Tag("thorough")
   void noOtherAlgorithmIsMuchBetterInAnyScenario() {
-    for (ReviewScenario scenario : strong()) {
+    for (ReviewScenario scenario : ReviewScenarios.all()) {
       assertThatNoneIsMuchBetter(scenario, false);
       assertThatNoneIsMuchBetter(scenario, true);
     }
@@ -76,12 +71,12 @@ class ReviewTest {
     long[] seeds = {101, 102, 103, 104, 105};
     DoubleSummaryStatistics exact = new DoubleSummaryStatistics();
     DoubleSummaryStatistics logged = new DoubleSummaryStatistics();
-    for (ReviewScenario scenario : strong()) {
+    for (ReviewScenario scenario : ReviewScenarios.all()) {
       exact.accept(scenario.compare(Contenders.probedVegas(), false, seeds).goodput());
       logged.accept(scenario.compare(Contenders.probedVegas(), true, seeds).goodput());
     }
-    assertThat(exact.getAverage()).isGreaterThanOrEqualTo(0.985);
-    assertThat(logged.getAverage()).isGreaterThanOrEqualTo(0.98);
+    assertThat(exact.getAverage()).isGreaterThanOrEqualTo(0.99);
+    assertThat(logged.getAverage()).isGreaterThanOrEqualTo(0.985);
   }
 
   @Test
@@ -113,12 +108,6 @@ class ReviewTest {
             "\\| goodput, relative to the best fixed limit \\| ProbedVegas \\|\n\\|---\\|---\\|\n"
                 + "\\| `few` \\| \\d\\.\\d{3} · \\d\\.\\d{3} \\|\n\\| mean \\|")
         .contains("worst minute", "refused below the capacity");
-  }
-
-  private static List<ReviewScenario> strong() {
-    return ReviewScenarios.all().stream()
-        .filter(scenario -> !WEAK.containsKey(scenario.name()))
-        .toList();
   }
 
   private static void assertThatNoneIsMuchBetter(ReviewScenario scenario, boolean logged) {
