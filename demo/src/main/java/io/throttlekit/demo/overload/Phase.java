@@ -19,6 +19,8 @@ record Phase(String name, double load, double capacity, boolean afresh) {
   static final List<Phase> ALL =
       List.of(
           new Phase("0.8", 0.8, 1, true),
+          new Phase("1", 1, 1, true),
+          new Phase("1.05", 1.05, 1, true),
           new Phase("1.2", 1.2, 1, true),
           new Phase("2", 2, 1, true),
           new Phase("5", 5, 1, true),

@@ -19,11 +19,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Offers an upstream behind a real Envoy twice its capacity, until the service limits it. The
+ * Offers an upstream behind a real Envoy its capacity and more, until the service limits it. The
  * goodput is measured by {@code bin/bench overload}, and tested in the simulation.
  */
 @RealEnvoy
@@ -42,8 +43,9 @@ class OverloadPhaseTest {
     started.close();
   }
 
-  @Test
-  void theServiceLimitsTheUpstreamByItsSensors() throws Exception {
+  @ParameterizedTest(name = "at {0} times the capacity")
+  @ValueSource(doubles = {1, 1.05, 2})
+  void theServiceLimitsTheUpstreamByItsSensors(double times) throws Exception {
     EventLoopGroup loops = EventLoops.of(2);
     started.push(() -> loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly());
     Arm.Setting setting =
@@ -56,7 +58,7 @@ class OverloadPhaseTest {
             setting.clients(),
             new Chance(SEED, 1),
             SECONDS,
-            _ -> 2 * CAPACITY.perSecond(),
+            _ -> times * CAPACITY.perSecond(),
             arm::send,
             TIMEOUT,
             time);
@@ -67,7 +69,9 @@ class OverloadPhaseTest {
           arm.look(0);
           Figures figures = course.figures(0, SECONDS);
           assertThat(figures.limit().orElseThrow()).isBetween(4, Limiter.HIGHEST - 1);
-          assertThat(figures.refused()).isPositive();
+          if (times > 1.5) { // at the capacity, a queue may have room for what is too much
+            assertThat(figures.refused()).isPositive();
+          }
           assertThat(figures.good()).isPositive();
         });
   }

@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test;
 class OverloadPlanTest {
 
   @Test
-  void allPhasesFitInNineMinutes() {
+  void allPhasesFitInTwelveMinutes() {
     OverloadPlan plan = OverloadPlan.of(null, null, null, 1);
-    assertThat(plan.schedule().seconds()).isEqualTo(540);
+    assertThat(plan.schedule().seconds()).isEqualTo(720);
     assertThat(plan.schedule().counted()).isEqualTo(60);
-    assertThat(plan.schedule().countedFrom(5)).isEqualTo(480);
+    assertThat(plan.schedule().countedFrom(7)).isEqualTo(660);
     assertThat(plan.arms()).containsExactly(Limiter.NONE, Limiter.ENVOY, Limiter.OURS);
     assertThat(plan.schedule().phases()).isEqualTo(Phase.ALL);
   }
@@ -36,7 +36,7 @@ class OverloadPlanTest {
 
   @Test
   void unknownPhasesAndArmsAreRejectedWithAMessage() {
-    assertWrong("3", null, null, "there is no phase '3', but 0.8, 1.2, 2, 5, halved, restored");
+    assertWrong("3", null, null, "there is no phase '3', but 0.8, 1, 1.05, 1.2, 2, 5, halved, restored");
     assertWrong("2,", null, null, "there is no phase ''");
     assertWrong(null, "gateway", null, "there is no arm 'gateway', but none, envoy, ours");
     assertWrong("2,5", null, "19", "from 20 to 3600 for 2 phases, not '19'");

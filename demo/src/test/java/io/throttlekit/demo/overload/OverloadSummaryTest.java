@@ -19,7 +19,7 @@ class OverloadSummaryTest {
 
   @Test
   void printsEachPhaseAndArmAsOneLineOfJson() {
-    assertThat(summary(2, Map.of(Limiter.NONE, LOST, Limiter.OURS, SAVED)).json())
+    assertThat(summary("2", Map.of(Limiter.NONE, LOST, Limiter.OURS, SAVED)).json())
         .isEqualTo(
             "{\"phases\":[{\"phase\":\"2\",\"offered\":2.0,\"capacity\":1.0,\"goodput\":0.980,"
                 + "\"p99_ms\":77,\"limit\":17,\"refused\":7640,\"arms\":{"
@@ -32,20 +32,20 @@ class OverloadSummaryTest {
 
   @Test
   void withoutOursItsFiguresAreUnknown() {
-    assertThat(summary(2, Map.of(Limiter.NONE, LOST)).json())
+    assertThat(summary("2", Map.of(Limiter.NONE, LOST)).json())
         .contains("\"goodput\":null,\"p99_ms\":null,\"limit\":null,\"refused\":null,\"arms\"");
   }
 
   @Test
   void halfTheWorkersHaveHalfTheCapacity() {
     Figures half = new Figures(3_600, 0, 5_000, 0, OptionalInt.of(90), OptionalInt.of(9));
-    assertThat(summary(4, Map.of(Limiter.OURS, half)).json())
+    assertThat(summary("halved", Map.of(Limiter.OURS, half)).json())
         .contains("\"offered\":1.2,\"capacity\":0.5,\"goodput\":0.960");
   }
 
   @Test
   void printsATableAndWarnsOfABusyMachine() {
-    OverloadSummary summary = summary(2, Map.of(Limiter.NONE, LOST, Limiter.OURS, SAVED));
+    OverloadSummary summary = summary("2", Map.of(Limiter.NONE, LOST, Limiter.OURS, SAVED));
     assertThat(summary.words())
         .containsPattern("(?m)^2 +none +0.002 +1000 +- +0 +20 +14965$")
         .containsPattern("(?m)^2 +ours +0.980 +77 +17 +7640 +1 +9$")
@@ -64,8 +64,8 @@ class OverloadSummaryTest {
         .contains("busy: a request was sent 21 ms late");
   }
 
-  private static OverloadSummary summary(int phase, Map<Limiter, Figures> arms) {
-    Row row = new Row(Phase.ALL.get(phase), new EnumMap<>(arms));
+  private static OverloadSummary summary(String phase, Map<Limiter, Figures> arms) {
+    Row row = new Row(Phase.named(phase).getFirst(), new EnumMap<>(arms));
     return new OverloadSummary(Capacity.USUAL, 60, 7, List.of(row), 3);
   }
 }
