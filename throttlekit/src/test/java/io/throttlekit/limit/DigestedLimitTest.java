@@ -50,7 +50,7 @@ class DigestedLimitTest {
     assertThat(taken().statistics().slope()).isEqualTo(Slope.UNKNOWN);
     requests(origin + 1_000 * MILLI, inFlight -> 10 + 2 * inFlight);
     Slope slope = taken().statistics().slope();
-    assertThat(slope.value()).isCloseTo(2 * MILLI, within(0.1 * MILLI));
+    assertThat(slope.value()).isCloseTo(2.0 * MILLI, within(0.1 * MILLI));
     assertThat(1 / Math.sqrt(slope.precision())).isLessThan(0.1 * MILLI);
     requests(origin + 2_000 * MILLI, _ -> 30);
     assertThat(taken().statistics().slope().value()).isCloseTo(0, within(0.5 * MILLI));
@@ -115,7 +115,7 @@ class DigestedLimitTest {
   /** A request a ms on average, in 20 s. */
   private static void bursts(DigestedLimit limit, int burst, boolean dropped) {
     for (int i = 0; i < 20_000; i++) {
-      long began = i / burst * burst * MILLI;
+      long began = MILLI * burst * (i / burst);
       limit.learn(new Sample(began, 20 * MILLI, began + 20 * MILLI, 20, false, dropped));
     }
   }

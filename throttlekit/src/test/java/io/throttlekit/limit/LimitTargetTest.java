@@ -54,4 +54,16 @@ class LimitTargetTest {
   void isInBetweenInProportionToTheEvidence() {
     assertThat(new LimitTarget(100, 1, USED).at(0.25)).isEqualTo(301 - 0.25 * (301 - 136));
   }
+
+  @Test
+  void theLeastPeakOfALimitKeepsIt() {
+    assertThat(LimitTarget.peakFor(1)).isEqualTo(1);
+    assertThat(LimitTarget.peakFor(6)).isEqualTo(2);
+    for (int limit = 8; limit < 1_000; limit++) {
+      int peak = LimitTarget.peakFor(limit);
+      double inService = 0.34 * limit; // whose room is the limit
+      assertThat(new LimitTarget(inService, 1, peak).at(0)).isGreaterThanOrEqualTo(limit);
+      assertThat(new LimitTarget(inService, 1, peak - 1).at(0)).isLessThan(limit);
+    }
+  }
 }

@@ -47,9 +47,9 @@ class ProbeScheduleTest {
     refuse(2);
     schedule.next(false, 50);
     refuse(2);
-    assertThat(schedule.isDue(BASELINE, START + 9_000)).isFalse();
+    assertThat(schedule.isDue(BASELINE, at(9_000))).isFalse();
     refuse(1);
-    assertThat(schedule.isDue(BASELINE, START + 9_000)).isTrue();
+    assertThat(schedule.isDue(BASELINE, at(9_000))).isTrue();
   }
 
   /** Columns: agreed, duration, wait. */
@@ -73,16 +73,16 @@ class ProbeScheduleTest {
   void theWaitIsNoShorterForAnExtremeDuration() {
     schedule.ended(true, BASELINE, true, Long.MAX_VALUE, START);
     refuse(3);
-    assertThat(schedule.isDue(BASELINE, START + Long.MAX_VALUE)).isFalse();
+    assertThat(schedule.isDue(BASELINE, at(Long.MAX_VALUE))).isFalse();
   }
 
   @Test
   void requestsWithoutAQueuePostponeAMeasurement() {
     schedule.resumed(BASELINE, START);
     refuse(3);
-    schedule.confirmed(BASELINE, START + 700); // 300 are left, and 500 the least
+    schedule.confirmed(BASELINE, at(700)); // 300 are left, and 500 the least
     assertDueAfter(1_200, START);
-    schedule.confirmed(BASELINE, START + 900);
+    schedule.confirmed(BASELINE, at(900));
     assertDueAfter(1_400, START);
   }
 
@@ -90,8 +90,8 @@ class ProbeScheduleTest {
   void requestsWithoutAQueueDoNotShortenAWait() {
     schedule.ended(true, BASELINE, true, 10, START);
     refuse(3);
-    schedule.confirmed(BASELINE, START + 10);
-    schedule.confirmed(BASELINE, START + 1_400);
+    schedule.confirmed(BASELINE, at(10));
+    schedule.confirmed(BASELINE, at(1_400));
     assertDueAfter(2_000, START);
   }
 
@@ -133,7 +133,7 @@ class ProbeScheduleTest {
 
     @Test
     void isNoLaterForAnAcknowledgement() {
-      schedule.confirmed(BASELINE, START + 9_900);
+      schedule.confirmed(BASELINE, at(9_900));
       schedule.acknowledged();
       assertDueAfter(10_400, START);
     }
@@ -141,11 +141,11 @@ class ProbeScheduleTest {
     @Test
     void causesNoneByARisenBaselineOrADoubt() {
       refuse(3, 500);
-      assertThat(schedule.isDue(2 * BASELINE, START + 9_999)).isFalse();
-      assertThat(schedule.mayDoubt(START + 9_999)).isFalse();
+      assertThat(schedule.isDue(2 * BASELINE, at(9_999))).isFalse();
+      assertThat(schedule.mayDoubt(at(9_999))).isFalse();
       schedule.acknowledged();
-      assertThat(schedule.isDue(2 * BASELINE, START + 999)).isTrue();
-      assertThat(schedule.mayDoubt(START + 999)).isTrue();
+      assertThat(schedule.isDue(2 * BASELINE, at(999))).isTrue();
+      assertThat(schedule.mayDoubt(at(999))).isTrue();
     }
   }
 
@@ -178,21 +178,21 @@ class ProbeScheduleTest {
   void aRisenBaselineIsMeasuredEarlier(double baseline, int requests, long passed, boolean due) {
     schedule.ended(true, BASELINE, true, 10, START);
     refuse(4, requests);
-    assertThat(schedule.isDue(baseline, START + passed)).isEqualTo(due);
+    assertThat(schedule.isDue(baseline, at(passed))).isEqualTo(due);
   }
 
   @Test
   void aRisenBaselineThatRequestsConfirmIsNotMeasured() {
     schedule.ended(true, BASELINE, true, 10, START);
     refuse(4, 250);
-    schedule.confirmed(120, START + 300);
-    assertThat(schedule.isDue(120, START + 800)).isFalse();
+    schedule.confirmed(120, at(300));
+    assertThat(schedule.isDue(120, at(800))).isFalse();
     refuse(4, 249);
-    assertThat(schedule.isDue(139, START + 799)).isFalse();
+    assertThat(schedule.isDue(139, at(799))).isFalse();
     refuse(1, 4);
-    assertThat(schedule.isDue(137.9, START + 799)).isFalse();
-    assertThat(schedule.isDue(139, START + 799)).isTrue();
-    assertThat(schedule.isDue(139, START + 549)).isFalse();
+    assertThat(schedule.isDue(137.9, at(799))).isFalse();
+    assertThat(schedule.isDue(139, at(799))).isTrue();
+    assertThat(schedule.isDue(139, at(549))).isFalse();
   }
 
   @Test
@@ -200,30 +200,30 @@ class ProbeScheduleTest {
     schedule.ended(true, BASELINE, true, 10, START);
     schedule.next(false, 5_000);
     refuse(2);
-    assertThat(schedule.isDue(200, START + 900)).isFalse();
+    assertThat(schedule.isDue(200, at(900))).isFalse();
     refuse(1);
-    assertThat(schedule.isDue(200, START + 900)).isTrue();
+    assertThat(schedule.isDue(200, at(900))).isTrue();
   }
 
   @Test
   void aBaselineThatNothingConfirmedForAQuarterOfAnIntervalMayBeDoubted() {
     schedule.resumed(BASELINE, START);
     refuse(2);
-    assertThat(schedule.mayDoubt(START + 250)).isFalse();
+    assertThat(schedule.mayDoubt(at(250))).isFalse();
     refuse(1);
-    assertThat(schedule.mayDoubt(START + 249)).isFalse();
-    assertThat(schedule.mayDoubt(START + 250)).isTrue();
-    schedule.confirmed(BASELINE, START + 250);
-    assertThat(schedule.mayDoubt(START + 499)).isFalse();
-    assertThat(schedule.mayDoubt(START + 500)).isTrue();
+    assertThat(schedule.mayDoubt(at(249))).isFalse();
+    assertThat(schedule.mayDoubt(at(250))).isTrue();
+    schedule.confirmed(BASELINE, at(250));
+    assertThat(schedule.mayDoubt(at(499))).isFalse();
+    assertThat(schedule.mayDoubt(at(500))).isTrue();
   }
 
   @Test
   void aMeasuredBaselineIsNotDoubtedForHalfAnInterval() {
     schedule.ended(true, BASELINE, true, 10, START);
     refuse(3);
-    assertThat(schedule.mayDoubt(START + 499)).isFalse();
-    assertThat(schedule.mayDoubt(START + 500)).isTrue();
+    assertThat(schedule.mayDoubt(at(499))).isFalse();
+    assertThat(schedule.mayDoubt(at(500))).isTrue();
   }
 
   /** With a generator of the largest number. */
@@ -234,20 +234,20 @@ class ProbeScheduleTest {
     for (int i = 0; i < 3; i++) {
       longest.next(true, 1);
     }
-    assertThat(longest.isDue(BASELINE, START + 1_149_998)).isFalse();
-    assertThat(longest.isDue(BASELINE, START + 1_150_000)).isTrue();
-    longest.confirmed(BASELINE, START + 1_000_000);
-    assertThat(longest.isDue(BASELINE, START + 1_574_998)).isFalse();
-    assertThat(longest.isDue(BASELINE, START + 1_575_000)).isTrue();
+    assertThat(longest.isDue(BASELINE, at(1_149_998))).isFalse();
+    assertThat(longest.isDue(BASELINE, at(1_150_000))).isTrue();
+    longest.confirmed(BASELINE, at(1_000_000));
+    assertThat(longest.isDue(BASELINE, at(1_574_998))).isFalse();
+    assertThat(longest.isDue(BASELINE, at(1_575_000))).isTrue();
     longest.ended(true, BASELINE, true, 1, START);
-    assertThat(longest.isDue(BASELINE, START + 2_299_998)).isFalse();
-    assertThat(longest.isDue(BASELINE, START + 2_300_000)).isTrue();
+    assertThat(longest.isDue(BASELINE, at(2_299_998))).isFalse();
+    assertThat(longest.isDue(BASELINE, at(2_300_000))).isTrue();
     longest.ended(true, BASELINE, false, 1, START);
-    assertThat(longest.isDue(BASELINE, START + 11_499_998)).isFalse();
-    assertThat(longest.isDue(BASELINE, START + 11_500_000)).isTrue();
+    assertThat(longest.isDue(BASELINE, at(11_499_998))).isFalse();
+    assertThat(longest.isDue(BASELINE, at(11_500_000))).isTrue();
     longest.acknowledged();
-    assertThat(longest.isDue(BASELINE, START + 1_149_998)).isFalse();
-    assertThat(longest.isDue(BASELINE, START + 1_150_000)).isTrue();
+    assertThat(longest.isDue(BASELINE, at(1_149_998))).isFalse();
+    assertThat(longest.isDue(BASELINE, at(1_150_000))).isTrue();
   }
 
   @Test
@@ -260,15 +260,19 @@ class ProbeScheduleTest {
       for (int i = 0; i < 3; i++) {
         one.next(true, 1);
       }
-      assertThat(one.isDue(BASELINE, START + 999)).as("seed %s", SEED).isFalse();
-      assertThat(one.isDue(BASELINE, START + 1_150)).as("seed %s", SEED).isTrue();
-      due[0] += one.isDue(BASELINE, START + 1_037) ? 1 : 0;
-      due[1] += one.isDue(BASELINE, START + 1_075) ? 1 : 0;
-      due[2] += one.isDue(BASELINE, START + 1_112) ? 1 : 0;
+      assertThat(one.isDue(BASELINE, at(999))).as("seed %s", SEED).isFalse();
+      assertThat(one.isDue(BASELINE, at(1_150))).as("seed %s", SEED).isTrue();
+      due[0] += one.isDue(BASELINE, at(1_037)) ? 1 : 0;
+      due[1] += one.isDue(BASELINE, at(1_075)) ? 1 : 0;
+      due[2] += one.isDue(BASELINE, at(1_112)) ? 1 : 0;
     }
     assertThat(due[0]).as("seed %s", SEED).isBetween(50, 100);
     assertThat(due[1]).as("seed %s", SEED).isBetween(120, 180);
     assertThat(due[2]).as("seed %s", SEED).isBetween(200, 250);
+  }
+
+  private static long at(long nanos) {
+    return START + nanos;
   }
 
   private void refuse(int windows) {

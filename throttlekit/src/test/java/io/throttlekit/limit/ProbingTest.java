@@ -47,7 +47,7 @@ class ProbingTest {
 
   @Test
   void theThirdStepIsASixth() {
-    probing = probing(200, 400 / (400e6), 400, FIFTY); // 400 in 400 ms
+    probing = probing(200, 400 / 400e6, 400, FIFTY); // 400 in 400 ms
     measured(200);
     assertThat(probing.limit()).isEqualTo(128);
     measured(128);
@@ -373,9 +373,9 @@ class ProbingTest {
     }
     assertThat(outcome).isNull();
     assertThat(probing.limit()).as("of 20 ms").isEqualTo(17);
-    Outcome step = timedOut(31_500);
-    assertThat(step).isInstanceOf(Outcome.AtMost.class);
-    assertThat(((Outcome.AtMost) step).nanos()).isCloseTo(20e6, within(1.0));
+    assertThat(timedOut(31_500))
+        .isInstanceOfSatisfying(
+            Outcome.AtMost.class, step -> assertThat(step.nanos()).isCloseTo(20e6, within(1.0)));
   }
 
   private static ProbedVegasLimit.Settings settings(int minSamples, int maxSamples) {
