@@ -67,11 +67,15 @@ class SharedLimitTest {
     assertThat(afterAMinute(algorithm, 100)).as("100 of 500 each second").isEqualTo(without);
   }
 
-  /** An unauthenticated client may send any number of invented entries. */
+  /**
+   * An unauthenticated client may send any number of invented entries. Half of the limit may be
+   * more than the algorithm leaves once requests time out: room for a short queue beside the 25 in
+   * flight.
+   */
   @Test
-  void timeoutsOfOneRouteLowerTheLimitByAtMostHalf() {
+  void timeoutsOfOneRouteLeaveTheOthersMoreThanTheyUse() {
     int without = afterAMinute("probed_vegas", 0);
-    assertThat(afterAMinute("probed_vegas", 5_000)).isBetween(without * 2 / 5, without * 2 / 3);
+    assertThat(afterAMinute("probed_vegas", 5_000)).isBetween(25 + 5, without * 2 / 3);
   }
 
   /** Between the runs the limit does not rise: no request is logged. */
@@ -90,7 +94,7 @@ class SharedLimitTest {
   void timeoutsLowerByAtMostHalfWhileAnotherRouteHasFewRequests() {
     SharedLimit limit = steered("min: 1, max: 100, initial: 60");
     timeouts(limit, 120, 1);
-    assertThat(limit.offer(now)).isBetween(24, 40);
+    assertThat(limit.offer(now)).isBetween(24, 45);
   }
 
   @Test
@@ -272,13 +276,14 @@ class SharedLimitTest {
       before = lowered;
       now += SECOND;
       busy.acknowledged(busy.offer(now), now);
-      busy.reported("a", 1, Readings.load(100, 400), now);
+      busy.reported("a", 1, Readings.load(busy.offer(now), 400), now);
+      long rtt = Math.max(20, busy.offer(now)) * MILLI; // of 20 servers
       for (int i = 0; i < 400; i++) {
-        busy.ended("a", Readings.answered(20 * MILLI), now - 20 * MILLI, now);
+        busy.ended("a", Readings.answered(rtt), now - rtt, now);
       }
-      busy.ended("a", Readings.REFUSED, now, now);
-      busy.ended("a", Readings.REFUSED, now, now);
-      busy.ended("a", Readings.REFUSED, now, now);
+      for (int i = 0; i < 40; i++) {
+        busy.ended("a", Readings.REFUSED, now, now);
+      }
       lowered = busy.offer(now);
     }
     assertThat(lowered).as("a measurement").isLessThanOrEqualTo(before * 4 / 5);
