@@ -92,8 +92,8 @@ public final class DemoMain implements Callable<Integer> {
   @Option(
       names = "--phase",
       description =
-          "with --overload: only these of 0.8, 1, 1.05, 1.2, 2, 5, halved and restored, separated by commas;"
-              + " with --replicas only 2 and 5")
+          "with --overload: only these of 0.8, 1, 1.05, 1.2, 2, 5, halved and restored, separated"
+              + " by commas; with --replicas only 2 and 5")
   private @Nullable String phase;
 
   @Option(

@@ -36,7 +36,8 @@ class OverloadPlanTest {
 
   @Test
   void unknownPhasesAndArmsAreRejectedWithAMessage() {
-    assertWrong("3", null, null, "there is no phase '3', but 0.8, 1, 1.05, 1.2, 2, 5, halved, restored");
+    assertWrong(
+        "3", null, null, "there is no phase '3', but 0.8, 1, 1.05, 1.2, 2, 5, halved, restored");
     assertWrong("2,", null, null, "there is no phase ''");
     assertWrong(null, "gateway", null, "there is no arm 'gateway', but none, envoy, ours");
     assertWrong("2,5", null, "19", "from 20 to 3600 for 2 phases, not '19'");
