@@ -23,7 +23,7 @@ class DemoMainTest {
     "--arms none, --phase and --arms choose from --overload",
     "'--overload --phase 2,7', there is no phase '7'",
     "--overload --arms theirs, there is no arm 'theirs'",
-    "--overload --seconds 59, --seconds is a whole number from 60 to 3600 for 6 phases",
+    "--overload --seconds 79, --seconds is a whole number from 80 to 3600 for 8 phases",
     "--overload --phase 2 --seconds abc, from 10 to 3600 for one phase",
     "--replicas 3, --replicas goes with --overload",
     "--overload --replicas 3 --arms ours, 'goes with --overload, and without --arms'",
