@@ -58,6 +58,11 @@ final class ArrivalDispersion {
   private double requests = PRIOR;
   private double squares = PRIOR;
 
+  /** Counts a request, which began before it ended, whatever start is reported. */
+  void began(Sample sample) {
+    began(Math.min(sample.startNanos(), sample.arrivedNanos() - sample.rttNanos()));
+  }
+
   /**
    * Counts a request that began at a monotonic time. Requests come in any order; one that began in
    * a span that is final does not count.

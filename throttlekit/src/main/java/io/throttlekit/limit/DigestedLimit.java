@@ -143,7 +143,7 @@ public final class DigestedLimit implements ConcurrencyLimit {
       latencyByInFlight.add(sample.startNanos(), sample.inFlight(), (double) sample.rttNanos());
       shifted |= shift.ended(sample.rttNanos(), sample.arrivedNanos());
     }
-    dispersion.began(Math.min(sample.startNanos(), sample.arrivedNanos() - sample.rttNanos()));
+    dispersion.began(sample);
     addPeak(sample.arrivedNanos(), sample.inFlight());
     full |= sample.full();
     ConcurrencyLimit own = local;

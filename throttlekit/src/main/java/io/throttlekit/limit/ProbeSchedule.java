@@ -127,6 +127,11 @@ final class ProbeSchedule {
     requests += count;
   }
 
+  /** Returns in how many of the last windows in a row the limit refused requests. */
+  int refusingWindows() {
+    return refusing;
+  }
+
   /** Returns whether a doubt about the baseline may start a measurement. */
   boolean mayDoubt(long nowNanos) {
     return refusing >= REFUSING_WINDOWS

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * <p>D is the dispersion of the arrivals ({@link ArrivalDispersion}). The last term of T is at most
  * 3 and 3/2 of the most in flight lately. {@link QueueEvidence} has e; t is 1 when the limit
  * refused requests in two windows in turn, else the elasticity of latency ({@link
- * LatencyResponse}), which tells a queue from a backend that is slower. By Little's law S is the
+ * LatencyResponse}), which distinguishes a queue from a slower backend. By Little's law S is the
  * throughput times B, whatever the limit was when the requests began, so late samples do not change
  * the limit twice for one cause. L does not rise twice in turn while N − S is at least √S and r
- * does not fall: the queue may be that of the last rise.
+ * does not fall: the last rise may have caused the queue.
  *
  * <p>{@link Baseline} has B: requests that began while servers were idle decide; without them,
  * shorter latencies lower B, and longer ones raise it where latency does not follow the requests in
@@ -96,7 +96,6 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Whether samples are made of digests, and are not single requests. */
   private boolean digested;
 
-  private int refusing;
   private boolean ended;
   private long endedNanos;
   private ProbedVegasState state = new Steady();
@@ -298,9 +297,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
   }
 
-  /** Adds what a sample says as a single request. */
+  /** Adds a sample of a single request. */
   private void addRequest(Sample sample) {
-    dispersion.began(Math.min(sample.startNanos(), sample.arrivedNanos() - sample.rttNanos()));
+    dispersion.began(sample);
     if (!sample.dropped()) {
       baseline.add(sample);
       response.add(sample);
@@ -319,7 +318,6 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     double inFlight = window.meanInFlight();
     double others = inFlight - 1;
     boolean saturated = window.saturated();
-    refusing = saturated ? refusing + 1 : 0;
     double expected = baseline.nanos() == 0 ? latency : baseline.nanos();
     response.next(inFlight, latency, expected, saturated);
     schedule.next(saturated, window.requests());
@@ -331,7 +329,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
       schedule.confirmed(baseline.nanos(), nowNanos);
     }
     double inService = Math.max(MIN_IN_SERVICE, others * Math.min(1, baseline.nanos() / latency));
-    double trust = refusing >= LASTING_WINDOWS ? 1 : response.follows();
+    double trust = schedule.refusingWindows() >= LASTING_WINDOWS ? 1 : response.follows();
     evidence.add(others, inService, trust, window.requests());
     peak = Math.max(window.maxInFlight(), PEAK_KEPT * peak);
     double target = new LimitTarget(inService, dispersion.value(), peak).at(evidence.value());
@@ -345,22 +343,22 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   }
 
   /**
-   * Returns whether requests met no queue, where samples do not say it of single ones: hardly any
-   * was slower than without one.
+   * Returns whether requests met no queue, where samples are not single requests: the mean latency
+   * is hardly longer than the baseline.
    */
   private boolean isIdle(double latency, boolean saturated) {
     return digested && !saturated && !response.isQueue() && latency < IDLE * baseline.nanos();
   }
 
   /**
-   * Returns whether longer latencies are certainly those of the backend. Digests do not say it of a
-   * full limit.
+   * Returns whether the backend is certainly slower. With digests there is no certainty while the
+   * limit is full.
    */
   private boolean isSlower(boolean saturated) {
     return response.isNoQueue() && !(digested && saturated);
   }
 
-  /** Returns whether the backend may have become slower, and only a measurement can tell. */
+  /** Returns whether the backend may be slower, which with digests needs a measurement. */
   private boolean isDoubtful(double latency) {
     return digested && response.isNoQueue() && latency > LONGER * baseline.nanos();
   }
@@ -370,7 +368,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     if (target < estimate) {
       estimate = range.clamp(estimate - FALL * (estimate - target));
     } else if (!(rose && evidence.isQueued() && latency >= lastLatency)) {
-      // Else the queue may be that of the last rise.
+      // Else the last rise may have caused the queue.
       estimate = range.clamp(Math.min(target, MAX_RISE * estimate));
     }
     rose = estimate > before;
