@@ -93,7 +93,7 @@ final class Baseline {
     return false;
   }
 
-  /** Returns the weight of the mean of so many requests: that of few may be chance. */
+  /** Returns the weight of a mean of so many requests: a mean of few requests may be chance. */
   private static double weight(int requests) {
     return requests / (requests + HALF_WEIGHT_REQUESTS);
   }

@@ -31,8 +31,8 @@ public sealed interface ConcurrencyLimit
   void learn(Sample sample);
 
   /**
-   * Adds what single requests of several limiters said, for samples that are made of digests and do
-   * not say it. To be called before the samples of the first digest.
+   * Adds statistics of single requests, for samples that are made of digests. To be called before
+   * the samples of the first digest.
    *
    * @param requests of these statistics, from 0
    */

@@ -51,7 +51,7 @@ final class LatencyResponse {
 
   private Slope ofWindows = Slope.UNKNOWN;
 
-  /** Adds a request with a latency. Those of the first window do not count. */
+  /** Adds a request with a latency. Requests of the first window do not count. */
   void add(Sample sample) {
     if (latency > 0) {
       double capped = Math.min((double) sample.rttNanos(), MAX_LATENCY * latency);
@@ -124,8 +124,8 @@ final class LatencyResponse {
   }
 
   /**
-   * Takes the slopes of the nodes, with their mean precision: what disturbs the latencies of one
-   * node disturbs those of the others at the same time.
+   * Takes the slopes of the nodes, with their mean precision: what disturbs latencies at one node
+   * disturbs the latencies at all nodes at the same time.
    */
   private Slope takeNodes() {
     Slope taken = nodes.times(1.0 / Math.max(1, nodeCount));

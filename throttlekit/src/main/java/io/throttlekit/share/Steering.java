@@ -23,8 +23,8 @@ final class Steering {
   private static final double GOLDEN = 0.618_033_988_749_894_9;
 
   /**
-   * The square of the plastic number, less one: its multiples and those of {@link #GOLDEN} fill a
-   * square evenly together.
+   * The square of the plastic number, less one: multiples of this number and of {@link #GOLDEN}, in
+   * pairs, fill a square evenly.
    */
   private static final double PLASTIC = 0.754_877_666_246_692_8;
 

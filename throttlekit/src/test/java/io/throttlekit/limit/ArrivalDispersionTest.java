@@ -242,7 +242,7 @@ class ArrivalDispersionTest {
     assertThat(dispersion.value()).as("10 ms at least").isBetween(18.0, 20.0);
   }
 
-  /** As spans of 100 ms are final after 2.8 s. */
+  /** Spans of 100 ms are final after 2.8 s. */
   @Test
   void longSpansAreFinalAfterEightMore() {
     dispersion.next(10.0 * SPAN, false);

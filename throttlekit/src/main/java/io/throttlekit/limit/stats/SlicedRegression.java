@@ -25,7 +25,7 @@ public final class SlicedRegression {
   private long newest;
   private Sums ended = Sums.NONE;
 
-  /** Sums of differences from the means of their slices: those of several slices can be added. */
+  /** Sums of differences from the mean of a slice, so that sums of several slices can be added. */
   private record Sums(long degrees, double xx, double xy, double yy) {
     private static final Sums NONE = new Sums(0, 0, 0, 0);
 
