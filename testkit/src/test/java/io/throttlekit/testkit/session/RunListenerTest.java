@@ -45,29 +45,31 @@ class RunListenerTest {
         .contains("waits() timed out after 1 second", "the stacks of all threads:");
   }
 
+  /** All three at once, because each JVM spends its time waiting. */
   @Test
-  void aTestThatIgnoresInterruptsEndsTheJvm() throws Exception {
-    assertHalted(Ignoring.class, "Ignoring.ignores");
+  void whatHangsEndsTheJvm() throws Exception {
+    List<Class<?>> fixtures = List.of(Ignoring.class, HangingExtension.class, Dynamic.class);
+    List<Started> runs = new ArrayList<>();
+    try {
+      for (Class<?> fixture : fixtures) {
+        runs.add(
+            start(
+                fixture,
+                "junit.jupiter.execution.timeout.default=1 s",
+                "throttlekit.tests.stalled.seconds=4"));
+      }
+      assertHalted(runs.get(0), "Ignoring.ignores");
+      assertHalted(runs.get(1), "RunListenerTest$HangingExtension");
+      assertHalted(runs.get(2), "Dynamic.tests the second one");
+    } finally {
+      runs.forEach(Started::close);
+    }
   }
 
-  @Test
-  void aHangingExtensionEndsTheJvm() throws Exception {
-    assertHalted(HangingExtension.class, "RunListenerTest$HangingExtension");
-  }
-
-  @Test
-  void aHangingDynamicTestEndsTheJvm() throws Exception {
-    assertHalted(Dynamic.class, "Dynamic.tests the second one");
-  }
-
-  private void assertHalted(Class<?> fixture, String name) throws Exception {
-    Ended run =
-        run(
-            fixture,
-            "junit.jupiter.execution.timeout.default=1 s",
-            "throttlekit.tests.stalled.seconds=4");
-    assertThat(run.code).isEqualTo(StalledRun.EXIT_CODE);
-    assertThat(run.printed)
+  private static void assertHalted(Started run, String name) throws Exception {
+    Ended ended = run.await();
+    assertThat(ended.code).isEqualTo(StalledRun.EXIT_CODE);
+    assertThat(ended.printed)
         .contains("No test has started or ended for 4 s", name, "the stacks of all threads:")
         .contains("RunListenerTest.awaitForever(");
   }
@@ -113,8 +115,26 @@ class RunListenerTest {
 
   private record Ended(int code, String printed) {}
 
+  private record Started(Process jvm, Path log) implements AutoCloseable {
+    Ended await() throws Exception {
+      assertThat(jvm.waitFor(5, TimeUnit.MINUTES)).isTrue();
+      return new Ended(jvm.exitValue(), Files.readString(log));
+    }
+
+    @Override
+    public void close() {
+      jvm.destroyForcibly();
+    }
+  }
+
   private Ended run(Class<?> fixture, String... parameters) throws Exception {
-    Path log = folder.resolve("console.log");
+    try (Started run = start(fixture, parameters)) {
+      return run.await();
+    }
+  }
+
+  private Started start(Class<?> fixture, String... parameters) throws Exception {
+    Path log = folder.resolve(fixture.getSimpleName() + ".log");
     List<String> command =
         new ArrayList<>(
             List.of(
@@ -130,12 +150,7 @@ class RunListenerTest {
     command.addAll(List.of(parameters));
     Process jvm =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    try {
-      assertThat(jvm.waitFor(5, TimeUnit.MINUTES)).isTrue();
-      return new Ended(jvm.exitValue(), Files.readString(log));
-    } finally {
-      jvm.destroyForcibly();
-    }
+    return new Started(jvm, log);
   }
 
   private static void awaitForever() throws InterruptedException {
