@@ -21,7 +21,7 @@ record LimitTarget(double inService, double dispersion, double peak) {
   /**
    * The longest queue, as a multiple of the requests in service and of the root of the dispersion.
    */
-  private static final double MAX_QUEUE = 1.5;
+  private static final double MAX_QUEUE = 1.2;
 
   /** Standard deviations of the arrivals for which there is room without a queue. */
   private static final double ROOM = 12.75;

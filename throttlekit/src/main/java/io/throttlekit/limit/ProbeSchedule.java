@@ -28,6 +28,9 @@ final class ProbeSchedule {
   /** The least wait after a measurement that did not agree, as a multiple of its duration. */
   private static final int DURATIONS_AFTER_CHANGED = 10;
 
+  /** The least wait after a confirmation, as a multiple of the duration of a measurement. */
+  private static final int DURATIONS_AFTER_CONFIRMED = 10;
+
   /** How far the baseline rises without a confirmation until it is doubtful. */
   private static final double RISEN = 1.15;
 
@@ -71,14 +74,19 @@ final class ProbeSchedule {
   }
 
   /**
-   * Records that requests without a queue confirm a baseline in ns. Does not count while nothing is
-   * known and requests are refused: all may have queued from the first one on.
+   * Records that requests without a queue confirm a baseline. Does not count while nothing is known
+   * and requests are refused: all may have queued from the first one on.
+   *
+   * @param baseline in ns
+   * @param durationNanos how long a measurement would take now
    */
-  void confirmed(double baseline, long nowNanos) {
+  void confirmed(double baseline, double durationNanos, long nowNanos) {
     if (!known && refusing > 0) {
       return;
     }
-    double wait = AFTER_CONFIRMED * intervalNanos * jitter();
+    double wait =
+        Math.max(AFTER_CONFIRMED * intervalNanos, DURATIONS_AFTER_CONFIRMED * durationNanos)
+            * jitter();
     if (!known || waitNanos - (nowNanos - sinceNanos) < wait) {
       startWait(wait, nowNanos);
     }

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  * not. Once per window:
  *
  * <pre>
- * more than 5 % dropped:  L −= max(log10 L, L/10), e = 1, and nothing else
+ * more than 5 % dropped:  L −= max(log10 L, L/10), or 0.4·(L − T) with e = 1 behind a queue, and nothing else
  * r = mean latency without outliers;  N = mean number of other requests in flight
  * B = latency without a queue;  S = N · min(1, B/r), the requests in service
  * e = evidence of a queue: mean of t · max(0, N − S) / √S, as a share of 2, at most 1
- * T = e · (1 + S + min(3.5·√(S·D), 1.5·S·√D)) + (1 − e) · (1 + max(3·S, S + 12.75·√(S·D)))
+ * T = e · (1 + S + min(3.5·√(S·D), 1.2·S·√D)) + (1 − e) · (1 + max(3·S, S + 12.75·√(S·D)))
  * L −= 0.4·(L − T), or L = min(T, 1.5·L)
  * </pre>
  *
@@ -65,10 +65,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private static final int LASTING_WINDOWS = 2;
 
   /** The share of the requests in service that the first step of a measurement admits. */
-  private static final double FIRST_STEP = 0.8;
+  private static final double FIRST_STEP = 0.7;
 
   /** The least first step of a measurement, as a share of the limit in use. */
-  private static final double MIN_STEP = 0.4;
+  private static final double MIN_STEP = 0.3;
 
   /** The greatest one. */
   private static final double MAX_STEP = 0.7;
@@ -310,7 +310,21 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     evidence.overloaded();
     response.skip();
     baseline.next(0);
-    estimate = range.clamp(Log10.afterDrops(estimate));
+    estimate = range.clamp(Math.min(Log10.afterDrops(estimate), afterQueue()));
+  }
+
+  /** Returns the limit after a step towards the target behind a queue, if requests queue. */
+  private double afterQueue() {
+    if (!window.measured() || baseline.nanos() == 0) {
+      return estimate;
+    }
+    double others = window.meanInFlight() - 1;
+    double inService = inService(others, window.trimmedMean());
+    if (!QueueEvidence.isQueued(others, inService)) { // errors are no sign of a queue
+      return estimate;
+    }
+    double target = new LimitTarget(inService, dispersion.value(), peak).behindQueue();
+    return fallen(Math.min(estimate, target));
   }
 
   private void step(long nowNanos) {
@@ -326,9 +340,10 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         baseline.follow(
             latency, window.requests(), evidence.isQueued(), idle || isSlower(saturated));
     if (confirmed || idle) {
-      schedule.confirmed(baseline.nanos(), nowNanos);
+      double duration = Probing.duration(inFlight / latency, latency, settings);
+      schedule.confirmed(baseline.nanos(), duration, nowNanos);
     }
-    double inService = Math.max(MIN_IN_SERVICE, others * Math.min(1, baseline.nanos() / latency));
+    double inService = inService(others, latency);
     double trust = schedule.refusingWindows() >= LASTING_WINDOWS ? 1 : response.follows();
     evidence.add(others, inService, trust, window.requests());
     peak = Math.max(window.maxInFlight(), PEAK_KEPT * peak);
@@ -338,7 +353,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     dispersion.next(baseline.nanos(), saturated);
     boolean due = response.isQueue() && schedule.isDue(baseline.nanos(), nowNanos);
     if (due || (isDoubtful(latency) && schedule.mayDoubt(nowNanos))) {
-      probe(inService, inFlight, others / latency, latency, nowNanos);
+      probe(inFlight, latency, nowNanos);
     }
   }
 
@@ -366,7 +381,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private void move(double target, double latency) {
     double before = estimate;
     if (target < estimate) {
-      estimate = range.clamp(estimate - FALL * (estimate - target));
+      estimate = range.clamp(fallen(target));
     } else if (!(rose && evidence.isQueued() && latency >= lastLatency)) {
       // Else the last rise may have caused the queue.
       estimate = range.clamp(Math.min(target, MAX_RISE * estimate));
@@ -375,12 +390,22 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     lastLatency = latency;
   }
 
-  private void probe(
-      double inService, double inFlight, double throughput, double latency, long nowNanos) {
+  private double fallen(double target) {
+    return estimate - FALL * (estimate - target);
+  }
+
+  /** Returns the requests in service among those in flight, by Little's law. */
+  private double inService(double inFlight, double latency) {
+    return Math.max(MIN_IN_SERVICE, inFlight * Math.min(1, baseline.nanos() / latency));
+  }
+
+  private void probe(double inFlight, double latency, long nowNanos) {
     // Leaves servers idle if the baseline is right, and is not lower than needed.
+    double inService = inService(inFlight, latency);
     double inUse = Math.min(estimate, inFlight);
-    int first = (int) Math.clamp(1 + FIRST_STEP * inService, MIN_STEP * inUse, MAX_STEP * inUse);
-    state = new Probing(first, range.min(), throughput, latency, nowNanos, applied, settings);
+    int first = (int) Math.clamp(FIRST_STEP * inService, MIN_STEP * inUse, MAX_STEP * inUse);
+    state =
+        new Probing(first, range.min(), inFlight / latency, latency, nowNanos, applied, settings);
   }
 
   /** Returns whether requests are refused and none has ended for long. */
@@ -423,9 +448,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
 
   private void apply(double measuredNanos, Probing probing) {
     baseline.measure(measuredNanos);
-    double throughput = probing.initialThroughput();
-    double others = throughput * probing.initialLatency();
-    double inService = Math.max(MIN_IN_SERVICE, throughput * baseline.nanos());
+    double latency = probing.initialLatency();
+    double others = probing.initialThroughput() * latency - 1;
+    double inService = inService(others, latency);
     evidence.add(others, inService, 1, settings.maxProbeSamples());
     LimitTarget target = new LimitTarget(inService, dispersion.value(), peak);
     estimate = range.clamp(Math.min(estimate, target.behindQueue()));

@@ -102,7 +102,7 @@ final class Probing implements ProbedVegasState {
     this.min = min;
     this.settings = settings;
     this.beganNanos = nowNanos;
-    this.timeoutNanos = settings.probeIntervalNanos() / 2;
+    this.timeoutNanos = timeoutNanos(settings);
     this.initialThroughput = throughput;
     this.initialLatency = latency;
     this.latency = latency;
@@ -113,6 +113,17 @@ final class Probing implements ProbedVegasState {
                 settings.minProbeSamples(),
                 settings.maxProbeSamples());
     lower(limit, nowNanos);
+  }
+
+  /**
+   * Returns about how long the first step of a measurement would take, in ns.
+   *
+   * @param throughput in requests per ns
+   * @param latency in ns
+   */
+  static double duration(double throughput, double latency, ProbedVegasLimit.Settings settings) {
+    double duration = DRAINED * latency + settings.minProbeSamples() / throughput;
+    return Math.min(duration, (double) timeoutNanos(settings));
   }
 
   /** Returns how long it has taken, in ns. */
@@ -192,6 +203,10 @@ final class Probing implements ProbedVegasState {
   /** Returns whether limiters acknowledged the lowered limit, for one step at least. */
   boolean isAcknowledged() {
     return acknowledged || stepped;
+  }
+
+  private static long timeoutNanos(ProbedVegasLimit.Settings settings) {
+    return settings.probeIntervalNanos() / 2;
   }
 
   private boolean counts(Sample sample) {

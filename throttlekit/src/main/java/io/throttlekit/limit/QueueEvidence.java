@@ -32,8 +32,22 @@ final class QueueEvidence {
    * @param requests number of requests in the window, from 1
    */
   void add(double others, double inService, double trust, int requests) {
-    queue = Math.max(0, others - inService) / Math.sqrt(inService);
+    queue = queue(others, inService);
     mean += WEIGHT * requests / (requests + HALF_WEIGHT_REQUESTS) * (trust * queue - mean);
+  }
+
+  /**
+   * Returns whether too many requests are in flight to be there by chance.
+   *
+   * @param others mean number of other requests in flight
+   * @param inService mean number of requests in service, above 0
+   */
+  static boolean isQueued(double others, double inService) {
+    return queue(others, inService) >= QUEUED;
+  }
+
+  private static double queue(double others, double inService) {
+    return Math.max(0, others - inService) / Math.sqrt(inService);
   }
 
   /** Records that the backend serves less than it is sent. */

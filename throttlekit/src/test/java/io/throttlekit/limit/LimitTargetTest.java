@@ -15,8 +15,8 @@ class LimitTargetTest {
   @CsvSource({
     "100, 1, 136", // 3.5 · 10
     "100, 4, 171", // 3.5 · 20
-    "1, 1, 3.5", // no more than 1.5 · 1
-    "1, 4, 5", // no more than 1.5 · 1 · 2
+    "1, 1, 3.2", // no more than 1.2 · 1
+    "1, 4, 4.4", // no more than 1.2 · 1 · 2
     "0, 1, 1"
   })
   void theQueueIsAFewDeviationsOfTheArrivals(double inService, double dispersion, double limit) {

@@ -15,6 +15,7 @@ class ProbeScheduleTest {
   private static final long SEED = 3;
   private static final long INTERVAL = 1_000;
   private static final double BASELINE = 100;
+  private static final double DURATION = 1;
 
   /** Monotonic time may overflow. */
   private static final long START = Long.MAX_VALUE - 500;
@@ -80,24 +81,35 @@ class ProbeScheduleTest {
   void requestsWithoutAQueuePostponeAMeasurement() {
     schedule.resumed(BASELINE, START);
     refuse(3);
-    schedule.confirmed(BASELINE, at(700)); // 300 are left, and 500 the least
+    schedule.confirmed(BASELINE, DURATION, at(700)); // 300 are left, and 500 the least
     assertDueAfter(1_200, START);
-    schedule.confirmed(BASELINE, at(900));
+    schedule.confirmed(BASELINE, DURATION, at(900));
     assertDueAfter(1_400, START);
+  }
+
+  /** Columns: duration, wait. */
+  @ParameterizedTest
+  @CsvSource({"50, 500", "51, 510", "400, 4000"})
+  void theLongerAMeasurementTakesTheLongerRequestsWithoutAQueuePostponeIt(
+      double duration, long wait) {
+    schedule.resumed(BASELINE, START);
+    refuse(3);
+    schedule.confirmed(BASELINE, duration, at(900));
+    assertDueAfter(900 + wait, START);
   }
 
   @Test
   void requestsWithoutAQueueDoNotShortenAWait() {
     schedule.ended(true, BASELINE, true, 10, START);
     refuse(3);
-    schedule.confirmed(BASELINE, at(10));
-    schedule.confirmed(BASELINE, at(1_400));
+    schedule.confirmed(BASELINE, DURATION, at(10));
+    schedule.confirmed(BASELINE, DURATION, at(1_400));
     assertDueAfter(2_000, START);
   }
 
   @Test
   void theFirstRequestsWithoutAQueueAreABaseline() {
-    schedule.confirmed(BASELINE, START);
+    schedule.confirmed(BASELINE, DURATION, START);
     refuse(3);
     assertDueAfter(500, START);
   }
@@ -105,10 +117,10 @@ class ProbeScheduleTest {
   @Test
   void requestsThatMayAllHaveQueuedAreNoBaseline() {
     schedule.next(true, 50);
-    schedule.confirmed(BASELINE, START);
+    schedule.confirmed(BASELINE, DURATION, START);
     assertThat(schedule.isDue(BASELINE, START)).isTrue();
     schedule.next(false, 50);
-    schedule.confirmed(BASELINE, START);
+    schedule.confirmed(BASELINE, DURATION, START);
     schedule.next(true, 50);
     assertThat(schedule.isDue(BASELINE, START)).isFalse();
   }
@@ -133,7 +145,7 @@ class ProbeScheduleTest {
 
     @Test
     void isNoLaterForAnAcknowledgement() {
-      schedule.confirmed(BASELINE, at(9_900));
+      schedule.confirmed(BASELINE, DURATION, at(9_900));
       schedule.acknowledged();
       assertDueAfter(10_400, START);
     }
@@ -185,7 +197,7 @@ class ProbeScheduleTest {
   void aRisenBaselineThatRequestsConfirmIsNotMeasured() {
     schedule.ended(true, BASELINE, true, 10, START);
     refuse(4, 250);
-    schedule.confirmed(120, at(300));
+    schedule.confirmed(120, DURATION, at(300));
     assertThat(schedule.isDue(120, at(800))).isFalse();
     refuse(4, 249);
     assertThat(schedule.isDue(139, at(799))).isFalse();
@@ -213,7 +225,7 @@ class ProbeScheduleTest {
     refuse(1);
     assertThat(schedule.mayDoubt(at(249))).isFalse();
     assertThat(schedule.mayDoubt(at(250))).isTrue();
-    schedule.confirmed(BASELINE, at(250));
+    schedule.confirmed(BASELINE, DURATION, at(250));
     assertThat(schedule.mayDoubt(at(499))).isFalse();
     assertThat(schedule.mayDoubt(at(500))).isTrue();
   }
@@ -236,7 +248,7 @@ class ProbeScheduleTest {
     }
     assertThat(longest.isDue(BASELINE, at(1_149_998))).isFalse();
     assertThat(longest.isDue(BASELINE, at(1_150_000))).isTrue();
-    longest.confirmed(BASELINE, at(1_000_000));
+    longest.confirmed(BASELINE, DURATION, at(1_000_000));
     assertThat(longest.isDue(BASELINE, at(1_574_998))).isFalse();
     assertThat(longest.isDue(BASELINE, at(1_575_000))).isTrue();
     longest.ended(true, BASELINE, true, 1, START);

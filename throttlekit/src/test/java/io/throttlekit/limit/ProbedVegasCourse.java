@@ -101,15 +101,15 @@ final class ProbedVegasCourse {
   }
 
   /** Adds a window with drops. */
-  void mixed(ProbedVegasLimit algorithm, int completed, int dropped) {
+  void mixed(ProbedVegasLimit algorithm, int completed, int dropped, int inFlight) {
     algorithm.refused(ms(now), 0);
     for (int i = 0; i < dropped; i++) {
-      algorithm.learn(dropped(now + 1, 1_000, 30));
+      algorithm.learn(dropped(now + 1, 1_000, inFlight));
     }
     for (int i = 1; i < completed; i++) {
-      complete(algorithm, now + 2, 5);
+      complete(algorithm, now + 2, inFlight);
     }
-    complete(algorithm, now + WINDOW, 5);
+    complete(algorithm, now + WINDOW, inFlight);
     now += WINDOW;
   }
 

@@ -162,11 +162,20 @@ class ProbedVegasLimitTest {
   void oneDropInTwentyIsNotEvidenceAndOneMoreIs() {
     ProbedVegasLimit algorithm = course.calm(20, 12);
     int before = algorithm.limit();
-    course.mixed(algorithm, 95, 5);
+    course.mixed(algorithm, 95, 5, 12);
     assertThat(algorithm.limit()).isGreaterThanOrEqualTo(before - 1);
     int then = algorithm.limit();
-    course.mixed(algorithm, 94, 6);
+    course.mixed(algorithm, 94, 6, 12);
     assertThat(algorithm.limit()).isBetween((int) (0.9 * then) - 1, (int) (0.9 * then) + 1);
+  }
+
+  /** A fifth of the servers: 1 + 4 + 1.2 · 4. */
+  @Test
+  void dropsBehindAQueueLowerTheLimitAsFastAsAQueueDoes() {
+    ProbedVegasLimit algorithm = course.calm(20, 22);
+    int before = algorithm.limit();
+    course.then(4, 20).mixed(algorithm, 94, 6, 30);
+    assertThat(algorithm.limit()).isCloseTo((int) (before - 0.4 * (before - 9.8)), within(1));
   }
 
   @Test

@@ -165,7 +165,7 @@ class ProbedVegasMeasurementTest {
     int restored = algorithm.limit();
     double measured = course.now;
     while (algorithm.limit() == restored && course.now - measured < 100_000) {
-      course.mixed(algorithm, 94, 6); // drops must not be ignored for longer
+      course.mixed(algorithm, 94, 6, 5); // drops must not be ignored for longer
     }
     assertThat(course.now - measured).isBetween(30_000.0, 30_000 + 7 * ProbedVegasCourse.WINDOW);
   }

@@ -105,14 +105,15 @@ class DistributedFleetTest {
   void anotherNodeSteersWithin3SecondsAndFromTheSameLimit(int nodes, long seed) {
     Coordination terms = Coordination.DEFAULT;
     LoadedFleet fleet = new LoadedFleet(terms, algorithms(terms.aggregate()), 20, 48, seed);
-    fleet.join(nodes, 1.5 * 48 / 0.020);
+    double load = 1.5 * 48 / 0.020;
+    fleet.join(nodes, load);
     fleet.time.run(30_000);
     LoadedFleet.Node old = fleet.steering();
     long epoch = old.limiter.figures().epoch();
     int limit = fleet.limit();
     long answered = fleet.answered;
     old.cut(true);
-    old.load(0);
+    fleet.nodes.forEach(node -> node.load(node == old ? 0 : load / (nodes - 1)));
     fleet.time.run(3_000);
     LoadedFleet.Node next = fleet.steering();
     assertThat(next).isNotSameAs(old);
