@@ -81,8 +81,8 @@ final class ArrivalDispersion {
     for (; span - first >= COUNTED && latest - first >= 0; first++) {
       complete();
     }
-    if (span - first >= COUNTED) { // nothing began for long
-      first = span;
+    if (span - first >= COUNTED) { // nothing began for long, and this request need not be the first
+      first = span - late;
       last = -1;
     }
     counts[at(span)]++;

@@ -195,6 +195,22 @@ class ArrivalDispersionTest {
   }
 
   @Test
+  void theFirstToEndAfterAnIdleTimeNeedNotBeTheFirstToBegin() {
+    int[] before = bursts(300);
+    arrive(0, before);
+    dispersion.began(HOUR + 208 * SPAN);
+    dispersion.began(HOUR);
+    dispersion.began(HOUR - 1); // too late
+    int[] after = new int[209];
+    after[0] = 1;
+    after[208] = 1;
+    finish(HOUR);
+    assertThat(dispersion.value())
+        .as("seed %s", SEED)
+        .isCloseTo(new Formula().add(before).add(after).value(), within(1e-9));
+  }
+
+  @Test
   void requestsThatAreFarApartKeepIt() {
     arrive(0, bursts(300));
     finish(0);
