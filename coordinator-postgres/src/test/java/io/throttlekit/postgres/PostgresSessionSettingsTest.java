@@ -52,9 +52,9 @@ class PostgresSessionSettingsTest {
   private static final Map<String, String> WANTED =
       Map.ofEntries(
           Map.entry("search_path", "throttlekit"),
-          Map.entry("statement_timeout", "20s"),
+          Map.entry("statement_timeout", "5min"),
           Map.entry("lock_timeout", "0"),
-          Map.entry("idle_in_transaction_session_timeout", "20s"),
+          Map.entry("idle_in_transaction_session_timeout", "5min"),
           Map.entry("idle_session_timeout", "0"),
           Map.entry("transaction_timeout", "0"),
           Map.entry("transaction_isolation", "read committed"),
@@ -93,7 +93,7 @@ class PostgresSessionSettingsTest {
       database.run("ALTER %s SET transaction_timeout = '500ms'".formatted(place));
     }
     PostgresSettings settings =
-        Wanted.of(database.url()).user(ROLE).deadlines(20_000, 20_000).settings();
+        Wanted.of(database.url()).user(ROLE).deadlines(300_000, 300_000).settings();
     Pool pool = new Pool(settings, true, TimeSource.system(), listener);
     try (Connection connection = pool.connection()) {
       for (Map.Entry<String, String> wanted : WANTED.entrySet()) {

@@ -33,8 +33,11 @@ import org.junit.jupiter.api.io.TempDir;
 @RealPostgres
 @SuppressWarnings("NullAway.Init") // by start()
 class FleetFaultsTest {
-  private static final Capacity CAPACITY = Capacity.USUAL;
-  private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(1);
+  /** An eighth of the usual capacity, which half of a processor offers and limits, too. */
+  private static final Capacity CAPACITY =
+      new Capacity(10, Duration.ofMillis(640), Capacity.USUAL.lengths());
+
+  private static final Duration CLIENT_TIMEOUT = Duration.ofSeconds(8);
   private static final long SEED = 1;
   private static final int SERVICE_TIMES = 2;
   private static final int LONGEST = 3_600; // seconds

@@ -89,6 +89,15 @@ final class Caller implements AutoCloseable {
         .orElse(-1);
   }
 
+  /** Returns the sum of a counter or gauge over its labels; 0 if there is none. */
+  double sum(String name) throws IOException, InterruptedException {
+    return page("/metrics")
+        .lines()
+        .filter(line -> line.startsWith(name + ' ') || line.startsWith(name + '{'))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+
   /** Waits until the process has not leased, refilled or returned anything for so long. */
   void awaitNoLeases(Duration quiet) {
     AtomicReference<List<String>> last = new AtomicReference<>(List.of());

@@ -102,12 +102,16 @@ class RegionsTest {
   void regionsTogetherAdmitTheLimitInEveryWindow() throws Exception {
     onEach(fleet -> {
       long window = 2 * WINDOW_MILLIS;
+      long lostBefore = lostUnits(fleet);
       try (Offered offered = new Offered(fleet.ports(), SKEWED, window, "steady", "together")) {
         long begun = offered.currentWindowEndMillis();
         offered.await("spent windows", () -> spent(offered, begun + window).size() >= 2);
         assertThat(offered.failures()).isEmpty();
         assertNoWindowIsBeyond(2 * LIMIT, offered);
-        assertThat(spent(offered, begun + window)).allMatch(each -> each.isAtLeast(2 * FULL));
+        long lost = lostUnits(fleet) - lostBefore;
+        assertThat(spent(offered, begun + window))
+            .as("but for at most %d units that slow stores lost", lost)
+            .allMatch(each -> each.isAtLeast(2 * FULL - lost));
       }
     });
   }
@@ -147,20 +151,20 @@ class RegionsTest {
     onEach(fleet -> {
       try (Caller one = new Caller(fleet.node(EU), "fleet");
           Caller other = new Caller(fleet.neighbour(), "fleet")) {
-        leaseForTheRegion(one, "endless alone", "regional");
+        String counter = leaseForTheRegion(one, "endless alone", "regional");
         try (Offered offered = offer(fleet, "alone", "regional")) {
           awaitFullWindow(offered);
           fleet.way(EU).refuse();
           try {
-            assertThat(one.admittedOf(LEASE, "endless alone", "regional"))
+            assertThat(one.admittedOf(LEASE, "endless alone", counter))
                 .as("units left in one process, and then those of the store")
                 .isEqualTo(LEASE);
-            assertThat(other.admittedOf(1, "endless alone", "regional"))
+            assertThat(other.admittedOf(1, "endless alone", counter))
                 .as("units of the store, by a process without any")
                 .isOne();
             long more =
-                other.admittedOf(REGIONAL, "endless alone", "regional")
-                    + one.admittedOf(REGIONAL, "endless alone", "regional");
+                other.admittedOf(REGIONAL, "endless alone", counter)
+                    + one.admittedOf(REGIONAL, "endless alone", counter);
             assertThat(1 + LEASE + 1 + more).as("all leased units").isEqualTo(REGIONAL);
             offered.awaitSilenceOf(EU);
             for (Caller each : List.of(one, other)) {
@@ -174,8 +178,8 @@ class RegionsTest {
           assertThat(one.metric("throttlekit_federation_coordinator_answers")).isOne();
           assertNoWindowIsBeyond(LIMIT, offered);
         }
-        await().until(() -> other.ask("endless alone", "regional") == Code.OK);
-        long after = 1 + other.admittedOf(LIMIT, "endless alone", "regional");
+        await().until(() -> other.ask("endless alone", counter) == Code.OK);
+        long after = 1 + other.admittedOf(LIMIT, "endless alone", counter);
         assertThat(REGIONAL + after).as("of the limit").isEqualTo(LIMIT);
       }
     });
@@ -250,11 +254,11 @@ class RegionsTest {
   void aStoreResumedInTheSameWindowStillHasItsUnits() throws Exception {
     onEach(fleet -> {
       try (Caller eu = new Caller(fleet.node(EU), "fleet")) {
-        leaseForTheRegion(eu, "endless", "stopped");
+        String counter = leaseForTheRegion(eu, "endless", "stopped");
         double failures = eu.metric("throttlekit_federation_escrow_failures_total");
         fleet.store(EU).hang();
         try {
-          assertThat(eu.admittedOf(LEASE, "endless", "stopped"))
+          assertThat(eu.admittedOf(LEASE, "endless", counter))
               .as("units left in a process, and then those of the coordinator")
               .isEqualTo(LEASE);
         } finally {
@@ -263,7 +267,7 @@ class RegionsTest {
         long late =
             Math.round(eu.metric("throttlekit_federation_escrow_failures_total") - failures);
         assertThat(late).as("leases that the store answered too late").isPositive();
-        long admitted = 1 + LEASE + eu.admittedOf(6 * LIMIT, "endless", "stopped");
+        long admitted = 1 + LEASE + eu.admittedOf(6 * LIMIT, "endless", counter);
         assertThat(admitted).as("of the limit").isBetween(5 * LIMIT - late * LEASE, 5 * LIMIT);
       }
     });
@@ -343,15 +347,30 @@ class RegionsTest {
     });
   }
 
-  /** Makes a process lease, and waits until the surplus is in the region's store. */
-  private static void leaseForTheRegion(Caller process, String key, String value) throws Exception {
+  /**
+   * Makes a process lease for counters of one limit, until the surplus of one lease is in the
+   * region's store, which a slow store does not take. Returns the counter's value.
+   */
+  private static String leaseForTheRegion(Caller process, String key, String prefix)
+      throws Exception {
     String refilled = "throttlekit_federation_refilled_units_total";
+    String failed = "throttlekit_federation_escrow_failures_total";
     process.awaitNoLeases(Duration.ofMillis(2 * WINDOW_MILLIS)); // leases of other tests
-    double before = process.metric(refilled);
-    assertThat(process.ask(key, value)).isEqualTo(Code.OK);
-    await()
-        .untilAsserted(
-            () -> assertThat(process.metric(refilled)).isEqualTo(before + REGIONAL - LEASE));
+    for (int i = 1; i <= MAX_TRIES; i++) {
+      String value = prefix + " " + i;
+      double refilledBefore = process.metric(refilled);
+      double failedBefore = process.metric(failed);
+      assertThat(process.ask(key, value)).isEqualTo(Code.OK);
+      await()
+          .untilAsserted(() ->
+              assertThat(process.metric(refilled) + process.metric(failed))
+                  .isGreaterThan(refilledBefore + failedBefore));
+      if (process.metric(refilled) == refilledBefore + REGIONAL - LEASE
+          && process.metric(failed) == failedBefore) {
+        return value;
+      }
+    }
+    throw new AssertionError("no store took the surplus of a lease");
   }
 
   /**
@@ -375,6 +394,19 @@ class RegionsTest {
           .isZero();
       return isFull(offered.admitted().window(next));
     }
+  }
+
+  /** Returns how many units were lost at most: on their way, or by answers that came too late. */
+  private static long lostUnits(RegionalFleet fleet) throws Exception {
+    double lost = 0;
+    for (int region : List.of(EU, US, AP)) {
+      try (Caller process = new Caller(fleet.node(region), "fleet")) {
+        lost += process.sum("throttlekit_federation_lost_units_total");
+        lost += REGIONAL * process.sum("throttlekit_federation_escrow_failures_total");
+        lost += REGIONAL * process.sum("throttlekit_federation_coordinator_failures_total");
+      }
+    }
+    return Math.round(lost);
   }
 
   private static void assertNoWindowIsBeyond(long limit, Offered offered) {
