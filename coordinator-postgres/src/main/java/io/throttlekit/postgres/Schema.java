@@ -36,7 +36,8 @@ final class Schema {
           "010-steering.sql",
           "011-remnants.sql",
           "012-frequent-heartbeats.sql",
-          "013-tenants.sql");
+          "013-tenants.sql",
+          "014-records.sql");
   // Tables are looked up in the catalog itself: to_regclass still reports, after the wait for the
   // lock, that there was no table before.
   private static final String HAS_SCHEMA = "SELECT FROM pg_namespace WHERE nspname = ?";

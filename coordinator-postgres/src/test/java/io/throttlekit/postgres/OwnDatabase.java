@@ -38,7 +38,8 @@ final class OwnDatabase implements BeforeAllCallback, AfterAllCallback {
           "releases",
           "release_processes",
           "steering",
-          "steering_reports");
+          "steering_reports",
+          "records");
 
   private @Nullable PostgresProcess server;
   private @Nullable Connection connection;

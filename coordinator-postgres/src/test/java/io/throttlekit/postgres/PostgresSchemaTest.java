@@ -157,7 +157,7 @@ class PostgresSchemaTest {
           .isInstanceOf(TermsMismatchException.class);
       assertThat(answer(coordinator.lease(StoreCalls.wish(changed, "us", 9))).units()).isEqualTo(4);
     }
-    assertThat(database.query(VERSION)).isEqualTo("13");
+    assertThat(database.query(VERSION)).isEqualTo("14");
   }
 
   private static void ensure(int steps) throws SQLException {

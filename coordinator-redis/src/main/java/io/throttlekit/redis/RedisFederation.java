@@ -17,6 +17,7 @@ abstract sealed class RedisFederation extends ScriptExecutor<ScriptCall<?>>
     permits RedisGlobalCoordinator,
         RedisRegionalEscrow,
         RedisConcurrencyCoordinator,
+        RedisRecordStore,
         RedisReleaseExchange,
         RedisSteeringExchange {
   private static final Script CLOCK = Script.ofFederation("clock");

@@ -88,6 +88,14 @@ final class Stores {
     return exchange;
   }
 
+  /** Opens a connected store of records, which follow {@code clock}. */
+  static RedisRecordStore records(Wanted wanted, TimeSource clock) {
+    RedisRecordStore records =
+        new RedisRecordStore(following(clock, wanted.settings(), StoreListener.NONE));
+    awaitReady(records.ready());
+    return records;
+  }
+
   /** Opens a connected exchange of steering, whose leases follow {@code clock}. */
   static RedisSteeringExchange steering(Wanted wanted, TimeSource clock) {
     RedisSteeringExchange exchange =

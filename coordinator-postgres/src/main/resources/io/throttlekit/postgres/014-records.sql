@@ -1,0 +1,7 @@
+-- Records that processes share. The name is a SHA-256 of the record's key; without a record, nobody
+-- has written one or it was removed. A row may be deleted after kept_until_millis.
+CREATE TABLE IF NOT EXISTS records (
+  name bytea PRIMARY KEY,
+  record bytea,
+  kept_until_millis bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
