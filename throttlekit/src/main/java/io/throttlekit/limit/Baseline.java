@@ -66,13 +66,14 @@ final class Baseline {
   }
 
   /**
-   * Ends a window. Requests that began while servers were idle decide; without them, the latency of
-   * all does, if it is shorter, or certainly no queue.
+   * Ends a window. Requests that began while servers were idle decide; without them, the mean
+   * latency of all requests decides, if it is shorter than the baseline or no queue.
    *
-   * @param latency mean of all its requests, in ns
-   * @param requests their number
-   * @param queued whether more requests were in flight than in service
-   * @param rises whether a longer latency is certainly no queue
+   * @param latency mean of all requests of the window, in ns
+   * @param requests number of all requests of the window
+   * @param queued whether in the window before too many requests were in flight to be there by
+   *     chance
+   * @param rises whether a longer latency raises the baseline, because it is no queue
    * @return whether requests without a queue confirm the baseline
    */
   boolean follow(double latency, int requests, boolean queued, boolean rises) {

@@ -20,8 +20,8 @@ public sealed interface ConcurrencyLimit
 
   /**
    * Returns how many requests in flight leave the limit as it is where latency does not change it:
-   * half of it, unless the algorithm says otherwise. Algorithms raise a limit that is more in use,
-   * and some lower one that is less.
+   * half of the limit, unless the algorithm overrides it. Algorithms raise a limit that is more in
+   * use, and some lower one that is less.
    */
   default int restingInFlight() {
     return (limit() - 1) / 2;

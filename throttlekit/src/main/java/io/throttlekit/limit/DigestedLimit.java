@@ -11,8 +11,8 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A limit of one node of a fleet, which counts its samples for the others. The limit is that of an
- * algorithm of this node, or, without one, of the fleet.
+ * A limit of one node of a fleet, which counts its samples for the others. An algorithm of this
+ * node computes the limit; without one, the limit of the fleet is published to the node.
  *
  * <p>Thread-safe.
  */

@@ -13,7 +13,8 @@ package io.throttlekit.limit;
  * @param peak most requests in flight lately
  */
 record LimitTarget(double inService, double dispersion, double peak) {
-  // Found by experiment: docs/CONCURRENCY.md has the simulator's results.
+  // Found by experiment: docs/adr/0019-queue-by-littles-law.md has runs without the
+  // room, the dispersion and the bounds.
 
   /** Standard deviations of the arrivals that may queue. */
   private static final double QUEUED = 3.5;

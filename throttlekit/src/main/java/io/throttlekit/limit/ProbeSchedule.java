@@ -10,7 +10,10 @@ final class ProbeSchedule {
   /** Windows with refusals in a row, before a measurement: a burst is no lasting overload. */
   private static final int REFUSING_WINDOWS = 3;
 
-  /** Intervals after requests have confirmed the baseline, or until it may be doubted. */
+  /**
+   * Intervals after requests have confirmed the baseline, or from a measurement to a doubt about
+   * its result.
+   */
   private static final double AFTER_CONFIRMED = 0.5;
 
   /** Intervals after a measurement that agreed with the baseline. */

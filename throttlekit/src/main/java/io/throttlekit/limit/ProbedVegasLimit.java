@@ -12,21 +12,23 @@ import org.jspecify.annotations.Nullable;
  * not. Once per window:
  *
  * <pre>
- * more than 5 % dropped:  L −= max(log10 L, L/10), or 0.4·(L − T) with e = 1 behind a queue, and nothing else
+ * more than 5 % dropped:  e = 1, and L −= max(log10 L, L/10), or 0.4·(L − T) if requests queue and
+ *                         that is more
+ * otherwise:
  * r = mean latency without outliers;  N = mean number of other requests in flight
- * B = latency without a queue;  S = N · min(1, B/r), the requests in service
+ * B = latency without a queue;  S = N · min(1, B/r), at least 0.5: the requests in service
  * e = evidence of a queue: mean of t · max(0, N − S) / √S, as a share of 2, at most 1
  * T = e · (1 + S + min(3.5·√(S·D), 1.2·S·√D)) + (1 − e) · (1 + max(3·S, S + 12.75·√(S·D)))
  * L −= 0.4·(L − T), or L = min(T, 1.5·L)
  * </pre>
  *
- * <p>D is the dispersion of the arrivals ({@link ArrivalDispersion}). The last term of T is at most
- * 3 and 3/2 of the most in flight lately. {@link QueueEvidence} has e; t is 1 when the limit
- * refused requests in two windows in turn, else the elasticity of latency ({@link
- * LatencyResponse}), which distinguishes a queue from a slower backend. By Little's law S is the
- * throughput times B, whatever the limit was when the requests began, so late samples do not change
- * the limit twice for one cause. L does not rise twice in turn while N − S is at least √S and r
- * does not fall: the last rise may have caused the queue.
+ * <p>D is the dispersion of the arrivals ({@link ArrivalDispersion}). T without a queue (e = 0) is
+ * at most 3 and 3/2 of the most in flight lately, but no less than T behind a queue (e = 1). {@link
+ * QueueEvidence} has e; t is 1 when the limit refused requests in two windows in turn, else the
+ * elasticity of latency ({@link LatencyResponse}), which distinguishes a queue from a slower
+ * backend. By Little's law S is the throughput times B, whatever the limit was when the requests
+ * began, so late samples do not change the limit twice for one cause. L does not rise twice in turn
+ * while N − S is at least √S and r does not fall: the last rise may have caused the queue.
  *
  * <p>{@link Baseline} has B: requests that began while servers were idle decide; without them,
  * shorter latencies lower B, and longer ones raise it where latency does not follow the requests in
@@ -70,13 +72,13 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** The least first step of a measurement, as a share of the limit in use. */
   private static final double MIN_STEP = 0.3;
 
-  /** The greatest one. */
+  /** The greatest first step of a measurement, as a share of the limit in use. */
   private static final double MAX_STEP = 0.7;
 
-  /** The time without an end that means a backend that hangs, if requests are refused. */
+  /** The least time without an end that means a backend that hangs, if requests are refused. */
   private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** The same, in latencies. */
+  /** The least time without an end that means a backend that hangs, in latencies. */
   private static final int SILENCE_LATENCIES = 10;
 
   private final LimitRange range;
@@ -96,8 +98,12 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Whether samples are made of digests, and are not single requests. */
   private boolean digested;
 
+  /** Whether a request has ended since the last measurement. */
   private boolean ended;
+
+  /** When the last request ended, or the limit was last halved without one. */
   private long endedNanos;
+
   private ProbedVegasState state = new Steady();
   private volatile int published;
 
@@ -108,8 +114,8 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
    * @param probeIntervalNanos interval between measurements of the baseline, from 1; {@link
    *     ProbeSchedule} has what makes it longer or shorter
    * @param minProbeSamples requests that make a measurement if their latencies are alike, from 1
-   * @param maxProbeSamples the most requests that make one, from {@code minProbeSamples}; fewer if
-   *     they take longer than 2 s
+   * @param maxProbeSamples the most requests that make a measurement, from {@code minProbeSamples};
+   *     fewer if they take longer than 2 s
    * @param marginNanos time between an acknowledgement ({@link #acknowledged}) and the start of a
    *     measurement, from 0; covers the limiter's clock, the start time inferred from a late access
    *     log, and a queue that drains. Not used for a limiter that does not acknowledge and applies
@@ -153,7 +159,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
 
     /**
-     * Returns the same for limiters that apply a limit before they acknowledge it, and report
+     * Returns these settings for limiters that apply a limit before they acknowledge it, and report
      * samples in digests every second: without a margin, and with windows that such a digest
      * completes.
      */
@@ -259,7 +265,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
   }
 
-  /** By the thread that feeds samples. */
+  /** To be called by the thread that feeds samples. */
   @Override
   public long baselineNanos() {
     return (long) baseline.nanos();
@@ -273,7 +279,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     }
   }
 
-  /** By the thread that feeds samples. */
+  /** To be called by the thread that feeds samples. */
   @Override
   public boolean isProbing() {
     return state instanceof Probing;

@@ -36,7 +36,7 @@ final class Probing implements ProbedVegasState {
   /** The time that a sample takes at most, at the throughput before: few requests are slow. */
   private static final double MAX_SAMPLE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
-  /** The relative latency, compared with the one before, that is no measurement. */
+  /** The multiple of the latency before the measurement above which latency is no measurement. */
   private static final double LONGER = 1.2;
 
   private static final int MAX_REPEATS = 2;

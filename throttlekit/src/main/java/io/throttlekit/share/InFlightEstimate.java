@@ -8,8 +8,8 @@ import java.util.List;
  * The requests in flight in a fleet, estimated from the digests of its nodes:
  *
  * <pre>
- * mean = throughput · latency, by Little's law
- * peak = mean + √Σ (peak of a node − its mean)²
+ * mean = throughput · latency, by Little's law, at most the peak
+ * peak = mean + √Σ (peak of a node − its mean)², at most Σ peaks of the nodes
  * divided = Σ √(mean of a node) − √mean
  * </pre>
  *
@@ -117,7 +117,7 @@ final class InFlightEstimate {
 
   /**
    * Returns a number of requests in flight when one is admitted, itself included: the two whole
-   * numbers around the mean of it are returned so often that this is their mean.
+   * numbers around the mean number are returned so often that their mean is that number.
    *
    * <p>Requests that come at random find the mean. Where some are refused, those that are admitted
    * find one less: in a full limit, one is free for each of them.

@@ -208,7 +208,7 @@ final class Steering {
       long arrived = learnedNanos + (long) (span * ((i + 0.5) / count));
       boolean isDropped = q * count >= answered;
       long rtt = isDropped ? 0 : digest.latency(q * count / answered);
-      // With the fraction of the latency, this would seem to follow the requests in flight.
+      // With the fraction of the latency, latency would seem to follow the requests in flight.
       int inFlightThen =
           all.isEmpty() ? inFlight.peak() : inFlight.whenAdmitted((i * PLASTIC) % 1, refusing);
       all.add(new Sample(arrived - rtt, rtt, arrived, inFlightThen, full, isDropped));

@@ -331,6 +331,23 @@ class ArrivalDispersionTest {
     assertThat(dispersion.value()).isCloseTo(2, within(1e-9));
   }
 
+  /** A start after the end is wrong: the request began a latency before its end, or earlier. */
+  @Test
+  void aStartThatIsReportedTooLateDoesNotCount() {
+    int[] counts = bursts(400);
+    for (int i = 0; i < counts.length; i++) {
+      for (int j = 0; j < counts[i]; j++) {
+        long began = i * SPAN + j;
+        long reported = j % 2 == 0 ? began : began + HOUR;
+        dispersion.began(new Sample(reported, SPAN, began + SPAN, 1, false, false));
+      }
+    }
+    finish(0);
+    assertThat(dispersion.value())
+        .as("seed %s", SEED)
+        .isCloseTo(new Formula().add(counts).value(), within(1e-9));
+  }
+
   private int[] bursts(int spans) {
     int[] counts = new int[spans];
     for (int i = 0; i < spans; i++) {

@@ -42,6 +42,33 @@ class ProbedVegasDigestsTest {
     assertThat(algorithm.baseline.nanos()).isCloseTo(60 * MILLI, within(MILLI));
   }
 
+  /** Whatever the nodes' requests show: 1 + 20 + 3.5 · √20. */
+  @Test
+  void whatExceedsTheRequestsInServiceAtAFullLimitIsAQueue() {
+    ProbedVegasCourse large = ProbedVegasCourse.of(100, 20);
+    ProbedVegasLimit algorithm = calm(large, 60);
+    assertThat(algorithm.limit()).isGreaterThan(90);
+    ProbedVegasCourse small = large.then(20, 20);
+    for (int i = 0; i < 14; i++) {
+      algorithm.learn(NO_QUEUE, 400);
+      small.full(algorithm);
+    }
+    assertThat(algorithm.isProbing()).isFalse();
+    assertThat(algorithm.limit()).isCloseTo(37, within(3));
+  }
+
+  /** Twice as long and twice as many: 1.5 · 22 + 3. */
+  @Test
+  void withoutRefusalsALongerLatencyThatDoesNotFollowIsNoQueue() {
+    ProbedVegasLimit algorithm = calm();
+    ProbedVegasCourse slower = course.then(100, 40);
+    for (int i = 0; i < 4; i++) {
+      algorithm.learn(NO_QUEUE, 400);
+      slower.window(algorithm, 20, 0);
+    }
+    assertThat(algorithm.limit()).isEqualTo(36);
+  }
+
   @Test
   void aQueueIsMeasuredOnlyAfterHalfAnInterval() {
     ProbedVegasLimit algorithm = calm();
@@ -65,10 +92,14 @@ class ProbedVegasDigestsTest {
   }
 
   private ProbedVegasLimit calm() {
+    return calm(course, 10);
+  }
+
+  private static ProbedVegasLimit calm(ProbedVegasCourse course, int inFlight) {
     ProbedVegasLimit algorithm = course.from(20);
     for (int i = 0; i < 20; i++) {
       algorithm.learn(RequestStatistics.NONE, 400);
-      course.window(algorithm, 10, 0);
+      course.window(algorithm, inFlight, 0);
     }
     return algorithm;
   }

@@ -178,6 +178,66 @@ class ProbedVegasLimitTest {
     assertThat(algorithm.limit()).isCloseTo((int) (before - 0.4 * (before - 9.8)), within(1));
   }
 
+  /** Half of the peak is left after 69 windows: 1.5 · 30 + 3, and once more 1.5 · 22 + 3. */
+  @Test
+  void theRoomForABurstFades() {
+    ProbedVegasCourse bursts = ProbedVegasCourse.of(200, 20);
+    ProbedVegasLimit algorithm = bursts.calm(20, 20);
+    bursts.complete(algorithm, bursts.now, 60);
+    for (int i = 0; i < 70; i++) {
+      bursts.window(algorithm, 20, 0);
+    }
+    assertThat(algorithm.limit()).isCloseTo(48, within(2));
+    for (int i = 0; i < 70; i++) {
+      bursts.window(algorithm, 20, 0);
+    }
+    assertThat(algorithm.limit()).isEqualTo(36);
+  }
+
+  /** Errors are no queue: a tenth, though 1 + 19 + 3.5 · √19 is much lower. */
+  @Test
+  void dropsWithoutAQueueLowerTheLimitByATenthAndTheRoomReturnsLater() {
+    ProbedVegasCourse bursts = ProbedVegasCourse.of(200, 20);
+    ProbedVegasLimit algorithm = bursts.from(20);
+    for (int i = 0; i < 20; i++) {
+      bursts.complete(algorithm, bursts.now, 60);
+      bursts.window(algorithm, 20, 0);
+    }
+    int before = algorithm.limit();
+    assertThat(before).isGreaterThan(70);
+    bursts.mixed(algorithm, 94, 6, 20);
+    int lowered = algorithm.limit();
+    assertThat(lowered).isBetween((int) (0.9 * before) - 1, (int) (0.9 * before) + 1);
+    bursts.window(algorithm, 20, 0);
+    assertThat(algorithm.limit()).as("after drops").isLessThan(lowered);
+    for (int i = 0; i < 30; i++) {
+      bursts.window(algorithm, 20, 0);
+    }
+    assertThat(algorithm.limit()).isGreaterThan(lowered);
+  }
+
+  /** What is not dropped is shorter than without an overload. */
+  @Test
+  void latenciesOfAWindowOfDropsDoNotChangeTheBaseline() {
+    ProbedVegasLimit algorithm = course.calm(20, 10);
+    double baseline = algorithm.baseline.nanos();
+    ProbedVegasCourse failing = course.then(20, 1);
+    failing.mixed(algorithm, 94, 6, 5);
+    failing.then(20, 20).window(algorithm, 10, 0);
+    assertThat(algorithm.baseline.nanos()).isEqualTo(baseline);
+  }
+
+  /** Nothing is in flight beside a request: the limit is the least, and rises again. */
+  @Test
+  void requestsThatAreAloneLeaveAUsableLimit() {
+    ProbedVegasLimit algorithm = course.calm(20, 1);
+    assertThat(algorithm.limit()).isEqualTo(4);
+    for (int i = 0; i < 5; i++) {
+      course.window(algorithm, 10, 0);
+    }
+    assertThat(algorithm.limit()).isEqualTo(20); // 1 + 9 + 3.5 · √9
+  }
+
   @Test
   void t16AFloodOfRefusedRequestsIsIgnored() {
     ProbedVegasLimit algorithm = course.calm(20, 9);

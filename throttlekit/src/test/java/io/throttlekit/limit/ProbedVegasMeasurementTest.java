@@ -23,17 +23,65 @@ class ProbedVegasMeasurementTest {
     assertThat(algorithm.limit()).isCloseTo(37, within(2)); // 1 + 20 + 3.5 · √20
   }
 
+  /** 0.7 · 20. */
   @Test
-  void theFirstStepIsAtMostSevenTenthsOfTheLimitInUse() {
+  void theFirstStepIsSevenTenthsOfTheRequestsInService() {
+    ProbedVegasLimit algorithm = course.calm(20, 10);
+    for (int i = 0; i < 60 && !algorithm.isProbing(); i++) {
+      course.full(algorithm);
+    }
+    assertThat(algorithm.isProbing()).isTrue();
+    assertThat(algorithm.limit()).isCloseTo(14, within(1));
+  }
+
+  /** 0.3 · 145, which is more than 0.7 · 20: the first windows of the queue lowered 217 to 145. */
+  @Test
+  void theFirstStepIsAtLeastThreeTenthsOfTheLimit() {
+    ProbedVegasLimit algorithm = course.from(500);
+    course.window(algorithm, 10, 0);
+    for (int i = 0; i < 3 && !algorithm.isProbing(); i++) {
+      course.full(algorithm);
+    }
+    assertThat(algorithm.isProbing()).isTrue();
+    assertThat(algorithm.limit()).isCloseTo(43, within(1));
+  }
+
+  /** Though three times the limit are in flight, which an earlier limit admitted. */
+  @Test
+  void theFirstStepIsAtMostSevenTenthsOfTheLimit() {
+    ProbedVegasLimit algorithm = course.from(40);
+    int before = 0;
+    for (int i = 0; i < 30 && !algorithm.isProbing(); i++) {
+      before = algorithm.limit();
+      course.window(algorithm, 3 * before, 400);
+    }
+    assertThat(algorithm.isProbing()).isTrue();
+    assertThat(algorithm.limit()).isCloseTo((int) (0.7 * before), within(1));
+  }
+
+  @Test
+  void theLimitFallsWithEachStep() {
     ProbedVegasLimit algorithm = course.measuring(40);
     int lowered = algorithm.limit();
     int steps = 0;
     while (algorithm.isProbing()) {
       assertThat(algorithm.limit()).isLessThanOrEqualTo(lowered);
+      lowered = algorithm.limit();
       course.measured(algorithm, 50);
       steps++;
     }
     assertThat(steps).isGreaterThan(1);
+  }
+
+  /** 200 servers, and at most 40 requests in flight. */
+  @Test
+  void isNotDueWhereLatencyDoesNotFollowTheRequestsInFlight() {
+    ProbedVegasCourse free = ProbedVegasCourse.of(200, 20);
+    ProbedVegasLimit algorithm = free.from(40);
+    for (int i = 0; i < 5; i++) {
+      free.window(algorithm, 40, 400);
+      assertThat(algorithm.isProbing()).isFalse();
+    }
   }
 
   @Test
@@ -112,6 +160,9 @@ class ProbedVegasMeasurementTest {
     algorithm.onTick(ms(course.now + 30_100));
     assertThat(algorithm.isProbing()).isFalse();
     assertThat(algorithm.limit()).isGreaterThan(lowered);
+    int restored = algorithm.limit();
+    algorithm.refused(ms(course.now + 30_200), 10); // no silence of the backend
+    assertThat(algorithm.limit()).isEqualTo(restored);
   }
 
   /** A limiter that does not acknowledge would keep the limit low for the others. */

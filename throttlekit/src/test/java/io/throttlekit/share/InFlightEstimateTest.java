@@ -95,12 +95,34 @@ class InFlightEstimateTest {
   }
 
   @Test
+  void severalDigestsOfEachNodeDoNotRaiseThePeak() {
+    repeat(20, Collections.nCopies(8, digest(250, 20, 16)), 4);
+    assertThat(estimate.mean()).isEqualTo(40, within(1e-9));
+    assertThat(estimate.peak()).isEqualTo(40 + 12);
+  }
+
+  @Test
+  void theMeanIsNoMoreThanThePeak() {
+    estimate.add(List.of(digest(500, 20, 6)), 1, SECOND);
+    assertThat(estimate.mean()).isEqualTo(6);
+  }
+
+  /** Their heartbeats alternate. */
+  @Test
+  void unevenlyUsedNodesAreDividedByTheMeanOfTheirRoots() {
+    for (int i = 0; i < 40; i++) {
+      estimate.add(List.of(digest(i % 2 == 0 ? 800 : 200, 20, 25)), 2, SECOND / 2);
+    }
+    assertThat(estimate.divided()).isEqualTo(4 + 2 - Math.sqrt(16 + 4), within(0.3));
+  }
+
+  @Test
   void aSpanWithoutDigestsLeavesTheMeanNearlyAsItWas() {
     for (int i = 0; i < 20; i++) {
       estimate.add(List.of(digest(500, 20, 25)), 1, SECOND);
     }
     estimate.add(List.of(), 1, SECOND / 10);
-    assertThat(estimate.mean()).isBetween(0.0, 25.0);
+    assertThat(estimate.mean()).isEqualTo(10, within(0.5));
     estimate.add(List.of(digest(500, 20, 25)), 1, 9 * SECOND / 10);
     assertThat(estimate.mean()).isEqualTo(10, within(0.5));
   }

@@ -103,16 +103,39 @@ class SteeringTest {
     assertThat(learned(digest(100, 0, 0, 20, false)).inFlight()).isEqualTo(10);
   }
 
+  /** A mean of 8, and the peak of 200 once: 1 + 8.5 + 12.75 · √8.5. */
   @Test
-  void theRequestsInFlightOfMostSamplesAreTheMeanByLittlesLaw() {
-    steering.learn(grant(3), now);
-    SampleDigest of = digest(400, 0, 0, 20, false); // a mean of 8, one more when one is admitted
-    for (int i = 0; i < 20; i++) {
-      steering.learn(grant(3, of), now += SECOND);
+  void aRequestFindsTheMeanByLittlesLawInFlight() {
+    assertThat(limitAfterOneWindow(40, mean(8, 0))).isCloseTo(46, within(1));
+  }
+
+  /** A mean of 8, of which an admitted request is one: 1 + 7.5 + 12.75 · √7.5. */
+  @Test
+  void aRequestThatIsAdmittedWhereOthersAreRefusedFindsOneLess() {
+    assertThat(limitAfterOneWindow(40, mean(8, 50))).isCloseTo(43, within(1));
+  }
+
+  /** From 11 to 30 ms, with 21 or 22 in flight. */
+  @Test
+  void latencyDoesNotSeemToFollowTheRequestsInFlight() {
+    List<Long> latencies = new ArrayList<>();
+    for (int i = 1; i <= SampleDigest.MAX_LATENCIES; i++) {
+      latencies.add(millis(10 + i));
     }
-    algorithm().take();
-    steering.learn(grant(3, of), now += SECOND);
-    assertThat(requireNonNull(algorithm().take()).inFlight()).isBetween(9, 10);
+    SampleDigest of = new SampleDigest(1_000, 0, 0, 40, false, RequestStatistics.NONE, latencies);
+    steering.learn(grant(3), now);
+    for (int i = 0; i < 5; i++) {
+      steering.learn(grant(3, of), now += SECOND);
+      RequestStatistics learned = requireNonNull(algorithm().take()).statistics();
+      assertThat(Math.abs(learned.slopeNanos())).isLessThanOrEqualTo(3 * learned.errorNanos());
+      assertThat(learned.errorNanos() > 0).as("a slope").isEqualTo(i > 0);
+    }
+  }
+
+  /** Returns the digest of a second with a mean of requests in flight, and a peak of 200. */
+  private static SampleDigest mean(int inFlight, long refused) {
+    return new SampleDigest(
+        50L * inFlight, 0, refused, 200, refused > 0, RequestStatistics.NONE, List.of(millis(20)));
   }
 
   @Test
@@ -153,20 +176,24 @@ class SteeringTest {
 
   /** Returns the limit of a {@link ProbedVegasLimit}, which leaves more room for bursts. */
   private int limitAfterOneWindow(RequestStatistics... ofNodes) {
-    ProbedVegasLimit algorithm =
-        new ProbedVegasLimit(
-            new LimitRange(1, 1_000, 60),
-            ProbedVegasLimit.Settings.defaults().ofFleet(),
-            new SplittableRandom(1));
-    Steering each = new Steering(_ -> algorithm, Aggregate.POOLED, SECOND);
-    each.learn(grant(3), now);
     SampleDigest[] digests =
         Arrays.stream(ofNodes)
             .map(statistics ->
                 new SampleDigest(2_000, 0, 0, 60, false, statistics, List.of(millis(2))))
             .toArray(SampleDigest[]::new);
+    return limitAfterOneWindow(60, digests);
+  }
+
+  private int limitAfterOneWindow(int initial, SampleDigest... digests) {
+    ProbedVegasLimit algorithm =
+        new ProbedVegasLimit(
+            new LimitRange(1, 1_000, initial),
+            ProbedVegasLimit.Settings.defaults().ofFleet(),
+            new SplittableRandom(1));
+    Steering each = new Steering(_ -> algorithm, Aggregate.POOLED, SECOND);
+    each.learn(grant(3), now);
     each.learn(grant(3, digests), now += SECOND);
-    assertThat(algorithm.limit()).as("of the first window").isNotEqualTo(60);
+    assertThat(algorithm.limit()).as("of the first window").isNotEqualTo(initial);
     return algorithm.limit();
   }
 

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("slow")
 class SweepTest {
   private static final List<Double> LOADS = List.of(1.0, 1.2);
+  private static final long HELD_OUT = 201;
   private static final SweepBackend SMALL = new SweepBackend(3, false);
 
   @TempDir private Path folder;
@@ -93,6 +94,24 @@ class SweepTest {
     List<SpanFigures> best =
         List.of(new SpanFigures(1, List.of(1.0, 1.0), 50), new SpanFigures(1, List.of(0.8), 50));
     assertThat(SpanFigures.compare(runs, best)).isEqualTo(new SpanFigures.Relative(0.8, 0.8, 1.2));
+  }
+
+  /** At these loads, a limit that follows its own queue loses most of the goodput. */
+  @Test
+  void twentyServersMeetTheTargetsAtTheCapacityFromEachStart() {
+    SweepBackend backend = new SweepBackend(20, false);
+    List<Sweep.Row> rows = Sweep.Row.of(backend).toList();
+    List<Sweep.Step> steps =
+        new Sweep(rows, List.of(1.0, 1.02), List.of(Contenders.probedVegas()), List.of(HELD_OUT))
+            .run()
+            .steps();
+    assertThat(steps)
+        .hasSize(2 * rows.size())
+        .allSatisfy(step -> {
+          assertThat(step.figures().goodput()).isGreaterThan(0.98);
+          assertThat(step.figures().worstMinute()).isGreaterThan(0.95);
+          assertThat(step.figures().p99()).isLessThan(1.5);
+        });
   }
 
   @Test

@@ -1,4 +1,6 @@
-/** Statistics over windows of samples: quantiles, averages, medians and correlations. */
+/**
+ * Statistics over windows of samples: quantiles, averages, medians, regressions and correlations.
+ */
 @NullMarked
 package io.throttlekit.limit.stats;
 
