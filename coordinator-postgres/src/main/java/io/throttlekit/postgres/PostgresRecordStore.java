@@ -11,7 +11,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Records in PostgreSQL, by the server's clock.
@@ -65,18 +64,16 @@ public final class PostgresRecordStore extends Database implements RecordStore {
   }
 
   @Override
-  public <R extends @Nullable Object> CompletionStage<R> update(
-      String key, Duration keptFor, Transition<R> transition) {
+  public <R> CompletionStage<R> update(String key, Duration keptFor, Transition<R> transition) {
     return updates.update(key, keptFor, transition);
   }
 
-  private <R extends @Nullable Object> CompletionStage<R> send(
-      String key, long keptMillis, Transition<R> transition) {
+  private <R> CompletionStage<R> send(String key, long keptMillis, Transition<R> transition) {
     byte[] name = Names.of(key);
     return call(Deadline.LEASE, session -> update(session, name, keptMillis, transition));
   }
 
-  private static <R extends @Nullable Object> R update(
+  private static <R> R update(
       Session session, byte[] name, long keptMillis, Transition<R> transition) throws SQLException {
     long now;
     byte[] record;
@@ -88,7 +85,7 @@ public final class PostgresRecordStore extends Database implements RecordStore {
     }
     Step<R> step = transition.apply(record, now);
     byte[] next = step.next();
-    if (next == record) {
+    if (step.isUnchanged(record)) {
       session.rollBack();
     } else {
       long until = now + Math.min(keptMillis, Long.MAX_VALUE - Math.max(0, now));

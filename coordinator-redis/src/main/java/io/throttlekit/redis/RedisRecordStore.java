@@ -70,23 +70,21 @@ public final class RedisRecordStore extends RedisFederation implements RecordSto
   }
 
   @Override
-  public <R extends @Nullable Object> CompletionStage<R> update(
-      String key, Duration keptFor, Transition<R> transition) {
+  public <R> CompletionStage<R> update(String key, Duration keptFor, Transition<R> transition) {
     return updates.update(key, keptFor, transition);
   }
 
-  private <R extends @Nullable Object> CompletionStage<R> send(
-      String key, long keptMillis, Transition<R> transition) {
+  private <R> CompletionStage<R> send(String key, long keptMillis, Transition<R> transition) {
     ScriptCall<Stored> read = call(key).with(NONE).with(0).with(0).with(NONE);
     return run(read).thenCompose(stored -> replace(key, keptMillis, transition, stored, 1));
   }
 
-  private <R extends @Nullable Object> CompletionStage<R> replace(
+  private <R> CompletionStage<R> replace(
       String key, long keptMillis, Transition<R> transition, Stored stored, int roundTrips) {
     byte[] record = stored.record();
     Step<R> step = transition.apply(record, stored.nowMillis());
     byte[] next = step.next();
-    if (next == record) {
+    if (step.isUnchanged(record)) {
       return CompletableFuture.completedStage(step.result());
     }
     if (roundTrips == MAX_ROUND_TRIPS) {

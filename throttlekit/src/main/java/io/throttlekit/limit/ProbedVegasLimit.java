@@ -417,10 +417,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Returns whether requests are refused and none has ended for long. */
   private boolean isSilent(long nowNanos) {
     double silence = Math.max((double) SILENCE_NANOS, SILENCE_LATENCIES * baseline.nanos());
-    return ended
-        && state instanceof Steady
-        && window.refused() > 0
-        && nowNanos - endedNanos > silence;
+    return ended && window.refused() > 0 && nowNanos - endedNanos > silence;
   }
 
   private void endIfOver(Probing probing, @Nullable Outcome outcome, long nowNanos) {

@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Records in the memory of one process: the reference implementation. Answers before its method
@@ -31,13 +30,11 @@ public final class InMemoryRecordStore implements RecordStore {
   }
 
   @Override
-  public <R extends @Nullable Object> CompletionStage<R> update(
-      String key, Duration keptFor, Transition<R> transition) {
+  public <R> CompletionStage<R> update(String key, Duration keptFor, Transition<R> transition) {
     return updates.update(key, keptFor, transition);
   }
 
-  private <R extends @Nullable Object> CompletionStage<R> send(
-      String key, long keptMillis, Transition<R> transition) {
+  private <R> CompletionStage<R> send(String key, long keptMillis, Transition<R> transition) {
     if (closed) {
       return CompletableFuture.failedStage(StoreException.notSent("the store is closed"));
     }
@@ -50,7 +47,7 @@ public final class InMemoryRecordStore implements RecordStore {
           Step<R> step = transition.apply(record, now);
           byte[] next = step.next();
           result.complete(step.result());
-          if (next == record) {
+          if (step.isUnchanged(record)) {
             return record == null ? null : kept;
           }
           return next == null ? null : new Kept(next, saturatedSum(now, keptMillis));

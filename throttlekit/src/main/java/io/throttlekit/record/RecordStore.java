@@ -35,8 +35,7 @@ public interface RecordStore extends AutoCloseable {
    *     ms. A record that the transition leaves as it is does not stay longer
    * @throws IllegalArgumentException when the time is out of range
    */
-  <R extends @Nullable Object> CompletionStage<R> update(
-      String key, Duration keptFor, Transition<R> transition);
+  <R> CompletionStage<R> update(String key, Duration keptFor, Transition<R> transition);
 
   /** Rejects new updates and closes connections; updates on their way may fail. */
   @Override
@@ -49,7 +48,7 @@ public interface RecordStore extends AutoCloseable {
    * @param <R> its result
    */
   @FunctionalInterface
-  interface Transition<R extends @Nullable Object> {
+  interface Transition<R> {
     /**
      * Returns the next record and the result. What this throws fails the update, which has no
      * effect then.
@@ -68,5 +67,11 @@ public interface RecordStore extends AutoCloseable {
    *     for none. With the array that the transition was given, nothing is written
    */
   @SuppressWarnings("ArrayRecordComponent") // compared by identity
-  record Step<R extends @Nullable Object>(byte @Nullable [] next, R result) {}
+  record Step<R>(byte @Nullable [] next, R result) {
+    /** Returns whether nothing is to be written. */
+    @SuppressWarnings("ReferenceEquality") // a transition that writes an equal record writes it
+    public boolean isUnchanged(byte @Nullable [] record) {
+      return next == record;
+    }
+  }
 }

