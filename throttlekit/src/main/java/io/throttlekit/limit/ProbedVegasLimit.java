@@ -35,7 +35,8 @@ import org.jspecify.annotations.Nullable;
  * value, or to T behind a queue if that is lower. Without a count of the refused requests ({@link
  * #refused}) nothing is measured.
  *
- * <p>While requests are refused and none ends, L is halved every 2 s or 10·B.
+ * <p>While requests are refused and none ends, L is halved every 2 s or 10·B. After a load that has
+ * stopped, which leaves refusals in its last window, L stays.
  *
  * <p>After TCP Vegas (Brakmo and Peterson, 1995) and the measurement of minRTT in Envoy's gradient
  * controller.
@@ -97,7 +98,13 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private boolean digested;
 
   private boolean ended;
+
+  /** When the last request ended, or the limit was halved because none did. */
   private long endedNanos;
+
+  /** When the last request was refused, if any was in this window. */
+  private long refusedNanos;
+
   private ProbedVegasState state = new Steady();
   private volatile int published;
 
@@ -228,6 +235,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   @Override
   public void refused(long arrivedNanos, long requests) {
     window.refused(arrivedNanos, requests);
+    if (requests > 0) {
+      refusedNanos = arrivedNanos;
+    }
     onTick(arrivedNanos);
   }
 
@@ -408,13 +418,17 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         new Probing(first, range.min(), inFlight / latency, latency, nowNanos, applied, settings);
   }
 
-  /** Returns whether requests are refused and none has ended for long. */
+  /**
+   * Returns whether requests are refused and none has ended for long. A load that stops is no sign:
+   * its last refusals come with the last ends, or in the next message of a log.
+   */
   private boolean isSilent(long nowNanos) {
     double silence = Math.max((double) SILENCE_NANOS, SILENCE_LATENCIES * baseline.nanos());
     return ended
         && state instanceof Steady
+        && nowNanos - endedNanos > silence
         && window.refused() > 0
-        && nowNanos - endedNanos > silence;
+        && refusedNanos - endedNanos > silence / 2;
   }
 
   private void endIfOver(Probing probing, @Nullable Outcome outcome, long nowNanos) {
