@@ -32,6 +32,12 @@ final class Envoys {
    */
   private static final int REMEMBERED_SECONDS = 4;
 
+  /**
+   * How long after a refusal an Envoy counts as using its whole share. Logs are sent every second,
+   * so an answer logged with a refusal can arrive up to a period later.
+   */
+  static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   // sums of a few Envoys stay far from overflow, results fit an int
   private static final int MAX_REQUESTS = 1 << 30;
 
@@ -53,6 +59,9 @@ final class Envoys {
 
   /** Requests in flight at the last full count, updated by the reports received after it. */
   private long sum;
+
+  /** The same, with the whole share of Envoys that have refused requests lately. */
+  private long inUse;
 
   /**
    * The demand of an Envoy.
@@ -86,6 +95,9 @@ final class Envoys {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
       envoy.refused++;
+      envoy.refusedOnce = true;
+      envoy.refusedNanos = nowNanos;
+      recount(node, envoy, nowNanos);
     }
   }
 
@@ -121,12 +133,27 @@ final class Envoys {
 
   /** Returns the requests in flight at all Envoys together, from 0, at most 20 ms old. */
   int inFlight(long nowNanos) {
+    count(nowNanos);
+    return Math.clamp(sum, 0, MAX_REQUESTS);
+  }
+
+  /**
+   * Returns how much of a limit is in use: the requests in flight, or the whole share where an
+   * Envoy has refused requests lately, which shows that it was in use.
+   *
+   * @param limit of all Envoys, which counts where shares are not known
+   */
+  int inUse(int limit, long nowNanos) {
+    count(nowNanos);
+    return (int) Math.max(inFlight(nowNanos), Math.min(inUse, limit));
+  }
+
+  private void count(long nowNanos) {
     if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
       counted = true;
       countedNanos = nowNanos;
       envoys.forEach((node, envoy) -> recount(node, envoy, nowNanos));
     }
-    return Math.clamp(sum, 0, MAX_REQUESTS);
   }
 
   /**
@@ -139,6 +166,7 @@ final class Envoys {
         .removeIf(envoy -> {
           boolean silent = envoy.isSilent(nowNanos);
           sum -= silent ? envoy.inSum : 0;
+          inUse -= silent ? envoy.inUse : 0;
           return silent;
         });
     List<Demand> demands = new ArrayList<>(envoys.size());
@@ -160,6 +188,9 @@ final class Envoys {
     int inFlight = (int) Math.min(envoy.inFlight(nowNanos), cap(node));
     sum += inFlight - envoy.inSum;
     envoy.inSum = inFlight;
+    long used = envoy.isFull(nowNanos) ? cap(node) : inFlight;
+    inUse += used - envoy.inUse;
+    envoy.inUse = used;
   }
 
   private long cap(String node) {
@@ -188,10 +219,15 @@ final class Envoys {
     final Map<Long, Report> reports = HashMap.newHashMap(1);
 
     long refused;
+    boolean refusedOnce;
+    long refusedNanos;
     long seenNanos;
 
     /** Its part of {@code sum}. */
     int inSum;
+
+    /** Its part of {@code inUse}. */
+    long inUse;
 
     Envoy(long nowNanos) {
       occupied = new LastSeconds(REMEMBERED_SECONDS, nowNanos);
@@ -199,6 +235,10 @@ final class Envoys {
 
     boolean fresh(long nowNanos) {
       return reported(nowNanos) >= 0;
+    }
+
+    boolean isFull(long nowNanos) {
+      return refusedOnce && nowNanos - refusedNanos < FULL_NANOS;
     }
 
     /** Bounds memory: the ends of streams of other replicas may be lost. */
