@@ -77,8 +77,15 @@ final class Envoys {
   void reported(String node, long stream, long requests, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
-      envoy.reports.put(stream, new Report(Math.clamp(requests, 0, MAX_REQUESTS), nowNanos));
-      recount(node, envoy, nowNanos);
+      Report latest = new Report(Math.clamp(requests, 0, MAX_REQUESTS), nowNanos);
+      Report before = envoy.reports.put(stream, latest);
+      if (before != null && nowNanos - before.nanos >= FRESH_NANOS) {
+        before = null; // no longer counted, or not after the next count
+        counted = false;
+      }
+      // Not counted anew: an Envoy may have the reports of very many streams.
+      envoy.reported += latest.requests - (before == null ? 0 : before.requests);
+      include(node, envoy, Math.min(MAX_REQUESTS, envoy.reported), nowNanos);
     }
   }
 
@@ -94,10 +101,13 @@ final class Envoys {
   void refused(String node, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
+      boolean wasFull = envoy.isFull(nowNanos);
       envoy.refused++;
       envoy.refusedOnce = true;
       envoy.refusedNanos = nowNanos;
-      recount(node, envoy, nowNanos);
+      if (!wasFull) { // once, and not for each of a flood
+        recount(node, envoy, nowNanos);
+      }
     }
   }
 
@@ -185,7 +195,11 @@ final class Envoys {
   }
 
   private void recount(String node, Envoy envoy, long nowNanos) {
-    int inFlight = (int) Math.min(envoy.inFlight(nowNanos), cap(node));
+    include(node, envoy, envoy.inFlight(nowNanos), nowNanos);
+  }
+
+  private void include(String node, Envoy envoy, long requests, long nowNanos) {
+    int inFlight = (int) Math.min(requests, cap(node));
     sum += inFlight - envoy.inSum;
     envoy.inSum = inFlight;
     long used = envoy.isFull(nowNanos) ? cap(node) : inFlight;
@@ -217,6 +231,9 @@ final class Envoys {
 
     /** By stream. An Envoy has several if it reconnects or shares its node id with another. */
     final Map<Long, Report> reports = HashMap.newHashMap(1);
+
+    /** Sum of the reports that were fresh when they were last counted, and of later ones. */
+    long reported;
 
     long refused;
     boolean refusedOnce;
@@ -252,8 +269,9 @@ final class Envoys {
 
     /** Returns the reported requests in flight, or the estimate. */
     int inFlight(long nowNanos) {
-      long reported = reported(nowNanos);
-      long inFlight = reported >= 0 ? reported : (long) Math.ceil(occupied.perNano(nowNanos));
+      long fresh = reported(nowNanos);
+      reported = Math.max(0, fresh);
+      long inFlight = fresh >= 0 ? fresh : (long) Math.ceil(occupied.perNano(nowNanos));
       return (int) Math.min(MAX_REQUESTS, inFlight);
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.service.concurrency.envoy.Envoys.Demand;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class EnvoysTest {
   private static final long MILLI = 1_000_000L;
@@ -120,6 +121,31 @@ class EnvoysTest {
     assertThat(envoys.reports("a")).isEqualTo(101);
     assertThat(envoys.demands(3 * SECOND)).hasSize(1);
     assertThat(envoys.reports("a")).isOne();
+  }
+
+  /** A replica may report 4,000 a time, and their ends may be lost. */
+  @Test
+  @Timeout(20) // a minute if each report counted all
+  void manyStreamsOfOneEnvoyAreCountedOnce() {
+    for (int stream = 1; stream <= 150_000; stream++) {
+      envoys.reported("a", stream, 1, 0);
+    }
+    assertThat(envoys.inFlight(0)).isEqualTo(150_000);
+    for (int stream = 1; stream <= 150_000; stream++) {
+      envoys.reported("a", stream, stream <= 4 ? 5 : 0, SECOND);
+    }
+    assertThat(envoys.inFlight(SECOND)).isEqualTo(20);
+  }
+
+  @Test
+  void aReportThatReplacesAnOutdatedOneCounts() {
+    envoys.reported("a", 1, 100, 0);
+    envoys.reported("a", 2, 7, 2 * SECOND);
+    assertThat(envoys.inFlight(2 * SECOND)).isEqualTo(107);
+    envoys.reported("a", 1, 3, 4 * SECOND);
+    assertThat(envoys.inFlight(4 * SECOND)).isEqualTo(10);
+    envoys.reported("a", 1, 4, 4 * SECOND);
+    assertThat(envoys.inFlight(4 * SECOND)).isEqualTo(11);
   }
 
   @Test
