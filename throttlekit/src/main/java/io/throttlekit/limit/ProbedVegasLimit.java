@@ -217,7 +217,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         if (restoring.isOver(now)) {
           state = new Steady();
           add(sample);
-        } else if (!restoring.ignores(sample)) {
+        } else if (restoring.ignores(sample)) {
+          endedNanos = now;
+        } else {
           add(sample);
         }
       }
@@ -425,7 +427,6 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   private boolean isSilent(long nowNanos) {
     double silence = Math.max((double) SILENCE_NANOS, SILENCE_LATENCIES * baseline.nanos());
     return ended
-        && state instanceof Steady
         && nowNanos - endedNanos > silence
         && window.refused() > 0
         && refusedNanos - endedNanos > silence / 2;
@@ -448,7 +449,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     schedule.ended(
         agreed, baseline.nanos(), probing.isAcknowledged(), probing.duration(nowNanos), nowNanos);
     response.skip();
-    ended = false;
+    endedNanos = nowNanos;
     if (applied.acknowledges()) {
       Restoring restoring =
           new Restoring(probing.limit(), nowNanos, settings.probeIntervalNanos() / 2);
