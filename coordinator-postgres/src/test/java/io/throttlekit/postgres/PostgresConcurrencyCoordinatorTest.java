@@ -145,7 +145,7 @@ class PostgresConcurrencyCoordinatorTest {
         .containsExactly(
             RequestStatistics.NONE,
             new RequestStatistics(-hour, 0, 1_000),
-            new RequestStatistics(hour, hour, 1_000_000_000));
+            new RequestStatistics(hour, hour, 1_000_000));
   }
 
   @Test

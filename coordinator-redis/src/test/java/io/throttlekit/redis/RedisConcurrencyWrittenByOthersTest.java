@@ -169,7 +169,7 @@ class RedisConcurrencyWrittenByOthersTest {
         .containsExactly(
             SAMPLE.statistics(),
             new RequestStatistics(-hour, 0, 1_000),
-            new RequestStatistics(hour, hour, 1_000_000_000));
+            new RequestStatistics(hour, hour, 1_000_000));
   }
 
   private static final SampleDigest SAMPLE =

@@ -25,6 +25,9 @@ final class ArrivalDispersion {
   /** The number of requests elsewhere that has half of the weight. */
   private static final double HALF_WEIGHT_REQUESTS = 5_000;
 
+  /** The most requests elsewhere that count, or those of later digests would weigh nothing. */
+  private static final long MAX_REQUESTS = 100_000;
+
   /** The requests of the sums before the first span, as random arrivals. */
   private static final double PRIOR = 100;
 
@@ -99,9 +102,10 @@ final class ArrivalDispersion {
    * @param count number of requests, from 0
    */
   void add(double variance, long count) {
-    double share = count / (count + HALF_WEIGHT_REQUESTS);
-    requests += share * (count - requests);
-    squares += share * (variance * count - squares);
+    long counted = Math.min(count, MAX_REQUESTS);
+    double share = counted / (counted + HALF_WEIGHT_REQUESTS);
+    requests += share * (counted - requests);
+    squares += share * (variance * counted - squares);
   }
 
   /**

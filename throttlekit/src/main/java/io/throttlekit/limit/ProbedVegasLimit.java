@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  * value, or to T behind a queue if that is lower. Without a count of the refused requests ({@link
  * #refused}) nothing is measured.
  *
- * <p>While requests are refused and none ends, L is halved every 2 s or 10·B.
+ * <p>While requests are refused and none ends, L is halved every 2 s or 10·B. After a load that has
+ * stopped, which leaves refusals in its last window, L stays.
  *
  * <p>After TCP Vegas (Brakmo and Peterson, 1995) and the measurement of minRTT in Envoy's gradient
  * controller.
@@ -98,11 +99,14 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   /** Whether samples are made of digests, and are not single requests. */
   private boolean digested;
 
-  /** Whether a request has ended since the last measurement. */
+  /** Whether a request has ended. */
   private boolean ended;
 
-  /** When the last request ended, or the limit was last halved without one. */
+  /** When the last request ended, or the limit was halved because none did. */
   private long endedNanos;
+
+  /** When the last request was refused, if any was in this window. */
+  private long refusedNanos;
 
   private ProbedVegasState state = new Steady();
   private volatile int published;
@@ -216,7 +220,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         if (restoring.isOver(now)) {
           state = new Steady();
           add(sample);
-        } else if (!restoring.ignores(sample)) {
+        } else if (restoring.ignores(sample)) {
+          endedNanos = now;
+        } else {
           add(sample);
         }
       }
@@ -234,6 +240,9 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
   @Override
   public void refused(long arrivedNanos, long requests) {
     window.refused(arrivedNanos, requests);
+    if (requests > 0) {
+      refusedNanos = arrivedNanos;
+    }
     onTick(arrivedNanos);
   }
 
@@ -414,10 +423,16 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
         new Probing(first, range.min(), inFlight / latency, latency, nowNanos, applied, settings);
   }
 
-  /** Returns whether requests are refused and none has ended for long. */
+  /**
+   * Returns whether requests are refused and none has ended for long. A load that stops is no sign:
+   * its last refusals come with the last ends, or in the next message of a log.
+   */
   private boolean isSilent(long nowNanos) {
     double silence = Math.max((double) SILENCE_NANOS, SILENCE_LATENCIES * baseline.nanos());
-    return ended && window.refused() > 0 && nowNanos - endedNanos > silence;
+    return ended
+        && nowNanos - endedNanos > silence
+        && window.refused() > 0
+        && refusedNanos - endedNanos > silence / 2;
   }
 
   private void endIfOver(Probing probing, @Nullable Outcome outcome, long nowNanos) {
@@ -437,7 +452,7 @@ public final class ProbedVegasLimit implements ConcurrencyLimit {
     schedule.ended(
         agreed, baseline.nanos(), probing.isAcknowledged(), probing.duration(nowNanos), nowNanos);
     response.skip();
-    ended = false;
+    endedNanos = nowNanos;
     if (applied.acknowledges()) {
       Restoring restoring =
           new Restoring(probing.limit(), nowNanos, settings.probeIntervalNanos() / 2);

@@ -16,7 +16,9 @@ public record RequestStatistics(long slopeNanos, long errorNanos, long dispersio
 
   private static final long MAX_NANOS = 3_600_000_000_000L; // an hour
   private static final long RANDOM = 1_000;
-  private static final long MAX_DISPERSION = 1_000_000_000;
+
+  /** Bursts of a thousand; more would only let a broken node raise the limit of its fleet. */
+  private static final long MAX_DISPERSION = 1_000_000;
 
   /** Clamps the numbers. */
   public RequestStatistics {

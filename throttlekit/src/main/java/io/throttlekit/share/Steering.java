@@ -49,6 +49,9 @@ final class Steering {
   private InFlightEstimate inFlight = new InFlightEstimate();
   private double pendingRefused;
 
+  /** When the last digest with refusals came, if any are pending. */
+  private long refusedNanos;
+
   /** Permits that are published in addition to the limit of the algorithm. */
   private double raise;
 
@@ -158,6 +161,10 @@ final class Steering {
     }
     all.sort(Comparator.comparingLong(sample -> sample.arrivedNanos() - learnedNanos));
     pendingRefused += part * digests.stream().mapToLong(SampleDigest::refused).sum();
+    refusedNanos = refusing ? nowNanos : refusedNanos;
+    if (all.isEmpty() && nowNanos - refusedNanos > REFUSED_NANOS) {
+      pendingRefused = 0; // the load has stopped, and the backend does not hang
+    }
     long refused = takeRefused(nowNanos - learnedNanos);
     learn(into, all, refused, nowNanos);
     learnedNanos = nowNanos;

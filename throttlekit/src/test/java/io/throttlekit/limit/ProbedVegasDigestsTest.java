@@ -91,6 +91,22 @@ class ProbedVegasDigestsTest {
     assertThat(algorithm.limit()).isCloseTo(68, within(6));
   }
 
+  /**
+   * For the bursts of one digest the limit rises, until three in a second have come for a while.
+   */
+  @Test
+  void aDigestWithAbsurdNumbersIsForgotten() {
+    ProbedVegasLimit algorithm = calm();
+    algorithm.learn(new RequestStatistics(0, 0, Long.MAX_VALUE), 1L << 40);
+    for (int i = 0; i < 300; i++) {
+      algorithm.learn(new RequestStatistics(1_000_000, 100_000, 1_000), 400);
+    }
+    for (int i = 0; i < 25; i++) {
+      course.full(algorithm);
+    }
+    assertThat(algorithm.limit()).isCloseTo(38, within(6));
+  }
+
   private ProbedVegasLimit calm() {
     return calm(course, 10);
   }

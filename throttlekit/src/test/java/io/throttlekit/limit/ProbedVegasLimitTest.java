@@ -341,6 +341,22 @@ class ProbedVegasLimitTest {
     assertThat(algorithm.limit()).isEqualTo(4);
   }
 
+  /** Its last window is never complete, and contains refusals for as long as nothing comes. */
+  @Test
+  void keepsItsLimitAfterAnOverloadThatStops() {
+    ProbedVegasLimit algorithm = course.calm(20, 15);
+    int before = algorithm.limit();
+    for (int i = 1; i <= 10; i++) {
+      algorithm.refused(ms(course.now + 10 * i), 10);
+      course.complete(algorithm, course.now + 10 * i, before);
+    }
+    algorithm.refused(ms(course.now + 900), 10); // in a later message of the log
+    for (int i = 2; i <= 600; i++) {
+      algorithm.onTick(ms(course.now + 500.0 * i));
+      assertThat(algorithm.limit()).isEqualTo(before);
+    }
+  }
+
   /** Ten latencies of half a second. */
   @Test
   void aSlowBackendHangsLater() {

@@ -210,6 +210,22 @@ class ProbedVegasMeasurementTest {
   }
 
   @Test
+  void aBackendThatHangsAfterAMeasurementLowersTheLimit() {
+    ProbedVegasLimit algorithm = acknowledgedMeasuring();
+    endAcknowledged(algorithm);
+    int restored = algorithm.limit();
+    for (int i = 0; i < 10; i++) { // requests that do not count end
+      algorithm.refused(ms(course.now += 500), 100);
+      course.complete(algorithm, course.now, 20);
+      assertThat(algorithm.limit()).isEqualTo(restored);
+    }
+    for (int i = 0; i < 5; i++) {
+      algorithm.refused(ms(course.now += 500), 100);
+    }
+    assertThat(algorithm.limit()).isEqualTo(restored / 2);
+  }
+
+  @Test
   void aMissingAcknowledgementIsAwaitedForHalfAnIntervalOnly() {
     ProbedVegasLimit algorithm = acknowledgedMeasuring();
     endAcknowledged(algorithm);

@@ -105,19 +105,19 @@ class HeartbeatTest {
         .isEqualTo(new RequestStatistics(-hour, 0, 1_000));
     long most = Long.MAX_VALUE;
     assertThat(new RequestStatistics(most, most, most))
-        .isEqualTo(new RequestStatistics(hour, hour, 1_000_000_000));
+        .isEqualTo(new RequestStatistics(hour, hour, 1_000_000));
     assertThat(new RequestStatistics(-hour, 0, 1_000))
         .extracting(
             RequestStatistics::slopeNanos,
             RequestStatistics::errorNanos,
             RequestStatistics::dispersion)
         .containsExactly(-hour, 0L, 1_000L);
-    assertThat(new RequestStatistics(hour, hour, 1_000_000_000))
+    assertThat(new RequestStatistics(hour, hour, 1_000_000))
         .extracting(
             RequestStatistics::slopeNanos,
             RequestStatistics::errorNanos,
             RequestStatistics::dispersion)
-        .containsExactly(hour, hour, 1_000_000_000L);
+        .containsExactly(hour, hour, 1_000_000L);
     assertThat(RequestStatistics.NONE).isEqualTo(new RequestStatistics(0, 0, 1_000));
   }
 

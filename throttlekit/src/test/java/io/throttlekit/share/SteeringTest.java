@@ -156,6 +156,15 @@ class SteeringTest {
     assertThat(requireNonNull(algorithm().take()).refused()).as("of 14").isEqualTo(1);
   }
 
+  /** A limit that refuses while nothing ends would be lowered, as the backend seems to hang. */
+  @Test
+  void refusalsAreForgottenASecondAfterTheLoadHasStopped() {
+    learned(digest(100, 0, 1_000, 20, true));
+    assertThat(learned()).satisfies(digest -> assertThat(digest.refused()).isPositive());
+    steering.learn(grant(3), now += SECOND);
+    assertThat(algorithm().take()).isNull();
+  }
+
   @Test
   void refusalsWithoutSamplesAreLearnedToo() {
     steering.learn(grant(3), now);

@@ -32,6 +32,12 @@ final class Envoys {
    */
   private static final int REMEMBERED_SECONDS = 4;
 
+  /**
+   * How long after a refusal an Envoy counts as using its whole share. Logs are sent every second,
+   * so an answer logged with a refusal can arrive up to a period later.
+   */
+  static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   // sums of a few Envoys stay far from overflow, results fit an int
   private static final int MAX_REQUESTS = 1 << 30;
 
@@ -54,6 +60,9 @@ final class Envoys {
   /** Requests in flight at the last full count, updated by the reports received after it. */
   private long sum;
 
+  /** The same, with the whole share of Envoys that have refused requests lately. */
+  private long inUse;
+
   /**
    * The demand of an Envoy.
    *
@@ -68,8 +77,15 @@ final class Envoys {
   void reported(String node, long stream, long requests, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
-      envoy.reports.put(stream, new Report(Math.clamp(requests, 0, MAX_REQUESTS), nowNanos));
-      recount(node, envoy, nowNanos);
+      Report latest = new Report(Math.clamp(requests, 0, MAX_REQUESTS), nowNanos);
+      Report before = envoy.reports.put(stream, latest);
+      if (before != null && nowNanos - before.nanos >= FRESH_NANOS) {
+        before = null; // no longer counted, or not after the next count
+        counted = false;
+      }
+      // Not counted anew: an Envoy may have the reports of very many streams.
+      envoy.reported += latest.requests - (before == null ? 0 : before.requests);
+      include(node, envoy, Math.min(MAX_REQUESTS, envoy.reported), nowNanos);
     }
   }
 
@@ -85,7 +101,13 @@ final class Envoys {
   void refused(String node, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
+      boolean wasFull = envoy.isFull(nowNanos);
       envoy.refused++;
+      envoy.refusedOnce = true;
+      envoy.refusedNanos = nowNanos;
+      if (!wasFull) { // once, and not for each of a flood
+        recount(node, envoy, nowNanos);
+      }
     }
   }
 
@@ -121,12 +143,27 @@ final class Envoys {
 
   /** Returns the requests in flight at all Envoys together, from 0, at most 20 ms old. */
   int inFlight(long nowNanos) {
+    count(nowNanos);
+    return Math.clamp(sum, 0, MAX_REQUESTS);
+  }
+
+  /**
+   * Returns how much of a limit is in use: the requests in flight, or the whole share where an
+   * Envoy has refused requests lately, which shows that it was in use.
+   *
+   * @param limit of all Envoys, which counts where shares are not known
+   */
+  int inUse(int limit, long nowNanos) {
+    count(nowNanos);
+    return (int) Math.max(inFlight(nowNanos), Math.min(inUse, limit));
+  }
+
+  private void count(long nowNanos) {
     if (!counted || nowNanos - countedNanos >= RECENT_NANOS) {
       counted = true;
       countedNanos = nowNanos;
       envoys.forEach((node, envoy) -> recount(node, envoy, nowNanos));
     }
-    return Math.clamp(sum, 0, MAX_REQUESTS);
   }
 
   /**
@@ -139,6 +176,7 @@ final class Envoys {
         .removeIf(envoy -> {
           boolean silent = envoy.isSilent(nowNanos);
           sum -= silent ? envoy.inSum : 0;
+          inUse -= silent ? envoy.inUse : 0;
           return silent;
         });
     List<Demand> demands = new ArrayList<>(envoys.size());
@@ -157,9 +195,16 @@ final class Envoys {
   }
 
   private void recount(String node, Envoy envoy, long nowNanos) {
-    int inFlight = (int) Math.min(envoy.inFlight(nowNanos), cap(node));
+    include(node, envoy, envoy.inFlight(nowNanos), nowNanos);
+  }
+
+  private void include(String node, Envoy envoy, long requests, long nowNanos) {
+    int inFlight = (int) Math.min(requests, cap(node));
     sum += inFlight - envoy.inSum;
     envoy.inSum = inFlight;
+    long used = envoy.isFull(nowNanos) ? cap(node) : inFlight;
+    inUse += used - envoy.inUse;
+    envoy.inUse = used;
   }
 
   private long cap(String node) {
@@ -187,11 +232,19 @@ final class Envoys {
     /** By stream. An Envoy has several if it reconnects or shares its node id with another. */
     final Map<Long, Report> reports = HashMap.newHashMap(1);
 
+    /** Sum of the reports that were fresh when they were last counted, and of later ones. */
+    long reported;
+
     long refused;
+    boolean refusedOnce;
+    long refusedNanos;
     long seenNanos;
 
     /** Its part of {@code sum}. */
     int inSum;
+
+    /** Its part of {@code inUse}. */
+    long inUse;
 
     Envoy(long nowNanos) {
       occupied = new LastSeconds(REMEMBERED_SECONDS, nowNanos);
@@ -199,6 +252,10 @@ final class Envoys {
 
     boolean fresh(long nowNanos) {
       return reported(nowNanos) >= 0;
+    }
+
+    boolean isFull(long nowNanos) {
+      return refusedOnce && nowNanos - refusedNanos < FULL_NANOS;
     }
 
     /** Bounds memory: the ends of streams of other replicas may be lost. */
@@ -212,8 +269,9 @@ final class Envoys {
 
     /** Returns the reported requests in flight, or the estimate. */
     int inFlight(long nowNanos) {
-      long reported = reported(nowNanos);
-      long inFlight = reported >= 0 ? reported : (long) Math.ceil(occupied.perNano(nowNanos));
+      long fresh = reported(nowNanos);
+      reported = Math.max(0, fresh);
+      long inFlight = fresh >= 0 ? fresh : (long) Math.ceil(occupied.perNano(nowNanos));
       return (int) Math.min(MAX_REQUESTS, inFlight);
     }
 

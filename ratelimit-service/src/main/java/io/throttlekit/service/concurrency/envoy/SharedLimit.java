@@ -14,19 +14,12 @@ import io.throttlekit.service.concurrency.sensors.Kind;
 import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The concurrency limit of one cluster: its limit algorithm and the samples from Envoys that it
  * receives. Thread-safe; times are monotonic ns.
  */
 final class SharedLimit {
-  /**
-   * How long after a refusal samples count as taken at the limit. Logs are sent every second, so an
-   * answer logged with a refusal can arrive up to a period later.
-   */
-  private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
-
   /** Timeouts of only some routes or clients lower the limit to no less than half. */
   private static final int PARTIAL_SHARE = 2;
 
@@ -124,16 +117,15 @@ final class SharedLimit {
     }
     timeouts.ended(reading, arrivedNanos);
     if (reading.kind().isSample() || (reading.kind().isDrop() && counts(arrivedNanos))) {
-      boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
+      boolean full = refusedOnce && arrivedNanos - refusedNanos < Envoys.FULL_NANOS;
       // the request of this entry was in flight
-      int inFlight = Math.max(1, envoys.inFlight(arrivedNanos));
+      int inFlight = Math.max(1, envoys.inUse(offered, arrivedNanos));
       algorithm.learn(
           new Sample(
               beganNanos,
               reading.rttNanos(),
               arrivedNanos,
-              // a refusal shows that the whole limit was in use
-              full ? Math.max(inFlight, offered) : inFlight,
+              inFlight,
               full,
               reading.kind().isDrop()));
     }

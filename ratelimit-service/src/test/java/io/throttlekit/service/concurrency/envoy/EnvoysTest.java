@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.service.concurrency.envoy.Envoys.Demand;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class EnvoysTest {
   private static final long MILLI = 1_000_000L;
@@ -122,12 +123,60 @@ class EnvoysTest {
     assertThat(envoys.reports("a")).isOne();
   }
 
+  /** A replica may report 4,000 a time, and their ends may be lost. */
+  @Test
+  @Timeout(20) // a minute if each report counted all
+  void manyStreamsOfOneEnvoyAreCountedOnce() {
+    for (int stream = 1; stream <= 150_000; stream++) {
+      envoys.reported("a", stream, 1, 0);
+    }
+    assertThat(envoys.inFlight(0)).isEqualTo(150_000);
+    for (int stream = 1; stream <= 150_000; stream++) {
+      envoys.reported("a", stream, stream <= 4 ? 5 : 0, SECOND);
+    }
+    assertThat(envoys.inFlight(SECOND)).isEqualTo(20);
+  }
+
+  @Test
+  void aReportThatReplacesAnOutdatedOneCounts() {
+    envoys.reported("a", 1, 100, 0);
+    envoys.reported("a", 2, 7, 2 * SECOND);
+    assertThat(envoys.inFlight(2 * SECOND)).isEqualTo(107);
+    envoys.reported("a", 1, 3, 4 * SECOND);
+    assertThat(envoys.inFlight(4 * SECOND)).isEqualTo(10);
+    envoys.reported("a", 1, 4, 4 * SECOND);
+    assertThat(envoys.inFlight(4 * SECOND)).isEqualTo(11);
+  }
+
   @Test
   void refusalsAreReportedOnce() {
     envoys.refused("a", 0);
     envoys.refused("a", 0);
     assertThat(envoys.demands(0)).containsExactly(new Demand("a", 0, 2, false, 0));
     assertThat(envoys.demands(0)).isEmpty();
+  }
+
+  @Test
+  void aRefusalShowsForTwoSecondsThatTheShareOfItsEnvoyIsInUse() {
+    envoys.granted(Map.of("a", 10L, "b", 30L));
+    envoys.reported("a", 1, 2, 0);
+    envoys.reported("b", 1, 5, 0);
+    assertThat(envoys.inUse(40, 0)).isEqualTo(7);
+    envoys.refused("a", 0);
+    assertThat(envoys.inUse(40, 0)).isEqualTo(15);
+    assertThat(envoys.inFlight(0)).isEqualTo(7);
+    envoys.refused("b", SECOND);
+    assertThat(envoys.inUse(40, SECOND)).isEqualTo(40);
+    assertThat(envoys.inUse(38, SECOND)).as("of a limit that has fallen").isEqualTo(38);
+    assertThat(envoys.inUse(40, 2 * SECOND)).isEqualTo(32);
+    assertThat(envoys.inUse(40, 3 * SECOND - 1)).as("fresh reports").isEqualTo(32);
+  }
+
+  @Test
+  void aRefusalShowsThatTheLimitIsInUseBeforeSharesAreKnown() {
+    envoys.reported("a", 1, 2, 0);
+    envoys.refused("b", 0);
+    assertThat(envoys.inUse(40, 0)).isEqualTo(40);
   }
 
   @Test

@@ -10,10 +10,12 @@ import io.throttlekit.service.concurrency.sensors.Reading;
 import io.throttlekit.service.concurrency.sensors.Readings;
 import io.throttlekit.service.server.Book;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -170,6 +172,28 @@ class SharedLimitTest {
     }
     assertThat(flooded.offer(now)).isEqualTo(before);
     assertThat(flooded.demands(now)).hasSize(1).allMatch(demand -> demand.refused() == 100_000);
+  }
+
+  /** One client can use up the share of one Envoy, and get a request refused, at any time. */
+  @Test
+  void refusalsOfOneEnvoyDoNotRaiseALimitThatIsHardlyUsed() {
+    SharedLimit hardly = steered("min: 4, max: 10000, initial: 60");
+    Map<String, Long> shares = new HashMap<>();
+    IntStream.range(0, 20).forEach(i -> shares.put("e" + i, 3L));
+    hardly.granted(shares);
+    for (int second = 1; second <= 60; second++) {
+      now = second * SECOND;
+      shares.keySet().forEach(node -> hardly.reported(node, 1, Readings.load(1, 20), now));
+      if (second % 2 == 0) {
+        hardly.ended("e0", Readings.REFUSED, now, now);
+      }
+      for (int i = 1; i <= 400; i++) {
+        long began = now - i * SECOND / 400 - 20 * MILLI;
+        hardly.ended("e" + i % 20, Readings.answered(20 * MILLI), began, now);
+      }
+      assertThat(hardly.offer(now)).isLessThanOrEqualTo(60);
+    }
+    assertThat(hardly.offer(now)).as("1 + 21 + 3.5 · √21").isEqualTo(38);
   }
 
   @ParameterizedTest
