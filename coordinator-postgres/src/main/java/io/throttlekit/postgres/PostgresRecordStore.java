@@ -88,8 +88,7 @@ public final class PostgresRecordStore extends Database implements RecordStore {
     if (step.isUnchanged(record)) {
       session.rollBack();
     } else {
-      long until = now + Math.min(keptMillis, Long.MAX_VALUE - Math.max(0, now));
-      session.commit(WRITE, next, next == null ? now : until, name);
+      session.commit(WRITE, next, next == null ? now : now + keptMillis, name);
     }
     return step.result();
   }

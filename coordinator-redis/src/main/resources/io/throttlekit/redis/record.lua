@@ -1,4 +1,4 @@
--- Reads a record, or replaces it if nobody has changed it since it was read.
+-- Reads a record, or replaces it if no process has changed the record since it was read.
 --
 -- KEYS[2]   a hash of
 --   version   a number that each write raises, and that does not repeat after the record was removed
@@ -18,8 +18,7 @@ end
 if tonumber(ARGV[3]) == version then
   if ARGV[4] == '1' then
     local next = clock[1] * 1000000 + clock[2]
-    local kept = tonumber(ARGV[5])
-    local ended = now + kept < MAX and now + kept or MAX
+    local ended = now + tonumber(ARGV[5])
     call('HSET', KEYS[2], 'version', digits(next > version and next or version + 1),
       'record', ARGV[6], 'until', digits(ended))
     expire_after(KEYS[2], ended)

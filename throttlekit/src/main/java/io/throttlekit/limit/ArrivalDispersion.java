@@ -25,7 +25,7 @@ final class ArrivalDispersion {
   /** The number of requests elsewhere that has half of the weight. */
   private static final double HALF_WEIGHT_REQUESTS = 5_000;
 
-  /** The most requests elsewhere that count, or those of later digests would weigh nothing. */
+  /** The most requests elsewhere that count: with more, later digests would weigh nothing. */
   private static final long MAX_REQUESTS = 100_000;
 
   /** The requests of the sums before the first span, as random arrivals. */

@@ -50,7 +50,7 @@ public final class InMemoryRecordStore implements RecordStore {
           if (step.isUnchanged(record)) {
             return record == null ? null : kept;
           }
-          return next == null ? null : new Kept(next, saturatedSum(now, keptMillis));
+          return next == null ? null : new Kept(next, now + keptMillis);
         });
     sweep();
     return result;
@@ -68,11 +68,6 @@ public final class InMemoryRecordStore implements RecordStore {
   /** Returns the number of records, with expired ones that were not removed yet. */
   int size() {
     return records.size();
-  }
-
-  private static long saturatedSum(long millis, long more) {
-    long sum = millis + more;
-    return sum < millis ? Long.MAX_VALUE : sum;
   }
 
   @Override

@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * the next one. Thread-safe and non-blocking.
  */
 public final class RecordUpdates {
+  /** 140,000 years: the end of a record overflows in no store, and a double holds it exactly. */
+  private static final long MAX_KEPT_MILLIS = 1L << 52;
+
   private final Backend backend;
 
   /** The updates that wait, by the keys of which one is on its way; guarded by this. */
@@ -30,7 +33,7 @@ public final class RecordUpdates {
     /**
      * Sends an update.
      *
-     * @param keptMillis from 1
+     * @param keptMillis from 1 to 2^52
      */
     <R> CompletionStage<R> send(String key, long keptMillis, Transition<R> transition);
   }
@@ -46,7 +49,7 @@ public final class RecordUpdates {
    * @throws IllegalArgumentException when the time is out of range
    */
   public <R> CompletionStage<R> update(String key, Duration keptFor, Transition<R> transition) {
-    long keptMillis = keptFor.toMillis();
+    long keptMillis = Math.min(keptFor.toMillis(), MAX_KEPT_MILLIS);
     if (keptMillis < 1) {
       throw new IllegalArgumentException("a record is kept for 1 ms at least, not " + keptFor);
     }
