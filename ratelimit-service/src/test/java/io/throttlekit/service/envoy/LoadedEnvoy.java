@@ -16,13 +16,23 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * A real Envoy on the example of {@code gate: envoy}, which admits nothing before it has a share,
  * and the requests that it admitted, all of which the upstream holds. For one thread.
  */
 final class LoadedEnvoy implements AutoCloseable {
+  private static final Pattern SHARE =
+      Pattern.compile(
+          "\"circuit_breakers\\.upstream\\.default\\.max_requests\": \\{[^}]*"
+              + "\"final_value\": \"(\\d+)\"");
+
   private final EnvoyProcess envoy;
   private final Upstream upstream;
   private final HttpClient client =
@@ -70,6 +80,31 @@ final class LoadedEnvoy implements AutoCloseable {
 
   int held() {
     return held;
+  }
+
+  /**
+   * Returns how many requests these Envoys may have in flight together by their shares.
+   *
+   * <p>Requests in flight would not show that: those of a share that became smaller remain. Since
+   * shares change while they are read, two readings in a row are equal.
+   */
+  static int shares(Collection<LoadedEnvoy> envoys) throws IOException {
+    List<Integer> before = List.of();
+    List<Integer> shares = readShares(envoys);
+    while (!shares.equals(before)) {
+      before = shares;
+      shares = readShares(envoys);
+    }
+    return shares.stream().mapToInt(Integer::intValue).sum();
+  }
+
+  private static List<Integer> readShares(Collection<LoadedEnvoy> envoys) throws IOException {
+    List<Integer> shares = new ArrayList<>();
+    for (LoadedEnvoy each : envoys) {
+      Matcher value = SHARE.matcher(each.envoy.admin("/runtime"));
+      shares.add(value.find() ? Integer.parseInt(value.group(1)) : 0);
+    }
+    return shares;
   }
 
   @Override
