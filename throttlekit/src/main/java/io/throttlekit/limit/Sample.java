@@ -31,6 +31,13 @@ public record Sample(
     }
   }
 
+  /** Returns this sample with at most so many requests in flight, from 1. */
+  public Sample withAtMost(int requests) {
+    return inFlight <= requests
+        ? this
+        : new Sample(startNanos, rttNanos, arrivedNanos, requests, full, dropped);
+  }
+
   /** Returns this sample with another time of arrival, or itself if it has that. */
   public Sample arrivedAt(long nanos) {
     return nanos == arrivedNanos

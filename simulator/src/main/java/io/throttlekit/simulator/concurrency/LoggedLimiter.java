@@ -1,5 +1,6 @@
 package io.throttlekit.simulator.concurrency;
 
+import io.throttlekit.limit.LoggedRequests;
 import io.throttlekit.limit.Sample;
 import io.throttlekit.simulator.concurrency.algorithm.SimulatedAlgorithm;
 import java.util.ArrayList;
@@ -9,8 +10,8 @@ import java.util.List;
  * A proxy that applies the last limit pushed to it, and whose access log feeds the algorithm: late,
  * in batches of one worker each, and with losses.
  *
- * <p>An entry has the start time of its request, by this process's clock, and the requests in
- * flight at that time, which the service infers from clocks and load reports. A request whose
+ * <p>An entry has the start time of its request, by this process's clock. The requests in flight
+ * then are counted from the log and the load reports, as the service does it. A request whose
  * client left has no usable entry. Refusals are entries, too. One push is in progress at a time.
  */
 final class LoggedLimiter implements SimulatedLimiter {
@@ -20,11 +21,14 @@ final class LoggedLimiter implements SimulatedLimiter {
   private final Chain chain;
   private final Chance chance;
   private final List<Buffer> buffers = new ArrayList<>();
+  private final LoggedRequests requests = new LoggedRequests();
   private int limit;
   private int pushed;
   private long pushedUntil = Long.MAX_VALUE;
   private int nextBuffer;
   private long nextFlush;
+  private int inFlight;
+  private long nextReport;
 
   /** The entries of a worker that are not yet sent. */
   private static final class Buffer {
@@ -40,6 +44,7 @@ final class LoggedLimiter implements SimulatedLimiter {
     for (int i = 0; i < chain.workers(); i++) {
       buffers.add(new Buffer());
     }
+    this.nextReport = chain.reportNanos();
     this.nextFlush = chain.flushNanos() / chain.workers();
   }
 
@@ -50,7 +55,9 @@ final class LoggedLimiter implements SimulatedLimiter {
 
   @Override
   public boolean admit(long number, long nowNanos, int inFlight) {
+    this.inFlight = inFlight;
     if (inFlight < limit) {
+      this.inFlight++;
       return true;
     }
     Buffer buffer = worker();
@@ -68,21 +75,26 @@ final class LoggedLimiter implements SimulatedLimiter {
       int inFlightThen,
       int inFlightNow,
       boolean dropped) {
+    inFlight = inFlightNow - 1;
     Buffer buffer = worker();
     if (arrives() && !dropped) { // the log has no latency of a client that left
       long rttNanos = nowNanos - startNanos;
-      buffer.samples.add(new Sample(startNanos, rttNanos, nowNanos, inFlightThen, false, false));
+      buffer.samples.add(new Sample(startNanos, rttNanos, nowNanos, 1, false, false));
     }
   }
 
   @Override
   public long next() {
-    return Math.min(nextFlush, pushedUntil);
+    return Math.min(nextReport, Math.min(nextFlush, pushedUntil));
   }
 
   @Override
   public void wake() {
-    if (pushedUntil <= nextFlush) {
+    long now = next();
+    if (now == nextReport) {
+      requests.reported(inFlight, now);
+      nextReport += chain.reportNanos();
+    } else if (now == pushedUntil) {
       applied(pushedUntil);
     } else {
       flush(nextFlush);
@@ -102,8 +114,12 @@ final class LoggedLimiter implements SimulatedLimiter {
     nextFlush = now + chain.flushNanos() / buffers.size();
     boolean full = buffer.refused > 0;
     for (Sample sample : buffer.samples) {
-      algorithm.learn(
-          new Sample(sample.startNanos(), sample.rttNanos(), now, sample.inFlight(), full, false));
+      requests.add(new Sample(sample.startNanos(), sample.rttNanos(), now, 1, full, false));
+    }
+    if (algorithm.isProbing()) {
+      requests.all(now, algorithm::learn);
+    } else {
+      requests.complete(now, algorithm::learn);
     }
     algorithm.refused(now, buffer.refused);
     buffer.samples.clear();

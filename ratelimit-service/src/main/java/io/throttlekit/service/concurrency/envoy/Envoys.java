@@ -32,12 +32,6 @@ final class Envoys {
    */
   private static final int REMEMBERED_SECONDS = 4;
 
-  /**
-   * How long after a refusal an Envoy counts as using its whole share. Logs are sent every second,
-   * so an answer logged with a refusal can arrive up to a period later.
-   */
-  static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
-
   // sums of a few Envoys stay far from overflow, results fit an int
   private static final int MAX_REQUESTS = 1 << 30;
 
@@ -54,14 +48,13 @@ final class Envoys {
    */
   private @Nullable Map<String, Long> granted;
 
+  private int grantedToAll = MAX_REQUESTS;
+
   private boolean counted;
   private long countedNanos;
 
   /** Requests in flight at the last full count, updated by the reports received after it. */
   private long sum;
-
-  /** The same, with the whole share of Envoys that have refused requests lately. */
-  private long inUse;
 
   /**
    * The demand of an Envoy.
@@ -85,7 +78,7 @@ final class Envoys {
       }
       // Not counted anew: an Envoy may have the reports of very many streams.
       envoy.reported += latest.requests - (before == null ? 0 : before.requests);
-      include(node, envoy, Math.min(MAX_REQUESTS, envoy.reported), nowNanos);
+      include(node, envoy, Math.min(MAX_REQUESTS, envoy.reported));
     }
   }
 
@@ -101,13 +94,7 @@ final class Envoys {
   void refused(String node, long nowNanos) {
     Envoy envoy = envoy(node, nowNanos);
     if (envoy != null) {
-      boolean wasFull = envoy.isFull(nowNanos);
       envoy.refused++;
-      envoy.refusedOnce = true;
-      envoy.refusedNanos = nowNanos;
-      if (!wasFull) { // once, and not for each of a flood
-        recount(node, envoy, nowNanos);
-      }
     }
   }
 
@@ -122,6 +109,8 @@ final class Envoys {
   /** Replaces the granted requests in flight of each Envoy. */
   void granted(Map<String, Long> requests) {
     granted = requests;
+    long all = requests.values().stream().mapToLong(Long::longValue).sum();
+    grantedToAll = Math.clamp(all, 0, MAX_REQUESTS);
     counted = false;
   }
 
@@ -148,14 +137,10 @@ final class Envoys {
   }
 
   /**
-   * Returns how much of a limit is in use: the requests in flight, or the whole share where an
-   * Envoy has refused requests lately, which shows that it was in use.
-   *
-   * @param limit of all Envoys, which counts where shares are not known
+   * Returns the granted requests in flight of all Envoys together; 2^30 before shares are known.
    */
-  int inUse(int limit, long nowNanos) {
-    count(nowNanos);
-    return (int) Math.max(inFlight(nowNanos), Math.min(inUse, limit));
+  int granted() {
+    return grantedToAll;
   }
 
   private void count(long nowNanos) {
@@ -176,7 +161,6 @@ final class Envoys {
         .removeIf(envoy -> {
           boolean silent = envoy.isSilent(nowNanos);
           sum -= silent ? envoy.inSum : 0;
-          inUse -= silent ? envoy.inUse : 0;
           return silent;
         });
     List<Demand> demands = new ArrayList<>(envoys.size());
@@ -195,16 +179,13 @@ final class Envoys {
   }
 
   private void recount(String node, Envoy envoy, long nowNanos) {
-    include(node, envoy, envoy.inFlight(nowNanos), nowNanos);
+    include(node, envoy, envoy.inFlight(nowNanos));
   }
 
-  private void include(String node, Envoy envoy, long requests, long nowNanos) {
+  private void include(String node, Envoy envoy, long requests) {
     int inFlight = (int) Math.min(requests, cap(node));
     sum += inFlight - envoy.inSum;
     envoy.inSum = inFlight;
-    long used = envoy.isFull(nowNanos) ? cap(node) : inFlight;
-    inUse += used - envoy.inUse;
-    envoy.inUse = used;
   }
 
   private long cap(String node) {
@@ -236,15 +217,10 @@ final class Envoys {
     long reported;
 
     long refused;
-    boolean refusedOnce;
-    long refusedNanos;
     long seenNanos;
 
     /** Its part of {@code sum}. */
     int inSum;
-
-    /** Its part of {@code inUse}. */
-    long inUse;
 
     Envoy(long nowNanos) {
       occupied = new LastSeconds(REMEMBERED_SECONDS, nowNanos);
@@ -252,10 +228,6 @@ final class Envoys {
 
     boolean fresh(long nowNanos) {
       return reported(nowNanos) >= 0;
-    }
-
-    boolean isFull(long nowNanos) {
-      return refusedOnce && nowNanos - refusedNanos < FULL_NANOS;
     }
 
     /** Bounds memory: the ends of streams of other replicas may be lost. */

@@ -4,6 +4,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule;
 import io.throttlekit.descriptors.policy.LimitAlgorithms;
 import io.throttlekit.descriptors.policy.Rule;
 import io.throttlekit.limit.ConcurrencyLimit;
+import io.throttlekit.limit.LoggedRequests;
 import io.throttlekit.limit.Sample;
 import io.throttlekit.limiter.LimiterFigures;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
@@ -14,6 +15,7 @@ import io.throttlekit.service.concurrency.sensors.Kind;
 import io.throttlekit.service.concurrency.sensors.Reading;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The concurrency limit of one cluster: its limit algorithm and the samples from Envoys that it
@@ -23,9 +25,16 @@ final class SharedLimit {
   /** Timeouts of only some routes or clients lower the limit to no less than half. */
   private static final int PARTIAL_SHARE = 2;
 
+  /**
+   * How long after a refusal the limit counts as full. Logs are sent every second, so an answer
+   * logged with a refusal can arrive up to a period later.
+   */
+  private static final long FULL_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   private final Envoys envoys = new Envoys();
   private final LogLoss loss;
   private final Timeouts timeouts = new Timeouts();
+  private final LoggedRequests requests = new LoggedRequests();
 
   /**
    * The limit before timeouts lowered it; 0 where none did. Kept until the limit has risen back or
@@ -44,6 +53,10 @@ final class SharedLimit {
   private int offered;
   private int steady;
   private boolean held;
+
+  /** Whether a load report has come since the last tick. */
+  private boolean reported;
+
   private final LimitMoves moves;
 
   /** Creates a limit at the start of its range, whose changes are reported to {@code listener}. */
@@ -116,19 +129,27 @@ final class SharedLimit {
       envoys.ended(node, reading.rttNanos(), arrivedNanos);
     }
     timeouts.ended(reading, arrivedNanos);
-    if (reading.kind().isSample() || (reading.kind().isDrop() && counts(arrivedNanos))) {
-      boolean full = refusedOnce && arrivedNanos - refusedNanos < Envoys.FULL_NANOS;
-      // the request of this entry was in flight
-      int inFlight = Math.max(1, envoys.inUse(offered, arrivedNanos));
-      algorithm.learn(
-          new Sample(
-              beganNanos,
-              reading.rttNanos(),
-              arrivedNanos,
-              inFlight,
-              full,
-              reading.kind().isDrop()));
+    boolean dropped = reading.kind().isDrop();
+    boolean full = refusedOnce && arrivedNanos - refusedNanos < FULL_NANOS;
+    Sample request = new Sample(beganNanos, reading.rttNanos(), arrivedNanos, 1, full, dropped);
+    if (reading.kind().isSample() || (dropped && counts(arrivedNanos))) {
+      requests.add(request);
+      learn(arrivedNanos);
+    } else if (reading.rttNanos() > 0) {
+      requests.count(request);
     }
+  }
+
+  private void learn(long nowNanos) {
+    if (algorithm.isProbing()) { // a measurement is short, and needs latencies only
+      requests.all(nowNanos, this::learn);
+    } else {
+      requests.complete(nowNanos, this::learn);
+    }
+  }
+
+  private void learn(Sample sample) {
+    algorithm.learn(sample.withAtMost(Math.max(1, envoys.granted())));
   }
 
   /** Returns whether a timeout is evidence of overload and may lower the limit further. */
@@ -149,6 +170,7 @@ final class SharedLimit {
   /** Records the load report of an Envoy. */
   synchronized void reported(String node, long stream, ClusterLoad load, long arrivedNanos) {
     envoys.reported(node, stream, load.inProgress(), arrivedNanos);
+    reported = true;
     if (envoys.mayReport(node)) { // an Envoy without shares must not keep the limit from rising
       loss.succeeded(load.succeeded(), arrivedNanos);
     }
@@ -177,6 +199,11 @@ final class SharedLimit {
     synchronized (this) {
       of = rule;
       before = steady;
+      if (reported) { // else what is in flight is an estimate from the log
+        requests.reported(envoys.inFlight(nowNanos), nowNanos);
+        reported = false;
+      }
+      learn(nowNanos);
       algorithm.onTick(nowNanos); // a measurement must end even if the log is silent
       int wanted = algorithm.limit();
       held = loss.muchIsMissing(nowNanos);

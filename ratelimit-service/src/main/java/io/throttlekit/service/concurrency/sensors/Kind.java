@@ -55,6 +55,11 @@ public enum Kind {
     return this == ANSWERED;
   }
 
+  /** Returns whether the backend's response time may be known. */
+  public boolean mayBeMeasured() {
+    return isSample() || this == CROWDED_OUT;
+  }
+
   /** Returns whether it is evidence of overload. */
   public boolean isDrop() {
     return this == TIMED_OUT;

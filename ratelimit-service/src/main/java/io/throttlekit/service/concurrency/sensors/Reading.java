@@ -10,7 +10,8 @@ import java.util.List;
  * @param kind outcome of the request
  * @param cluster of Envoy that the request was for; empty where it never had one
  * @param rttNanos response time of the backend, from the last byte sent to it to the last byte
- *     received, without the time of a slow client; above 0 when the kind is a sample, else 0
+ *     received, without the time of a slow client; above 0 when the kind is a sample, 0 when it was
+ *     not measured
  * @param permits ids of the permits that the request held and that end with it; at most two
  * @param marked whether an answer of this service left its mark; without one, a request that
  *     reached the backend may have been admitted without this service
@@ -46,8 +47,10 @@ public record Reading(
     return kind.isSample() || kind.isError() || kind == Kind.LIMIT_REACHED || !permits.isEmpty();
   }
 
-  /** Returns the same end of a request without a measurement. */
+  /**
+   * Returns the same end of a request, which is no sample; the request was in flight all the same.
+   */
   public Reading crowdedOut() {
-    return new Reading(Kind.CROWDED_OUT, cluster, 0, permits, marked, route, client);
+    return new Reading(Kind.CROWDED_OUT, cluster, rttNanos, permits, marked, route, client);
   }
 }

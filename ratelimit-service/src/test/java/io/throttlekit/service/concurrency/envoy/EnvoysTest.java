@@ -157,26 +157,12 @@ class EnvoysTest {
   }
 
   @Test
-  void aRefusalShowsForTwoSecondsThatTheShareOfItsEnvoyIsInUse() {
+  void sumsWhatAllWereGranted() {
+    assertThat(envoys.granted()).as("before shares are known").isEqualTo(1 << 30);
     envoys.granted(Map.of("a", 10L, "b", 30L));
-    envoys.reported("a", 1, 2, 0);
-    envoys.reported("b", 1, 5, 0);
-    assertThat(envoys.inUse(40, 0)).isEqualTo(7);
-    envoys.refused("a", 0);
-    assertThat(envoys.inUse(40, 0)).isEqualTo(15);
-    assertThat(envoys.inFlight(0)).isEqualTo(7);
-    envoys.refused("b", SECOND);
-    assertThat(envoys.inUse(40, SECOND)).isEqualTo(40);
-    assertThat(envoys.inUse(38, SECOND)).as("of a limit that has fallen").isEqualTo(38);
-    assertThat(envoys.inUse(40, 2 * SECOND)).isEqualTo(32);
-    assertThat(envoys.inUse(40, 3 * SECOND - 1)).as("fresh reports").isEqualTo(32);
-  }
-
-  @Test
-  void aRefusalShowsThatTheLimitIsInUseBeforeSharesAreKnown() {
-    envoys.reported("a", 1, 2, 0);
-    envoys.refused("b", 0);
-    assertThat(envoys.inUse(40, 0)).isEqualTo(40);
+    assertThat(envoys.granted()).isEqualTo(40);
+    envoys.granted(Map.of("a", 1L << 40));
+    assertThat(envoys.granted()).isEqualTo(1 << 30);
   }
 
   @Test

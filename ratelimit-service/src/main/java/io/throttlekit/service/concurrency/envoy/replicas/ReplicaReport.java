@@ -68,7 +68,8 @@ public record ReplicaReport(
    * The outcome of a request.
    *
    * @param node the id that the Envoy announced; may be empty
-   * @param rttMicros response time of the backend; from 1 if the kind is a sample, else 0
+   * @param rttMicros response time of the backend; from 1 if the kind is a sample, 0 if it was not
+   *     measured
    * @param beganMicros how long before its arrival the request began, from 0
    * @param ageMicros since its arrival
    * @param route see {@link Reading}

@@ -187,7 +187,7 @@ public final class ReportBuffer implements OutcomeListener, LoadListener {
               next.node,
               reading.cluster(),
               reading.kind(),
-              reading.kind().isSample() ? Math.max(1, micros(reading.rttNanos())) : 0,
+              reading.rttNanos() == 0 ? 0 : Math.max(1, micros(reading.rttNanos())),
               micros(next.arrivedNanos - next.beganNanos),
               micros(nowNanos - next.arrivedNanos),
               reading.route(),

@@ -272,7 +272,7 @@ final class ReportText {
         expect(" ");
         outcomes.add(new Outcome(node, cluster, kind, rtt, began, age, route, named()));
         expect("\n");
-        if (!kind.ends() || kind.isSample() != rtt > 0) {
+        if (!kind.ends() || (rtt == 0 ? kind.isSample() : !kind.mayBeMeasured())) {
           throw invalid("an outcome that is none");
         }
       }
