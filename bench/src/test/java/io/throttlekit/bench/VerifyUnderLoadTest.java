@@ -49,10 +49,10 @@ class VerifyUnderLoadTest {
     maven("test -x bin/verify-under-load && echo \"$@\" >>" + folder.resolve("called"));
     Ended ended = script("--busy", "2", "--half", "1");
     assertThat(ended.printed)
-        .containsPattern("run +kind +result +seconds +failed tests")
-        .containsPattern("1 +busy +passed +\\d+")
-        .containsPattern("2 +busy +passed +\\d+")
-        .containsPattern("3 +half-(quota|pinned) +passed +\\d+");
+        .containsPattern("run +kind +result +seconds +processors +failed tests")
+        .containsPattern("1 +busy +passed +\\d+ +\\d+\\.\\d\\d")
+        .containsPattern("2 +busy +passed +\\d+ +\\d+\\.\\d\\d")
+        .containsPattern("3 +half-(quota|pinned) +passed +\\d+ +\\d+\\.\\d\\d");
     assertThat(ended.code).isZero();
     assertThat(Files.readAllLines(folder.resolve("called")))
         .hasSize(3)
@@ -66,7 +66,7 @@ class VerifyUnderLoadTest {
     Ended ended = script("--busy", "2", "--half", "0", "--logs", logs.toString(), "test", "-q");
     assertThat(ended.code).isEqualTo(1);
     assertThat(ended.printed)
-        .containsPattern("1 +busy +FAILED +\\d+ +engine: io.throttlekit.ATest.fails")
+        .containsPattern("1 +busy +FAILED +\\d+ +\\d+\\.\\d\\d +engine: io.throttlekit.ATest.fails")
         .containsPattern("2 +busy +FAILED");
     assertThat(logs.resolve("1-busy.log")).content().contains("why");
   }

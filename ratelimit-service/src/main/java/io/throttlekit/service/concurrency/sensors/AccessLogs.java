@@ -104,8 +104,23 @@ public final class AccessLogs extends AccessLogServiceImplBase {
       if (node.isEmpty() && count > 0) {
         listener.withoutNode(count);
       }
+      compareClocks(entries.subList(0, count), arrived);
       for (int i = 0; i < count; i++) {
         readSafely(entries.get(i), arrived);
+      }
+    }
+
+    /**
+     * Compares the clocks by the entry that ended last, which came with the least delay. Otherwise
+     * all entries of the first message would seem to have ended at its arrival.
+     */
+    private void compareClocks(List<HTTPAccessLogEntry> entries, long arrived) {
+      long latest = -1;
+      for (HTTPAccessLogEntry entry : entries) {
+        latest = Math.max(latest, endedNanos(entry.getCommonProperties()));
+      }
+      if (latest >= 0) {
+        var _ = clock.happenedNanos(latest, arrived);
       }
     }
 
@@ -163,12 +178,18 @@ public final class AccessLogs extends AccessLogServiceImplBase {
     }
 
     private long beganNanos(AccessLogCommon common, long arrived) {
-      long start = EntryReader.startNanos(common);
       long lasted = EntryReader.nanos(common.getDuration());
       long sent = EntryReader.nanos(common.getTimeToFirstUpstreamTxByte());
       long atWork = lasted < 0 ? 0 : lasted - Math.clamp(sent, 0, lasted);
-      long ended = start < 0 || lasted < 0 ? arrived : clock.happenedNanos(start + lasted, arrived);
-      return ended - atWork;
+      long stated = endedNanos(common);
+      return (stated < 0 ? arrived : clock.happenedNanos(stated, arrived)) - atWork;
+    }
+
+    /** Returns when the request ended by Envoy's clock, or −1 if that is not known. */
+    private static long endedNanos(AccessLogCommon common) {
+      long start = EntryReader.startNanos(common);
+      long lasted = EntryReader.nanos(common.getDuration());
+      return start < 0 || lasted < 0 ? -1 : start + lasted;
     }
 
     /**

@@ -14,7 +14,7 @@ import io.envoyproxy.envoy.data.accesslog.v3.ResponseFlags;
 import java.util.function.Consumer;
 
 /** Entries as Envoy 1.40 writes them. Callers own the returned builders. */
-final class Entries {
+public final class Entries {
   static final String RATE_LIMIT = "envoy.filters.http.ratelimit";
   static final String EXT_AUTHZ = "envoy.filters.http.ext_authz";
   static final long MS = 1_000_000;
@@ -23,6 +23,47 @@ final class Entries {
   static final long START_SECONDS = 1_700_000_000;
 
   private Entries() {}
+
+  /** Returns an entry whose upstream took all the time. */
+  public static HTTPAccessLogEntry answered(String id, long startNanos, long nanos) {
+    HTTPAccessLogEntry.Builder entry = answered(200);
+    entry
+        .getCommonPropertiesBuilder()
+        .setTimeToFirstUpstreamTxByte(duration(0))
+        .setTimeToLastUpstreamTxByte(duration(0))
+        .setTimeToFirstUpstreamRxByte(duration(nanos))
+        .setTimeToLastUpstreamRxByte(duration(nanos));
+    return lasting(entry, id, startNanos, nanos);
+  }
+
+  /** Returns an entry whose client left. */
+  public static HTTPAccessLogEntry left(String id, long startNanos, long nanos) {
+    return lasting(
+        flagged(sent(0), flags -> flags.setDownstreamConnectionTermination(true)),
+        id,
+        startNanos,
+        nanos);
+  }
+
+  /** Returns an entry that the concurrency limit refused. */
+  public static HTTPAccessLogEntry refused(String id, long startNanos) {
+    return lasting(
+        flagged(unsent(503), flags -> flags.setUpstreamOverflow(true)), id, startNanos, 0);
+  }
+
+  private static HTTPAccessLogEntry lasting(
+      HTTPAccessLogEntry.Builder entry, String id, long startNanos, long nanos) {
+    entry
+        .getCommonPropertiesBuilder()
+        .setStreamId(id)
+        .setStartTime(
+            Timestamp.newBuilder()
+                .setSeconds(START_SECONDS + startNanos / 1_000_000_000)
+                .setNanos((int) (startNanos % 1_000_000_000)))
+        .setDuration(duration(nanos))
+        .setTimeToLastDownstreamTxByte(duration(nanos));
+    return entry.build();
+  }
 
   /** Returns an entry whose upstream took from 2 ms to 22 ms of 23 ms. */
   static HTTPAccessLogEntry.Builder answered(int code) {

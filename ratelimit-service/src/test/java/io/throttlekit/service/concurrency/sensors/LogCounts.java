@@ -4,7 +4,7 @@ import java.util.EnumMap;
 import java.util.Map;
 
 /** Counts the events of access logs. For one thread. */
-final class LogCounts extends StreamCounts implements AccessLogListener {
+public final class LogCounts extends StreamCounts implements AccessLogListener {
   final Map<Kind, Integer> read = new EnumMap<>(Kind.class);
   final Map<Skipped, Integer> skipped = new EnumMap<>(Skipped.class);
   int withoutNode;
