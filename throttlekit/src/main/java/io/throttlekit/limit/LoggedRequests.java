@@ -140,7 +140,9 @@ public final class LoggedRequests {
     Sample request = entry.request;
     sweep(request.startNanos(), known);
     if (ends.size() < MAX_WAITING) {
-      ends.add(request.startNanos() + request.rttNanos());
+      long ended = request.startNanos() + request.rttNanos();
+      long arrived = request.arrivedNanos(); // it had ended by then, whatever the log says
+      ends.add(compare(ended, arrived) < 0 ? ended : arrived);
     }
     if (entry.teaches) {
       samples.accept(

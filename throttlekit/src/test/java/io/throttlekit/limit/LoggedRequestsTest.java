@@ -121,6 +121,18 @@ class LoggedRequestsTest {
     assertThat(passed).hasSize(3);
   }
 
+  /** Any client of the log may send such entries. */
+  @Test
+  void aRequestWhoseLatencyIsLongerThanItsTimeEndedAtItsArrival() {
+    for (int i = 0; i < 200_000; i++) {
+      requests.add(new Sample(0, 86_400 * SECOND, SECOND, 1, false, false));
+    }
+    requests.complete(60 * SECOND, passed::add);
+    logged(60_000, 10, 60_010);
+    requests.complete(120 * SECOND, passed::add);
+    assertThat(passed.getLast().inFlight()).isOne();
+  }
+
   @Test
   void keepsABoundedNumberOfRequestsAndReports() {
     for (int i = 0; i < 1_000_000; i++) {
