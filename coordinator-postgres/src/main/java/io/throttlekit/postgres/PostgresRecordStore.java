@@ -11,6 +11,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records in PostgreSQL, by the server's clock.
@@ -46,6 +47,9 @@ public final class PostgresRecordStore extends Database implements RecordStore {
 
   private final RecordUpdates updates = new RecordUpdates(this::send);
 
+  @SuppressWarnings("ArrayRecordComponent") // not compared
+  private record Kept(byte @Nullable [] record, long untilMillis) {}
+
   /** Creates a store, possibly with a test's clock. */
   PostgresRecordStore(PostgresSettings settings, Surroundings around) {
     super(settings, true, null, EXPIRED, around);
@@ -76,19 +80,21 @@ public final class PostgresRecordStore extends Database implements RecordStore {
   private static <R> R update(
       Session session, byte[] name, long keptMillis, Transition<R> transition) throws SQLException {
     long now;
+    long until;
     byte[] record;
     try (PreparedStatement first = session.prepare(READ, name, name)) {
       first.execute();
       now = Session.rowOf(first, row -> session.now(row.getLong(1)));
-      long until = now;
-      record = Session.rowOf(first, row -> row.getLong(2) < until ? null : row.getBytes(1));
+      Kept kept = Session.rowOf(first, row -> new Kept(row.getBytes(1), row.getLong(2)));
+      until = kept.untilMillis;
+      record = until < now ? null : kept.record;
     }
     Step<R> step = transition.apply(record, now);
     byte[] next = step.next();
     if (step.isUnchanged(record)) {
       session.rollBack();
     } else {
-      session.commit(WRITE, next, next == null ? now : now + keptMillis, name);
+      session.commit(WRITE, next, next == null ? now : Math.max(until, now + keptMillis), name);
     }
     return step.result();
   }

@@ -6,7 +6,7 @@
 --   until     when the record ends, in ms since 1970
 -- ARGV[3]   the version that was read, or 0 for no record; '' to read only
 -- ARGV[4]   1 to write, 0 to remove the record
--- ARGV[5]   for how many ms the record is kept
+-- ARGV[5]   for how many ms the record is kept at least
 -- ARGV[6]   the record to write
 --
 -- Reply: now, 1 if the record was replaced; else 0, the version and the record, or 0 and ''.
@@ -19,6 +19,9 @@ if tonumber(ARGV[3]) == version then
   if ARGV[4] == '1' then
     local next = clock[1] * 1000000 + clock[2]
     local ended = now + tonumber(ARGV[5])
+    if version > 0 and ends > ended then
+      ended = ends
+    end
     call('HSET', KEYS[2], 'version', digits(next > version and next or version + 1),
       'record', ARGV[6], 'until', digits(ended))
     expire_after(KEYS[2], ended)

@@ -43,14 +43,15 @@ public final class InMemoryRecordStore implements RecordStore {
         key,
         (_, kept) -> {
           long now = time.wallMillis();
-          byte[] record = kept == null || kept.untilMillis() < now ? null : kept.record();
+          long until = kept == null ? now : kept.untilMillis();
+          byte[] record = kept == null || until < now ? null : kept.record();
           Step<R> step = transition.apply(record, now);
           byte[] next = step.next();
           result.complete(step.result());
           if (step.isUnchanged(record)) {
             return record == null ? null : kept;
           }
-          return next == null ? null : new Kept(next, now + keptMillis);
+          return next == null ? null : new Kept(next, Math.max(until, now + keptMillis));
         });
     sweep();
     return result;

@@ -32,7 +32,8 @@ public interface RecordStore extends AutoCloseable {
    *
    * @param key any text
    * @param keptFor how long the store keeps a record that the transition writes, at least; from 1
-   *     ms. A record that the transition leaves as it is does not stay longer
+   *     ms. A record stays as long as any of its updates asked for. A record that the transition
+   *     leaves as it is does not stay longer
    * @throws IllegalArgumentException when the time is out of range
    */
   <R> CompletionStage<R> update(String key, Duration keptFor, Transition<R> transition);

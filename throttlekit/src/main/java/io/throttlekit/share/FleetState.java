@@ -70,7 +70,7 @@ public record FleetState(
       Heartbeat.MAX_LEASE_MILLIS + Heartbeat.MAX_PERMIT_MILLIS;
 
   /** The most digests of a node that wait for the steering node; older ones are dropped. */
-  private static final int MAX_DIGESTS = 4;
+  static final int MAX_DIGESTS = 4;
 
   /** A node in one incarnation. */
   public record NodeKey(String node, long incarnation) implements Comparable<NodeKey> {

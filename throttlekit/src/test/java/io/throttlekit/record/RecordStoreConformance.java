@@ -197,6 +197,19 @@ public abstract class RecordStoreConformance {
   }
 
   @Test
+  void aLaterWriteDoesNotEndARecordEarlier() {
+    write(KEY, bytes("kept"));
+    Duration shorter = KEPT.dividedBy(2);
+    join(store.update(KEY, shorter, (_, _) -> new Step<>(bytes("next"), 1)).toCompletableFuture());
+    clock.advance(KEPT.toMillis());
+    assertThat(read(KEY)).isEqualTo(bytes("next"));
+    clock.advance(1);
+    join(store.update(KEY, shorter, (_, _) -> new Step<>(bytes("new"), 1)).toCompletableFuture());
+    clock.advance(shorter.toMillis() + 1);
+    assertThat(read(KEY)).as("of a new record").isNull();
+  }
+
+  @Test
   void aRecordMayBeKeptForever() {
     join(store.update(KEY, Duration.ofMillis(Long.MAX_VALUE), add(1)).toCompletableFuture());
     clock.advance(TimeUnit.DAYS.toMillis(3_650));
