@@ -39,6 +39,12 @@ final class Probing implements ProbedVegasState {
   /** The multiple of the latency before the measurement above which latency is no measurement. */
   private static final double LONGER = 1.2;
 
+  /**
+   * The share of the requests in flight that are in service at most, where more in flight do not
+   * raise throughput. Found by experiment: docs/adr/0019-queue-by-littles-law.md.
+   */
+  private static final double ENOUGH = 0.625;
+
   private static final int MAX_REPEATS = 2;
 
   private final AppliedLimit appliedLimit;
@@ -66,10 +72,13 @@ final class Probing implements ProbedVegasState {
   /** The result of a measurement. */
   sealed interface Outcome {
 
-    /** The latency in ns with idle servers, or at the least limit. */
+    /** The latency in ns with idle servers, or of single requests. */
     record Measured(double nanos) implements Outcome {}
 
-    /** The latency in ns with a possible queue, since the next step timed out. */
+    /**
+     * An upper bound of the latency in ns, since the next step timed out, or servers are busy even
+     * at the least limit.
+     */
     record AtMost(double nanos) implements Outcome {}
 
     /** Requests were dropped even at this limit. */
@@ -182,9 +191,12 @@ final class Probing implements ProbedVegasState {
       return null;
     }
     latency = measured;
-    double lowered = applied / latency;
-    if (lowered <= LESS * initialThroughput || limit == min) {
+    double throughput = applied / latency / initialThroughput;
+    if (throughput <= LESS || limit == 1) { // a single request meets no queue
       return new Outcome.Measured(latency);
+    }
+    if (limit == min) {
+      return new Outcome.AtMost(latency * served(throughput));
     }
     stepped = true;
     lower((int) (factor * limit), sample.arrivedNanos());
@@ -207,6 +219,18 @@ final class Probing implements ProbedVegasState {
 
   private static long timeoutNanos(ProbedVegasLimit.Settings settings) {
     return settings.probeIntervalNanos() / 2;
+  }
+
+  /**
+   * Returns the share of the requests in flight that are in service at most, if throughput has not
+   * fallen at the least limit: all if it has nearly fallen, else so few that more would not raise
+   * throughput.
+   *
+   * @param throughput relative to the throughput before
+   */
+  private static double served(double throughput) {
+    double unchanged = Math.min(1, (throughput - LESS) / (1 - LESS));
+    return 1 - unchanged * (1 - ENOUGH);
   }
 
   private boolean counts(Sample sample) {

@@ -56,7 +56,11 @@ final class ProbedVegasCourse {
   }
 
   ProbedVegasLimit from(int initial) {
-    return new ProbedVegasLimit(new LimitRange(4, 500, initial), FIFTY, new SplittableRandom(7));
+    return from(4, initial);
+  }
+
+  ProbedVegasLimit from(int min, int initial) {
+    return new ProbedVegasLimit(new LimitRange(min, 500, initial), FIFTY, new SplittableRandom(7));
   }
 
   /** Returns an algorithm after twenty windows with so many requests in flight, none refused. */

@@ -59,6 +59,24 @@ class ProbedVegasMeasurementTest {
     assertThat(algorithm.limit()).isCloseTo((int) (0.7 * before), within(1));
   }
 
+  /** Four times what the backend serves at once: its latency without a queue cannot be measured. */
+  @Test
+  void aLeastLimitThatQueuesKeepsTheLimitCloseToIt() {
+    ProbedVegasLimit algorithm = course.from(80, 120);
+    int measurements = 0;
+    for (int i = 0; i < 300; i++) {
+      if (algorithm.isProbing()) {
+        course.endMeasurement(algorithm);
+        measurements++;
+      }
+      course.full(algorithm);
+      if (i > 100 && !algorithm.isProbing()) {
+        assertThat(algorithm.limit()).isBetween(80, 88);
+      }
+    }
+    assertThat(measurements).isPositive();
+  }
+
   @Test
   void theLimitFallsWithEachStep() {
     ProbedVegasLimit algorithm = course.measuring(40);

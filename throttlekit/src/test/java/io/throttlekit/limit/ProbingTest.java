@@ -56,7 +56,7 @@ class ProbingTest {
     assertThat(probing.limit()).isEqualTo(8); // 0.17
     measured(8);
     assertThat(probing.limit()).isEqualTo(4);
-    assertThat(measured(3)).isEqualTo(new Outcome.Measured(3e6)); // the least limit
+    assertThat(measured(3)).isEqualTo(new Outcome.AtMost(1.875e6)); // the least limit
   }
 
   /** Servers are idle, and another step would only cost. */
@@ -77,11 +77,17 @@ class ProbingTest {
     assertThat(measured(6 / 0.86)).isInstanceOf(Outcome.Measured.class);
   }
 
-  @Test
-  void endsAtTheLeastLimit() {
+  /** If the servers are busy there, they serve five eighths of the requests in flight at most. */
+  @ParameterizedTest(name = "{0} of the throughput")
+  @CsvSource({"2, 0.625", "1, 0.625", "0.935, 0.8125", "0.8701, 1"})
+  void endsAtTheLeastLimit(double throughput, double served) {
     probing = probing(3, 1e-6, LATENCY, FIFTY);
     assertThat(probing.limit()).isEqualTo(4);
-    assertThat(measured(2)).isEqualTo(new Outcome.Measured(2e6));
+    double latency = 4 / throughput; // ms
+    assertThat(measured(latency))
+        .isInstanceOfSatisfying(
+            Outcome.AtMost.class,
+            bound -> assertThat(bound.nanos()).isCloseTo(served * latency * 1e6, within(1e4)));
   }
 
   @Test

@@ -53,7 +53,7 @@ public final class DemoMain implements Callable<Integer> {
       names = "--overload",
       description =
           "an upstream that is offered up to five times what it can do, behind an Envoy without a"
-              + " limit, one with its own adaptive limit, and one whose limit the service sets; 9"
+              + " limit, one with its own adaptive limit, and one whose limit the service sets; 12"
               + " minutes by default")
   private boolean overload;
 

@@ -4,9 +4,7 @@ import io.throttlekit.descriptors.policy.ConcurrencyRule.AtEnvoys;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -99,8 +97,12 @@ public final class FilterText {
         """);
     Lines routes = manager.in(4);
     routes(filters, routes);
+    List<String> others = upstreams().stream().skip(1).map(FlowText::scalar).toList();
+    if (!others.isEmpty()) {
+      routes.comment("Add routes to the other clusters with a limit: " + String.join(", ", others));
+    }
     routes.add("- match: {prefix: /}");
-    routes.add("  route: {cluster: upstream}");
+    routes.add("  " + route());
     manager.add("http_filters:");
     for (FilterActions filter : filters) {
       Lines in = manager.in();
@@ -115,6 +117,16 @@ public final class FilterText {
             typed_config:
               "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router
         """);
+  }
+
+  /** Returns the clusters with a concurrency limit, or one without. */
+  private List<String> upstreams() {
+    List<String> limited = gates(filters).stream().map(AtEnvoys::cluster).distinct().toList();
+    return limited.isEmpty() ? List.of("upstream") : limited;
+  }
+
+  private String route() {
+    return "route: {cluster: " + FlowText.scalar(upstreams().getFirst()) + "}";
   }
 
   private static void filter(FilterActions filter, Lines out) {
@@ -149,7 +161,7 @@ public final class FilterText {
             String prefix =
                 "/" + choice.choices().getLast().value().replaceAll("[^a-zA-Z0-9._~-]", "-");
             out.add("- match: {prefix: " + FlowText.scalar(prefix) + "} # a guess");
-            out.add("  route: {cluster: upstream}");
+            out.add("  " + route());
             out.add("  typed_per_filter_config:");
             Lines in = out.in(2);
             in.add(name(filter) + ":");
@@ -276,9 +288,7 @@ public final class FilterText {
       serviceCluster(out.in(), "throttlekit_sensors");
       endpoint(out.in(), "throttlekit_sensors", 18001);
     }
-    Set<String> names = new LinkedHashSet<>(List.of("upstream"));
-    gates(filters).forEach(gate -> names.add(gate.cluster()));
-    for (String name : names) {
+    for (String name : upstreams()) {
       Lines in = out.in();
       in.add("- name: " + FlowText.scalar(name));
       in.add("  connect_timeout: 1s");

@@ -45,6 +45,24 @@ class FilterTextTest {
         new FilterText(List.of(actions(EnvoyExample.PER_ROUTE))).bootstrap());
   }
 
+  /** Otherwise the limits of these clusters limit nothing. */
+  @Test
+  void theBootstrapRoutesToAClusterWithAConcurrencyLimit() throws IOException {
+    PolicyBook book =
+        Policies.book(
+            "shop.yaml",
+            """
+            domain: shop
+            descriptors:
+              - {key: a, concurrency: {gate: envoy, cluster: payments, max: 40}}
+              - {key: b, concurrency: {gate: envoy, cluster: orders, max: 40}}
+            """);
+    String text = new FilterText(List.of(FilterActions.of(book, "shop", Map.of()))).bootstrap();
+    assertThat(text)
+        .contains("route: {cluster: payments}", "# Add routes to the other clusters", "orders")
+        .doesNotContain("upstream}", "- name: upstream");
+  }
+
   static FilterActions actions(EnvoyExample example) {
     PolicyBook book = Policies.book(example.fileName() + ".yaml", example.policy());
     return FilterActions.of(book, example.fileName(), Map.of());
