@@ -53,6 +53,7 @@ class LayersTest {
           .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
           .withImportOption(location -> !location.contains("-tests.jar"))
           .withImportOption(location -> !location.contains("io/throttlekit/testkit/"))
+          .withImportOption(location -> !location.contains("io/throttlekit/simulator/"))
           .importPackages("io.throttlekit");
 
   @Test
