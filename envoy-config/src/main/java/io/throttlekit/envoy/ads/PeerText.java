@@ -1,6 +1,7 @@
 package io.throttlekit.envoy.ads;
 
 import io.grpc.Status;
+import io.throttlekit.store.RootCause;
 import java.util.Objects;
 
 /** Text that quotes a control plane, or is sent to it. */
@@ -36,12 +37,11 @@ final class PeerText {
         && description.contains("exceeds maximum size")) { // said by gRPC on this side
       description = "the response is longer than is permitted here: " + description;
     }
-    String root = "";
-    Throwable cause = error.getCause();
-    for (int i = 0; i < 10 && cause != null; i++) { // a cycle of causes is possible
-      root = String.valueOf(cause.getMessage());
-      cause = cause.getCause();
-    }
+    String root =
+        RootCause.causes(error.getCause())
+            .reduce((_, innermost) -> innermost)
+            .map(innermost -> String.valueOf(innermost.getMessage()))
+            .orElse("");
     String detail = root.isEmpty() || description.contains(root) ? "" : " (" + root + ")";
     return line(status.getCode() + ": " + description + detail);
   }
