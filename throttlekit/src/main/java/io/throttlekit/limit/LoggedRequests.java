@@ -10,9 +10,9 @@ import java.util.function.Consumer;
  * Requests of access logs, which arrive late, in batches and in any order. Passes each on as a
  * sample with the requests in flight when it began, counted from the starts and ends of the others.
  *
- * <p>A sample waits until the others that were in flight are logged: as long as the latest entry of
- * the last seconds came late, and one and a half mean latencies. The number at its arrival would be
- * another one: latency does not follow it, so that a queue looks like a slower backend.
+ * <p>A sample waits until the requests that were in flight with it are logged: for the greatest
+ * delay of an entry in the last seconds, and one and a half mean latencies. With the number at the
+ * entry's arrival a queue would look like a slower backend: latency does not follow that number.
  *
  * <p>Requests that are not in the log (lost, or not ended) are added as the mean difference from
  * load reports. Memory is bounded: beyond {@value #MAX_WAITING} entries the oldest wait no longer.
@@ -27,7 +27,10 @@ public final class LoggedRequests {
   /** How long the latest entry counts, and up to twice as long. */
   private static final long PERIOD_NANOS = TimeUnit.SECONDS.toNanos(4);
 
-  /** Mean latencies after which most requests that were in flight have ended. */
+  /**
+   * Mean latencies after which most requests that were in flight have ended. Found by experiment:
+   * docs/adr/0021-requests-in-flight-from-the-log.md.
+   */
   private static final double LATENCIES = 1.5;
 
   /** The longest latency that is waited for. */

@@ -47,9 +47,7 @@ public record Reading(
     return kind.isSample() || kind.isError() || kind == Kind.LIMIT_REACHED || !permits.isEmpty();
   }
 
-  /**
-   * Returns the same end of a request, which is no sample; the request was in flight all the same.
-   */
+  /** Returns this end of a request as no sample. Its latency shows when it was in flight. */
   public Reading crowdedOut() {
     return new Reading(Kind.CROWDED_OUT, cluster, rttNanos, permits, marked, route, client);
   }
