@@ -5,7 +5,7 @@ import io.throttlekit.TimeSource;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
 import io.throttlekit.service.concurrency.Fleet;
-import io.throttlekit.service.concurrency.envoy.Membership;
+import io.throttlekit.service.concurrency.envoy.ReplicaMembership;
 import io.throttlekit.service.concurrency.envoy.Steering;
 import io.throttlekit.service.config.ServiceConfig;
 import io.throttlekit.service.policies.PolicyStore;
@@ -78,10 +78,10 @@ final class Replicas {
             config.concurrency().envoyHold(),
             defaults.turn(),
             defaults.pause());
-    Membership membership =
+    ReplicaMembership membership =
         store == null || config.store().address().inMemory()
-            ? Membership.alone(time, nodeId(config))
-            : new Membership(
+            ? ReplicaMembership.alone(time, nodeId(config))
+            : new ReplicaMembership(
                 connectedWhenUsed(store), nodeId(config), new SecureRandom().nextLong(), false);
     return new Steering(time, settings, membership, limits, metrics);
   }

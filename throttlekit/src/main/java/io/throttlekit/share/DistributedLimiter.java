@@ -49,7 +49,7 @@ public final class DistributedLimiter implements AutoCloseable {
   private final MembershipListener listener;
   private final LongSupplier incarnations;
   private final DigestedLimit limit;
-  private final Steering steering;
+  private final FleetAlgorithm steering;
   private final LeasedShare share;
   private final AdaptiveLimiter limiter;
   private final JoinQueue joining;
@@ -102,7 +102,7 @@ public final class DistributedLimiter implements AutoCloseable {
     this.permitNanos = membership.permitNanos();
     this.departures = new Departures(coordinator, timer, membership.heartbeatNanos(), listener);
     this.max = algorithms.apply(initial).max();
-    this.steering = new Steering(algorithms, aggregate, membership.heartbeatNanos());
+    this.steering = new FleetAlgorithm(algorithms, aggregate, membership.heartbeatNanos());
     this.schedule = new HeartbeatSchedule(membership, time, timer, this::wake);
     this.share =
         new LeasedShare(

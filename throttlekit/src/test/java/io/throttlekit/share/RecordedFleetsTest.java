@@ -8,6 +8,7 @@ import io.throttlekit.record.RecordStore;
 import io.throttlekit.record.RecordStore.Step;
 import io.throttlekit.store.StoreException;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RecordedFleetsTest extends ConcurrencyCoordinatorConformance {
@@ -41,7 +42,7 @@ class RecordedFleetsTest extends ConcurrencyCoordinatorConformance {
     assertThat(new FleetNode(fleets, "a", 2).of("checkout").beat(8, 0).share()).isEqualTo(8);
   }
 
-  private static void set(RecordStore store, String key, byte[] record) {
+  private static void set(RecordStore store, String key, byte @Nullable [] record) {
     assertThat(store.update(key, Duration.ofHours(1), (_, _) -> new Step<>(record, true)))
         .isCompletedWithValue(true);
   }

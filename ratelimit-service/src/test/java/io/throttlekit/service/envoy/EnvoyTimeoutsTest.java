@@ -17,7 +17,7 @@ import io.throttlekit.envoy.EnvoyExample;
 import io.throttlekit.envoy.EnvoyWiring;
 import io.throttlekit.envoy.xds.LimitServerSettings;
 import io.throttlekit.service.concurrency.ConcurrencyListener;
-import io.throttlekit.service.concurrency.envoy.Membership;
+import io.throttlekit.service.concurrency.envoy.ReplicaMembership;
 import io.throttlekit.service.concurrency.envoy.Steering;
 import io.throttlekit.service.concurrency.envoy.SteeringListener;
 import io.throttlekit.service.concurrency.sensors.AccessLogs;
@@ -92,7 +92,7 @@ class EnvoyTimeoutsTest {
       new Steering(
           TimeSource.system(),
           LimitServerSettings.DEFAULT,
-          Membership.alone(TimeSource.system(), "only"),
+          ReplicaMembership.alone(TimeSource.system(), "only"),
           ConcurrencyListener.NONE,
           SteeringListener.NONE);
   private final HttpClient client =

@@ -57,7 +57,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
 
   private final LimitServer server;
   private final LimitServerSettings settings;
-  private final Membership membership;
+  private final ReplicaMembership membership;
   private final TimeSource time;
   private final ConcurrencyListener listener;
   private final SteeringListener events;
@@ -93,7 +93,7 @@ final class ReplicaRole implements Visitor, OutcomeListener, LoadListener {
   ReplicaRole(
       LimitServer server,
       LimitServerSettings settings,
-      Membership membership,
+      ReplicaMembership membership,
       TimeSource time,
       ConcurrencyListener listener,
       SteeringListener events) {

@@ -58,7 +58,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
   private static final long LEAVE_MILLIS = 200;
 
   private final TimeSource time;
-  private final Membership membership;
+  private final ReplicaMembership membership;
   private final @Nullable ScheduledThreadPoolExecutor executor;
   private final Scheduler timer;
   private final LimitServer server;
@@ -86,7 +86,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
   public Steering(
       TimeSource time,
       LimitServerSettings settings,
-      Membership membership,
+      ReplicaMembership membership,
       ConcurrencyListener listener,
       SteeringListener events) {
     this(time, settings, membership, listener, events, null);
@@ -98,7 +98,7 @@ public final class Steering implements OutcomeListener, LoadListener, AutoClosea
   Steering(
       TimeSource time,
       LimitServerSettings settings,
-      Membership membership,
+      ReplicaMembership membership,
       ConcurrencyListener listener,
       SteeringListener events,
       @Nullable Scheduler manual) {

@@ -152,7 +152,7 @@ class HostileReportsTest {
     return new Steering(
         time,
         AT_ONCE,
-        Membership.alone(time, "only"),
+        ReplicaMembership.alone(time, "only"),
         ConcurrencyListener.NONE,
         SteeringListener.NONE);
   }

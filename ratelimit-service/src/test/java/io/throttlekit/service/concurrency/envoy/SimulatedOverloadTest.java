@@ -59,7 +59,7 @@ class SimulatedOverloadTest {
         new Steering(
             time,
             SETTINGS,
-            Membership.alone(time, "only"),
+            ReplicaMembership.alone(time, "only"),
             ConcurrencyListener.NONE,
             SteeringListener.NONE)) {
       InProcessServerBuilder builder = InProcessServerBuilder.forName(name).directExecutor();

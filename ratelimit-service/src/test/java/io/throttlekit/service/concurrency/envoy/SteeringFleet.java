@@ -105,7 +105,7 @@ final class SteeringFleet implements AutoCloseable {
           new Steering(
               clock,
               SETTINGS,
-              new Membership(faulty, id, incarnation, true),
+              new ReplicaMembership(faulty, id, incarnation, true),
               ConcurrencyListener.NONE,
               events,
               timer);

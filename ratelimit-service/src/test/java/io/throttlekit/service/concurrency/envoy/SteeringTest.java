@@ -450,7 +450,7 @@ class SteeringTest {
     return new Steering(
         time,
         AT_ONCE,
-        Membership.alone(time, "only"),
+        ReplicaMembership.alone(time, "only"),
         ConcurrencyListener.NONE,
         SteeringListener.NONE);
   }

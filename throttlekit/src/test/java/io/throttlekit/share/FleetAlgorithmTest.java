@@ -24,14 +24,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests what the algorithm of a fleet learns of the digests of its nodes. */
-class SteeringTest {
+class FleetAlgorithmTest {
   private static final long SECOND = 1_000_000_000;
   private static final int LIMIT = 40;
 
   /** The algorithms that were created. They digest what they learn. */
   private final List<DigestedLimit> algorithms = new ArrayList<>();
 
-  private final Steering steering = steering(Aggregate.POOLED);
+  private final FleetAlgorithm steering = steering(Aggregate.POOLED);
   private long now = Long.MAX_VALUE - 3 * SECOND; // monotonic time may overflow
 
   @Test
@@ -199,7 +199,7 @@ class SteeringTest {
             new LimitRange(1, 1_000, initial),
             ProbedVegasLimit.Settings.defaults().ofFleet(),
             new SplittableRandom(1));
-    Steering each = new Steering(_ -> algorithm, Aggregate.POOLED, SECOND);
+    FleetAlgorithm each = new FleetAlgorithm(_ -> algorithm, Aggregate.POOLED, SECOND);
     each.learn(grant(3), now);
     each.learn(grant(3, digests), now += SECOND);
     assertThat(algorithm.limit()).as("of the first window").isNotEqualTo(initial);
@@ -244,8 +244,8 @@ class SteeringTest {
   @Test
   void theLimitIsNotRaisedBeyondTheMostOfTheAlgorithm() {
     int most = LIMIT + 5;
-    Steering each =
-        new Steering(
+    FleetAlgorithm each =
+        new FleetAlgorithm(
             _ -> new AimdLimit(new LimitRange(LIMIT, most, LIMIT), AimdLimit.Settings.defaults()),
             Aggregate.POOLED,
             SECOND);
@@ -265,7 +265,7 @@ class SteeringTest {
             new LimitRange(1, 1_000, LIMIT),
             AimdLimit.Settings.defaults()
                 .with(new Recalibration(5 * SECOND, LIMIT / 2, Integer.MAX_VALUE)));
-    Steering each = new Steering(_ -> measuring, Aggregate.POOLED, SECOND);
+    FleetAlgorithm each = new FleetAlgorithm(_ -> measuring, Aggregate.POOLED, SECOND);
     SampleDigest[] digests = digests(4, 350, 25, 15);
     each.learn(grant(3), now);
     int raise = 0;
@@ -302,7 +302,7 @@ class SteeringTest {
   @Test
   void onlyTheAlgorithmOfTheWholeFleetCallsForFrequentHeartbeats() {
     for (Aggregate aggregate : Aggregate.values()) {
-      Steering each = steering(aggregate);
+      FleetAlgorithm each = steering(aggregate);
       each.learn(grant(3), now);
       algorithm().publish(2 * LIMIT, true);
       assertThat(each.learn(grant(3), now + SECOND))
@@ -318,8 +318,8 @@ class SteeringTest {
     return requireNonNull(algorithm().take());
   }
 
-  private Steering steering(Aggregate aggregate) {
-    return new Steering(this::digesting, aggregate, SECOND);
+  private FleetAlgorithm steering(Aggregate aggregate) {
+    return new FleetAlgorithm(this::digesting, aggregate, SECOND);
   }
 
   private DigestedLimit digesting(int initial) {

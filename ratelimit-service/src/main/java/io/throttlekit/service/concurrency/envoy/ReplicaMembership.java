@@ -12,11 +12,11 @@ import io.throttlekit.steering.SteeringExchange;
  * @param incarnation random number of this process
  * @param answersAtOnce whether the exchange answers before its method returns
  */
-public record Membership(
+public record ReplicaMembership(
     SteeringExchange exchange, String replica, long incarnation, boolean answersAtOnce) {
 
   /** Returns the membership of a process without others. */
-  public static Membership alone(TimeSource time, String replica) {
-    return new Membership(new InMemorySteeringExchange(time), replica, 1, true);
+  public static ReplicaMembership alone(TimeSource time, String replica) {
+    return new ReplicaMembership(new InMemorySteeringExchange(time), replica, 1, true);
   }
 }

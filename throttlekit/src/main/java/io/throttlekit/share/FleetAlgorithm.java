@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The limit algorithm of a whole fleet, run by the node that holds the steering lease on the
  * samples of all nodes. Called by one thread at a time. Times are monotonic ns.
  */
-final class Steering {
+final class FleetAlgorithm {
   /** The most samples that the algorithm gets at once: more would not change what it infers. */
   private static final int MAX_SAMPLES = 5_000;
 
@@ -62,7 +62,8 @@ final class Steering {
    * @param aggregate of the coordinator, which ignores what this publishes unless it is pooled
    * @param heartbeatNanos time between two heartbeats of each node
    */
-  Steering(IntFunction<ConcurrencyLimit> algorithms, Aggregate aggregate, long heartbeatNanos) {
+  FleetAlgorithm(
+      IntFunction<ConcurrencyLimit> algorithms, Aggregate aggregate, long heartbeatNanos) {
     this.algorithms = algorithms;
     this.pooled = aggregate == Aggregate.POOLED;
     this.heartbeatNanos = heartbeatNanos;
