@@ -112,20 +112,20 @@ public final class LoggedRequests {
     }
   }
 
-  /** Passes on the requests whose number in flight is known, in the order of their starts. */
-  public void complete(long nowNanos, Consumer<Sample> samples) {
+  /**
+   * Passes on the requests whose number in flight is known, in the order of their starts.
+   *
+   * @param measuring whether an algorithm measures the baseline: a measurement is short and needs
+   *     latencies only, so that no request waits
+   */
+  public void pass(boolean measuring, long nowNanos, Consumer<Sample> samples) {
     long known = known(nowNanos);
-    while (!waiting.isEmpty() && (compare(first(), known) <= 0 || waiting.size() > MAX_WAITING)) {
-      pass(nowNanos, known, samples);
+    while (!waiting.isEmpty()
+        && (measuring || compare(first(), known) <= 0 || waiting.size() > MAX_WAITING)) {
+      passFirst(nowNanos, known, samples);
     }
-    sweep(known, known);
-  }
-
-  /** Passes on all requests, for a reader that needs them soon and not their number in flight. */
-  public void all(long nowNanos, Consumer<Sample> samples) {
-    long known = known(nowNanos);
-    while (!waiting.isEmpty()) {
-      pass(nowNanos, known, samples);
+    if (!measuring) {
+      sweep(known, known);
     }
   }
 
@@ -138,7 +138,7 @@ public final class LoggedRequests {
     return nowNanos - Math.max(delayBefore, delay) - (long) (LATENCIES * latency);
   }
 
-  private void pass(long nowNanos, long known, Consumer<Sample> samples) {
+  private void passFirst(long nowNanos, long known, Consumer<Sample> samples) {
     Entry entry = waiting.remove();
     Sample request = entry.request;
     sweep(request.startNanos(), known);

@@ -3,6 +3,7 @@ package io.throttlekit.share;
 import io.throttlekit.record.RecordStore;
 import io.throttlekit.record.RecordStore.Step;
 import io.throttlekit.share.FleetState.Outcome;
+import io.throttlekit.share.ShareGrant.Status;
 import io.throttlekit.store.StoreException;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
@@ -49,11 +50,13 @@ public final class RecordedFleets implements ConcurrencyCoordinator {
         name(beat.key()),
         keptFor(beat.leaseMillis() + beat.permitMillis()),
         (record, now) -> {
-          Outcome outcome = read(beat.key(), record).heartbeat(terms, beat, now);
+          FleetState before = read(beat.key(), record);
+          Outcome outcome = before.heartbeat(terms, beat, now);
           // A repeated heartbeat is written again: the write that recorded it may not have reached
           // a standby, and this one waits for both.
-          byte[] next = FleetRecord.write(outcome.next());
-          return new Step<>(next, outcome.grant());
+          boolean rejected = outcome.grant().status() != Status.MEMBER;
+          boolean same = rejected && outcome.next().equals(before);
+          return new Step<>(same ? record : FleetRecord.write(outcome.next()), outcome.grant());
         });
   }
 

@@ -45,7 +45,7 @@ class LoggedRequestsTest {
           .filter(request -> end(request) - now <= 0)
           .forEach(request -> requests.add(request.arrivedAt(now)));
       log.removeIf(request -> end(request) - now <= 0);
-      requests.complete(now, passed::add);
+      requests.pass(false, now, passed::add);
     }
     assertThat(passed).hasSameSizeAs(all);
     for (int i = LEARNING; i < passed.size(); i++) {
@@ -64,13 +64,13 @@ class LoggedRequestsTest {
   @Test
   void waitsForRequestsThatAreLoggedLater() {
     logged(0, 10, 1_010); // entries come up to a second late
-    requests.complete(1_100 * MILLI, passed::add);
+    requests.pass(false, 1_100 * MILLI, passed::add);
     passed.clear();
     logged(2_000, 10, 2_010);
-    requests.complete(2_500 * MILLI, passed::add);
+    requests.pass(false, 2_500 * MILLI, passed::add);
     assertThat(passed).isEmpty();
     logged(1_990, 20, 2_600);
-    requests.complete(3_100 * MILLI, passed::add);
+    requests.pass(false, 3_100 * MILLI, passed::add);
     assertThat(passed).extracting(Sample::inFlight).containsExactly(1, 2);
     assertThat(passed).extracting(Sample::arrivedNanos).containsOnly(3_100 * MILLI);
   }
@@ -79,7 +79,7 @@ class LoggedRequestsTest {
   void passesAllToAReaderThatNeedsThemSoon() {
     logged(0, 10, 1_010);
     logged(1_000, 10, 1_010);
-    requests.all(1_010 * MILLI, passed::add);
+    requests.pass(true, 1_010 * MILLI, passed::add);
     assertThat(passed).hasSize(2);
   }
 
@@ -90,7 +90,7 @@ class LoggedRequestsTest {
         logged(second * 1_000 + 10 * i, 100, second * 1_000 + 1_100);
       }
       requests.reported(40, second * SECOND);
-      requests.complete(second * SECOND + 100 * MILLI, passed::add);
+      requests.pass(false, second * SECOND + 100 * MILLI, passed::add);
     }
     assertThat(passed.getLast().inFlight()).isBetween(39, 41);
   }
@@ -99,7 +99,7 @@ class LoggedRequestsTest {
   void countsRequestsThatAreNoSamples() {
     requests.count(new Sample(0, 100 * MILLI, 100 * MILLI, 1, false, false));
     logged(50, 10, 100);
-    requests.complete(SECOND, passed::add);
+    requests.pass(false, SECOND, passed::add);
     assertThat(passed).extracting(Sample::inFlight).containsExactly(2);
   }
 
@@ -108,7 +108,7 @@ class LoggedRequestsTest {
   void aDroppedRequestDelaysNoOther() {
     requests.add(new Sample(0, 0, 15 * SECOND, 1, false, true));
     logged(14_980, 10, 15_000);
-    requests.complete(15_040 * MILLI, passed::add);
+    requests.pass(false, 15_040 * MILLI, passed::add);
     assertThat(passed).extracting(Sample::dropped).containsExactly(true, false);
   }
 
@@ -117,7 +117,7 @@ class LoggedRequestsTest {
     requests.add(new Sample(0, Long.MAX_VALUE / 4, 100 * SECOND, 1, false, false));
     requests.add(new Sample(-1_000 * SECOND, 1, 100 * SECOND, 1, false, false));
     requests.add(new Sample(100 * SECOND, 1, 100 * SECOND, 1, false, false));
-    requests.complete(121 * SECOND, passed::add);
+    requests.pass(false, 121 * SECOND, passed::add);
     assertThat(passed).hasSize(3);
   }
 
@@ -127,9 +127,9 @@ class LoggedRequestsTest {
     for (int i = 0; i < 200_000; i++) {
       requests.add(new Sample(0, 86_400 * SECOND, SECOND, 1, false, false));
     }
-    requests.complete(60 * SECOND, passed::add);
+    requests.pass(false, 60 * SECOND, passed::add);
     logged(60_000, 10, 60_010);
-    requests.complete(120 * SECOND, passed::add);
+    requests.pass(false, 120 * SECOND, passed::add);
     assertThat(passed.getLast().inFlight()).isOne();
   }
 
@@ -138,7 +138,7 @@ class LoggedRequestsTest {
     for (int i = 0; i < 1_000_000; i++) {
       requests.add(new Sample(i, SECOND, i, 1, false, false));
       requests.reported(Integer.MAX_VALUE, i);
-      requests.complete(i, passed::add);
+      requests.pass(false, i, passed::add);
     }
     assertThat(passed.size()).isGreaterThan(1_000_000 - 140_000);
     assertThat(passed).allMatch(sample -> sample.inFlight() >= 1);

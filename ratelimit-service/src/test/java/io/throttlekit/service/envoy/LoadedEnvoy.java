@@ -85,7 +85,7 @@ final class LoadedEnvoy implements AutoCloseable {
   /**
    * Returns how many requests these Envoys may have in flight together by their shares.
    *
-   * <p>Requests in flight would not show that: those of a share that became smaller remain. Since
+   * <p>Requests in flight would not show the shares: requests of a larger share remain. Since
    * shares change while they are read, two readings in a row are equal.
    */
   static int shares(Collection<LoadedEnvoy> envoys) throws IOException {

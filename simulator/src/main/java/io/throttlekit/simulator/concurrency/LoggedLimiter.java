@@ -116,11 +116,7 @@ final class LoggedLimiter implements SimulatedLimiter {
     for (Sample sample : buffer.samples) {
       requests.add(new Sample(sample.startNanos(), sample.rttNanos(), now, 1, full, false));
     }
-    if (algorithm.isProbing()) {
-      requests.all(now, algorithm::learn);
-    } else {
-      requests.complete(now, algorithm::learn);
-    }
+    requests.pass(algorithm.isProbing(), now, algorithm::learn);
     algorithm.refused(now, buffer.refused);
     buffer.samples.clear();
     buffer.refused = 0;

@@ -141,11 +141,7 @@ final class SharedLimit {
   }
 
   private void learn(long nowNanos) {
-    if (algorithm.isProbing()) { // a measurement is short, and needs latencies only
-      requests.all(nowNanos, this::learn);
-    } else {
-      requests.complete(nowNanos, this::learn);
-    }
+    requests.pass(algorithm.isProbing(), nowNanos, this::learn);
   }
 
   private void learn(Sample sample) {

@@ -81,7 +81,7 @@ class SharedLimitTest {
   @Test
   void timeoutsOfOneRouteLeaveTheOthersMoreThanTheyUse() {
     int without = afterAMinute("probed_vegas", 0);
-    assertThat(afterAMinute("probed_vegas", 5_000)).isBetween(25 + 5, without - 1);
+    assertThat(afterAMinute("probed_vegas", 5_000)).isBetween(25 + 5, without * 9 / 10);
   }
 
   /** Between the runs the limit does not rise: no request is logged. */

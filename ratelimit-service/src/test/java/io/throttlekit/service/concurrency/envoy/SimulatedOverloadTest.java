@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The service steers Envoys in front of a simulated backend, by access logs that are flushed every
- * second. The backend is that of {@code bin/demo --overload}: 10 workers of 80 ms.
+ * second. The backend has 10 workers of 80 ms, as in {@code bin/demo --overload}.
  */
 class SimulatedOverloadTest {
   private static final long SEED = 1;
